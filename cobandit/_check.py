@@ -1,0 +1,116 @@
+"""Checks of arguments that every public function shares; each error says what, where and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit.errors import CobanditError
+
+#: Relative slack of every comparison with a budget: budgets are built as rho * K * mean(c), and without
+#: it a rounding error of one part in 10^16 would cost a pull.  Classes and kernels both read it from here.
+SLACK = 1e-9
+
+
+def with_slack(x: float) -> float:
+    """``x (1 + 1e-9)``: the side of a comparison with a budget that gets the benefit of rounding."""
+    return x * (1.0 + SLACK)
+
+
+def floor(x: float) -> int:
+    """``floor(x (1 + 1e-9))``, the integer part that forgives rounding."""
+    return int(np.floor(with_slack(x)))
+
+
+def ceil(x: float) -> int:
+    """``ceil(x (1 - 1e-9))``, the integer above that forgives rounding."""
+    return int(np.ceil(x * (1.0 - SLACK)))
+
+
+def numbers(value: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
+    """``value`` as a finite float array of ``ndim`` dimensions."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CobanditError(
+            f"{name}: expected numbers in an array of {ndim} dimension(s) ({error})"
+        ) from None
+    if array.ndim != ndim:
+        raise CobanditError(f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise CobanditError(f"{name}{list(where)} is {array[where]}: every entry must be a finite number")
+    return array
+
+
+def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
+    """Mean vectors, one arm a row: finite, shape (K, D) with K >= 2 and D >= 1."""
+    array = numbers(value, name, 2)
+    if array.shape[0] < 2 or array.shape[1] < 1:
+        raise CobanditError(
+            f"{name}: at least two arms and one objective are needed, got shape {array.shape}"
+        )
+    return array
+
+
+def costs(value: ArrayLike, name: str = "costs", n_arms: int | None = None) -> NDArray[np.float64]:
+    """Mean costs, one an arm: finite and positive, shape (K,)."""
+    array = numbers(value, name, 1)
+    if n_arms is None and len(array) < 2:
+        raise CobanditError(f"{name}: at least two arms are needed, got {len(array)}")
+    if n_arms is not None and len(array) != n_arms:
+        raise CobanditError(f"{name}: one cost for each of the {n_arms} arms is needed, got {len(array)}")
+    if (array <= 0).any():
+        arm = int(np.argmax(array <= 0))
+        raise CobanditError(f"{name}[{arm}] is {array[arm]}: every cost must be positive")
+    return array
+
+
+def positive(value: float, name: str, upper: float = np.inf) -> float:
+    """A finite number in (0, upper]."""
+    number = scalar(value, name)
+    if not 0 < number <= upper:
+        limit = "" if upper == np.inf else f" and at most {upper}"
+        raise CobanditError(f"{name} is {number}: it must be positive{limit}")
+    return number
+
+
+def non_negative(value: float, name: str) -> float:
+    """A finite number >= 0."""
+    number = scalar(value, name)
+    if number < 0:
+        raise CobanditError(f"{name} is {number}: it must not be negative")
+    return number
+
+
+def scalar(value: float, name: str) -> float:
+    """A finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise CobanditError(f"{name} is {value!r}: a number is needed") from None
+    if not np.isfinite(number):
+        raise CobanditError(f"{name} is {number}: it must be finite")
+    return number
+
+
+def count(value: int, name: str, least: int) -> int:
+    """A whole number that is at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise CobanditError(f"{name} is {value!r}: a whole number is needed")
+    if value < least:
+        raise CobanditError(f"{name} is {value}: it must be at least {least}")
+    return int(value)
+
+
+def choice(value: str, name: str, known: Iterable[str]) -> str:
+    """One of the ``known`` names; the error suggests the nearest."""
+    known = list(known)
+    if value not in known:
+        near = get_close_matches(str(value), known, n=1, cutoff=0.4)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise CobanditError(f"unknown {name} {value!r}.{hint} Known: {', '.join(known)}")
+    return value

@@ -1,0 +1,36 @@
+"""What can go wrong, as one family of errors: each message says what, where and what to do."""
+
+from __future__ import annotations
+
+
+class CobanditError(ValueError):
+    """Base of every error that cobandit raises for bad input.
+
+    Examples
+    --------
+    >>> issubclass(BudgetError, CobanditError) and issubclass(CobanditError, ValueError)
+    True
+    """
+
+
+class BudgetError(CobanditError):
+    """The budget is too small for the method; ``smallest`` is the least one that works, in its unit."""
+
+    def __init__(self, message: str, smallest: float):
+        super().__init__(message, smallest)
+        self.smallest = smallest
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class TableError(CobanditError):
+    """An evaluation table or its card is not as the schema asks; the message lists every fault found."""
+
+
+class DatasetUnavailable(CobanditError):
+    """A catalogue table could not be had from mirror, cache or network; the message says what was tried."""
+
+
+class GuaranteeWarning(UserWarning):
+    """Feedback left the range that the paper's guarantee assumes; the run goes on without it."""

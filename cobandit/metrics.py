@@ -1,0 +1,209 @@
+"""Regrets, recovery scores and the intervals around them (paper, Section 3 and Appendix A)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from cobandit import _check
+from cobandit.problem import Problem
+
+
+def efficiency_regret(problem: Problem, pulls: ArrayLike) -> NDArray[np.float64]:
+    r"""Hypervolume-efficiency regret :math:`R_B^{HV} = \sum_i \Delta_i n_i` of runs (Section 3.1).
+
+    Parameters
+    ----------
+    problem : Problem
+    pulls : array_like of int, shape (..., K)
+        Pulls of each arm.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In the unit of hypervolume per unit of the problem's costs.
+
+    Examples
+    --------
+    >>> efficiency_regret(Problem([[0.5], [0.25]], [1.0, 1.0]), [3, 4])
+    np.float64(1.0)
+    """
+    return np.asarray(pulls) @ problem.efficiency_gaps
+
+
+def standard_regret(problem: Problem, pulls: ArrayLike, budget: float) -> NDArray[np.float64]:
+    r"""Compute the standard regret :math:`\nu_{i^\star} B - \sum_i H_i n_i`.
+
+    The optimum :math:`R_B^\star` of Section 3.1 is taken as the fluid benchmark :math:`\nu_{i^\star} B`.
+
+    Parameters
+    ----------
+    problem : Problem
+    pulls : array_like of int, shape (..., K)
+        Pulls of each arm.
+    budget : float
+        B in the unit of the problem's costs.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> standard_regret(Problem([[0.5], [0.25]], [1.0, 1.0]), [3, 4], budget=7)
+    np.float64(1.0)
+    """
+    return (
+        problem.efficiency.max() * _check.positive(budget, "budget") - np.asarray(pulls) @ problem.hypervolume
+    )
+
+
+def moving_average(gaps: ArrayLike, window: int = 50) -> NDArray[np.float64]:
+    """Mean of the last ``window`` entries up to each one (Appendix A; the paper takes 50).
+
+    Parameters
+    ----------
+    gaps : array_like, shape (T,)
+        Efficiency gap of each pull.
+    window : int
+        w >= 1.
+
+    Returns
+    -------
+    ndarray, shape (T,)
+
+    Examples
+    --------
+    >>> moving_average([1.0, 2.0, 6.0], window=2)
+    array([1. , 1.5, 4. ])
+    """
+    gaps = pd.Series(_check.numbers(gaps, "gaps", 1))
+    return gaps.rolling(_check.count(window, "window", 1), min_periods=1).mean().to_numpy()
+
+
+def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
+    r"""F1 of returned sets, :math:`2 |\hat P \cap P^\star| / (|\hat P| + |P^\star|)` (Appendix A).
+
+    Parameters
+    ----------
+    returned : array_like of bool, shape (..., K)
+    truth : array_like of bool, shape (K,)
+
+    Returns
+    -------
+    ndarray, shape (...)
+        1 exactly where the sets agree.
+
+    Examples
+    --------
+    >>> f1_score([True, True, False], [True, False, False]).round(3)
+    np.float64(0.667)
+    """
+    returned, truth = np.asarray(returned, dtype=bool), np.asarray(truth, dtype=bool)
+    return 2 * (returned & truth).sum(axis=-1) / (returned.sum(axis=-1) + truth.sum())
+
+
+def mean_interval(
+    values: ArrayLike, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> tuple[float, float]:
+    """Bootstrap percentile interval of a mean over independent replications.
+
+    Parameters
+    ----------
+    values : array_like, shape (R,)
+    level : float
+        Confidence level in (0, 1).
+    resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    low, high : float
+        The value itself where all are equal.
+
+    Examples
+    --------
+    >>> mean_interval([1.0, 1.0, 1.0])
+    (1.0, 1.0)
+    """
+    values = _check.numbers(values, "values", 1)
+    if np.ptp(values) == 0:
+        return float(values[0]), float(values[0])
+    rng = np.random.default_rng(seed)
+    interval = stats.bootstrap(
+        (values,), np.mean, confidence_level=level, n_resamples=resamples, method="percentile", rng=rng
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson interval of a proportion.
+
+    Parameters
+    ----------
+    successes, trials : int
+    level : float
+        Confidence level in (0, 1).
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> low, high = proportion_interval(2, 500)
+    >>> round(low, 4), round(high, 4)
+    (0.0011, 0.0145)
+    """
+    interval = stats.binomtest(int(successes), int(trials)).proportion_ci(level, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def summarise(
+    runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("method", "options", "rho")
+) -> pd.DataFrame:
+    """Mean and 95 % interval of one column of a replay, a row a cell of the grid.
+
+    Proportions (boolean columns) get Wilson intervals, means bootstrap percentile intervals over
+    replications.  Infeasible runs are left out; a cell without any other is NaN.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `replay_online` or `replay_identification`.
+    column : str
+        Such as ``"efficiency_regret"``, ``"f1"`` or ``"correct"``.
+    by : tuple of str
+        Columns that make a cell.
+
+    Returns
+    -------
+    DataFrame
+        ``by`` and ``runs`` (feasible replications), ``mean``, ``low``, ``high``; for a boolean column also
+        ``successes``.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"method": "A", "options": "", "rho": 2.0, "correct": [True, False]})
+    >>> runs["status"] = "ok"
+    >>> summarise(runs, "correct")[["runs", "mean", "successes"]].iloc[0].tolist()
+    [2.0, 0.5, 1.0]
+    """
+    _check.choice(column, "column", runs.columns)
+    rows: list[dict[str, Any]] = []
+    for cell, group in runs.groupby(list(by), sort=False):
+        values = group.loc[group["status"] == "ok", column]
+        row = dict(zip(by, cell, strict=True), runs=len(values), mean=np.nan, low=np.nan, high=np.nan)
+        if len(values):
+            row["mean"] = float(values.mean())
+            if values.dtype == bool:
+                row["successes"] = int(values.sum())
+                row["low"], row["high"] = proportion_interval(int(values.sum()), len(values))
+            else:
+                row["low"], row["high"] = mean_interval(values)
+        rows.append(row)
+    return pd.DataFrame(rows)

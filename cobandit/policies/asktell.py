@@ -1,0 +1,94 @@
+"""Ask and tell: what every algorithm shares, whatever it decides."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+
+
+class AskTell:
+    """A policy that is asked for an arm and told what its evaluation gave.
+
+    Subclasses say in `_choose` which arm comes next.  Attributes: ``n_arms``, ``n_objectives``,
+    ``budget``; ``spent`` (float, unit of the budget) and ``pulls`` (int, shape (K,)) so far.
+    """
+
+    #: Name for pictures and tables.
+    label = ""
+
+    def __init__(self, n_arms: int, n_objectives: int, budget: float):
+        self.n_arms = _check.count(n_arms, "n_arms", 2)
+        self.n_objectives = _check.count(n_objectives, "n_objectives", 1)
+        self.budget = _check.positive(budget, "budget")
+        self.spent = 0.0
+        self.pulls = np.zeros(self.n_arms, dtype=np.int64)
+        self._reward_sums = np.zeros((self.n_arms, self.n_objectives))
+        self._asked: int | None = None
+
+    def ask(self) -> int | None:
+        """Return the arm to evaluate next; the same one until it is told, None once the run is over.
+
+        Returns
+        -------
+        int or None
+        """
+        if self._asked is None:
+            self._asked = self._choose()
+        return self._asked
+
+    def tell(self, arm: int, reward: ArrayLike, cost: float) -> None:
+        """Report the evaluation of the arm that was asked for.
+
+        Parameters
+        ----------
+        arm : int
+            What `ask` returned.
+        reward : array_like, shape (D,)
+            Objectives in [0, 1].
+        cost : float
+            What it cost, > 0, in the unit of the budget.  It is charged even where it crosses the budget.
+
+        Raises
+        ------
+        CobanditError
+            If the arm was not asked for, or reward or cost is not valid; nothing has changed then.
+        """
+        if arm != self._asked or self._asked is None:
+            asked = (
+                "no arm is waiting: call ask() first"
+                if self._asked is None
+                else f"arm {self._asked} is waiting"
+            )
+            raise CobanditError(f"tell for arm {arm!r}, but {asked}")
+        values = _check.numbers(reward, "reward", 1)
+        if len(values) != self.n_objectives:
+            raise CobanditError(
+                f"reward has {len(values)} entries, but there are {self.n_objectives} objectives"
+            )
+        if (values < 0).any() or (values > 1).any():
+            raise CobanditError(f"reward is {values.tolist()}: every objective must lie in [0, 1]")
+        cost = _check.positive(cost, "cost")
+        self._record(self._asked, values, cost)
+        self._asked = None
+
+    @property
+    def mean_rewards(self) -> NDArray[np.float64]:
+        """Empirical mean vector of each arm, shape (K, D); zero for an arm that was never pulled."""
+        return self._reward_sums / np.maximum(self.pulls, 1)[:, None]
+
+    def _choose(self) -> int | None:
+        raise NotImplementedError
+
+    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
+        self.pulls[arm] += 1
+        self.spent += cost
+        self._reward_sums[arm] += reward
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.n_arms} arms, {self.n_objectives} objectives, "
+            f"spent {self.spent:g} of {self.budget:g} in {self.pulls.sum()} pulls)"
+        )

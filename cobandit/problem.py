@@ -1,0 +1,191 @@
+"""A bandit problem whose means and costs are known, and all that the paper derives from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check, dominance
+from cobandit.errors import CobanditError
+
+
+def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
+    r"""Hypervolume of single points with the origin as reference, :math:`H(\mu) = \prod_d \mu^{(d)}`.
+
+    Parameters
+    ----------
+    means : array_like, shape (..., D)
+        Points with D >= 1 non-negative coordinates.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        The paper's H_i (Section 3.1).  Time O(D) a point.
+
+    Raises
+    ------
+    CobanditError
+        If an entry is not a finite, non-negative number, or there is no coordinate.
+
+    Examples
+    --------
+    >>> hypervolume([[0.5, 0.5], [1.0, 0.25]])
+    array([0.25, 0.25])
+    """
+    array = np.asarray(means)
+    array = _check.numbers(means, "means", array.ndim)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise CobanditError(f"means: the last dimension holds the objectives, got shape {array.shape}")
+    if (array < 0).any():
+        raise CobanditError("means: a hypervolume with the origin as reference needs entries >= 0")
+    return np.prod(array, axis=-1)
+
+
+def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
+    r"""Cost-aware identification complexity :math:`H_{\mu,c}` (paper, Section 3.2).
+
+    .. math::
+
+        H_{\mu,c} = \max_{\emptyset \ne A \subseteq [K]} \frac{C(A)}{\gamma_{(|A|)}^2}
+                  = \max_k \frac{c^{(1)} + \dots + c^{(k)}}{\gamma_{(k)}^2}
+
+    with gaps sorted upwards and costs downwards: among the sets of one size, the k dearest arms have the
+    largest aggregate cost, so K sets are enough.
+
+    Parameters
+    ----------
+    gaps : array_like, shape (K,)
+        Classification gaps, >= 0.
+    costs : array_like, shape (K,)
+        Costs in any unit; the complexity carries that unit.
+
+    Returns
+    -------
+    float
+        ``inf`` if a gap is zero (the paper assumes that none is).
+
+    Raises
+    ------
+    CobanditError
+        If the lengths differ, a gap is negative or a cost is not positive.
+
+    Notes
+    -----
+    Exact; time O(K log K).
+
+    Examples
+    --------
+    >>> cost_complexity([0.5, 0.25], [1.0, 2.0])  # max(2 / 0.25^2, 3 / 0.5^2)
+    32.0
+    """
+    costs = _check.costs(costs)
+    gaps = np.sort(_check.numbers(gaps, "gaps", 1))
+    if len(gaps) != len(costs):
+        raise CobanditError(f"gaps and costs must have one entry per arm, got {len(gaps)} and {len(costs)}")
+    if gaps[0] < 0:
+        raise CobanditError(f"gaps: {gaps[0]} is negative; classification gaps never are")
+    if gaps[0] == 0:
+        return float("inf")
+    return float((np.cumsum(np.sort(costs)[::-1]) / gaps**2).max())
+
+
+class Problem:
+    r"""True means and costs of K arms, and what follows from them.
+
+    Parameters
+    ----------
+    means : array_like, shape (K, D)
+        Mean reward vectors in [0, 1]; K >= 2, D >= 1.
+    costs : array_like, shape (K,)
+        Mean cost of one pull of each arm, in any unit.  Nothing here rescales them: for the paper's
+        statements divide by the largest cost first, so that they lie in [lambda, 1].
+    names : sequence of str, optional
+        Names of the arms; default ``"0"``, ``"1"``, ...
+
+    Attributes
+    ----------
+    hypervolume : ndarray, shape (K,)
+        :math:`H_i = \prod_d \mu_i^{(d)}`.
+    efficiency : ndarray, shape (K,)
+        :math:`\nu_i = H_i / \mu_i^c`, per unit of cost.
+    best_arm : int
+        :math:`i^\star = \arg\max_i \nu_i`, the lowest number among ties.
+    efficiency_gaps : ndarray, shape (K,)
+        :math:`\Delta_i = \nu_{i^\star} - \nu_i`.
+    pareto_mask : ndarray of bool, shape (K,)
+        The arms of :math:`\mathcal P^\star`.
+    classification_gaps : ndarray, shape (K,)
+        :math:`\gamma_i`.
+    complexity : float
+        :math:`H_{\mu,c}`, in the unit of the costs; ``inf`` where a gap is zero.
+
+    Raises
+    ------
+    CobanditError
+        If means leave [0, 1], shapes disagree, or a cost is not positive.
+
+    Examples
+    --------
+    >>> p = Problem([[0.8, 0.5], [0.5, 0.8], [0.4, 0.4]], costs=[1.0, 0.5, 0.25], names=["a", "b", "c"])
+    >>> p.names[p.best_arm], p.efficiency
+    ('b', array([0.4 , 0.8 , 0.64]))
+    >>> p.pareto_mask, p.classification_gaps.round(3)
+    (array([ True,  True, False]), array([0.1, 0.1, 0.1]))
+    >>> round(p.complexity, 6)
+    175.0
+    """
+
+    def __init__(self, means: ArrayLike, costs: ArrayLike, names: Sequence[str] | None = None):
+        self.means = _check.means(means)
+        if (self.means < 0).any() or (self.means > 1).any():
+            arm, d = np.argwhere((self.means < 0) | (self.means > 1))[0]
+            raise CobanditError(f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in [0, 1]")
+        self.costs = _check.costs(costs, n_arms=len(self.means))
+        self.names = tuple(map(str, range(self.n_arms) if names is None else names))
+        if len(self.names) != self.n_arms or len(set(self.names)) != self.n_arms:
+            raise CobanditError(f"names: {self.n_arms} different names are needed, got {list(self.names)}")
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        return self.means.shape[0]
+
+    @property
+    def n_objectives(self) -> int:
+        """D."""
+        return self.means.shape[1]
+
+    @cached_property
+    def hypervolume(self) -> NDArray[np.float64]:  # noqa: D102 (described with the class)
+        return hypervolume(self.means)
+
+    @cached_property
+    def efficiency(self) -> NDArray[np.float64]:  # noqa: D102
+        return self.hypervolume / self.costs
+
+    @property
+    def best_arm(self) -> int:  # noqa: D102
+        return int(self.efficiency.argmax())
+
+    @property
+    def efficiency_gaps(self) -> NDArray[np.float64]:  # noqa: D102
+        return self.efficiency.max() - self.efficiency
+
+    @cached_property
+    def pareto_mask(self) -> NDArray[np.bool_]:  # noqa: D102
+        return dominance.pareto_mask(self.means)
+
+    @cached_property
+    def classification_gaps(self) -> NDArray[np.float64]:  # noqa: D102
+        return dominance.classification_gaps(self.means)
+
+    @property
+    def complexity(self) -> float:  # noqa: D102
+        return cost_complexity(self.classification_gaps, self.costs)
+
+    def __repr__(self) -> str:
+        best = self.names[self.best_arm]
+        return f"Problem({self.n_arms} arms, {self.n_objectives} objectives, best arm {best!r})"

@@ -1,0 +1,94 @@
+"""The grid of an experiment: methods x budgets x replications, cut into parts that workers play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.problem import Problem
+from cobandit.replay import kernels, parallel
+from cobandit.replay.methods import Spec
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+#: Each cell (method, budget) is played in this many parts, between which progress shows and Ctrl-C works.
+PARTS = 20
+
+
+class Source(NamedTuple):
+    """What the workers need of a table, small and picklable."""
+
+    table: kernels.Table
+    problem: Problem
+    costs: NDArray[np.float64]
+    cost_range: tuple[float, float]
+
+
+class Cell(NamedTuple):
+    """One part of one cell of the grid."""
+
+    spec: Spec
+    rho: float
+    budget: float
+    replications: NDArray[np.int64]
+    seed: int
+
+
+def source_of(table: EvaluationTable) -> Source:
+    """Pack what workers need of a table."""
+    feedback = table.feedback
+    rows = np.column_stack([feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards])
+    packed = kernels.Table(np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64))
+    return Source(packed, table.problem, table.costs, table.cost_range)
+
+
+def cells_of(
+    table: EvaluationTable, chosen: list[Spec], rho: Iterable[float] | float, replications: int, seed: int
+) -> list[Cell]:
+    """Check the grid and cut it into parts, each method and budget in at most `PARTS`."""
+    rhos = [_check.positive(r, "rho") for r in np.atleast_1d(np.asarray(rho, dtype=object))]
+    if not rhos or len(set(rhos)) < len(rhos):
+        raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
+    replications, seed = _check.count(replications, "replications", 1), _check.count(seed, "seed", 0)
+    if seed >= 2**64:
+        raise CobanditError(f"seed is {seed}: it must be below 2^64")
+    parts = np.array_split(np.arange(replications), min(PARTS, replications))
+    per_round = float(table.costs.sum())  # K times the mean cost
+    return [Cell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
+
+
+def frame_of(cell: Cell, **columns: Any) -> pd.DataFrame:
+    """Tidy rows of a part, one a replication."""
+    shared = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho, "budget": cell.budget}
+    return pd.DataFrame({**shared, "replication": cell.replications, **columns})
+
+
+def play_grid(
+    part: Callable[..., tuple[pd.DataFrame, ...]],
+    cells: list[Cell],
+    table: EvaluationTable,
+    *fixed: Any,
+    **how: Any,
+) -> tuple[pd.DataFrame, ...]:
+    """Play every part with ``part(source, cell, *fixed)`` and join the frames that it returns."""
+    source = source_of(table)
+    parts = parallel.run(part, [(source, cell, *fixed) for cell in cells], **how)
+    if not parts:
+        raise CobanditError("interrupted before the first part was finished")
+    frames = tuple(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
+    for frame in frames:
+        frame.attrs = {
+            "dataset": table.name,
+            "kind": table.kind,
+            "unit": table.card.cost.unit,
+            "seed": cells[0].seed,
+            "costs": "realised",
+        }
+    return frames

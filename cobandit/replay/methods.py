@@ -1,0 +1,114 @@
+"""What is replayed: a method by name, with its options."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.policies.asktell import AskTell
+from cobandit.replay.kernels import IDENTIFICATION, ONLINE, Kernel
+
+#: What a replay takes from the table, so that no spec may set it.
+FROM_TABLE = frozenset({"n_arms", "n_objectives", "budget", "cost_range", "costs", "expected_costs"})
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A method and its options; make it with `spec`."""
+
+    name: str
+    given: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled method."""
+        return (ONLINE | IDENTIFICATION)[self.name]
+
+    @property
+    def label(self) -> str:
+        """Name for pictures and tables."""
+        return self.kernel.policy.label
+
+    @property
+    def options(self) -> str:
+        """The options as text, ``"eta=0.05, reward_scale=0.01"``; empty where all are defaults."""
+        return ", ".join(f"{key}={value}" for key, value in sorted(self.given.items()))
+
+    def make(self, rho: float, **from_table: Any) -> AskTell:
+        """Make the readable policy for one budget; ``eta`` becomes n_init = max(1, floor(eta rho))."""
+        options = dict(self.given)
+        if "eta" in options:
+            options["n_init"] = max(1, _check.floor(options.pop("eta") * rho))
+        return self.kernel.policy(**from_table, **options)
+
+
+def spec(name: str, **options: Any) -> Spec:
+    """Name a method to replay, with options of its class.
+
+    Parameters
+    ----------
+    name : str
+        ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"`` online; ``"CoPSI"``,
+        ``"PSISR"``, ``"UniformIdentification"`` for identification.
+    **options
+        Keyword arguments of the class that do not come from the table; online also ``eta``, which stands
+        for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
+
+    Returns
+    -------
+    Spec
+
+    Raises
+    ------
+    CobanditError
+        If the method or an option is unknown (the nearest name is suggested), or ``eta`` and ``n_init``
+        are both given.  Values are checked when the policy is made.
+
+    Examples
+    --------
+    >>> spec("CoHVUCB", reward_scale=0.01, cost_scale=0.01, eta=0.05).options
+    'cost_scale=0.01, eta=0.05, reward_scale=0.01'
+    >>> spec("CoHVUBC")
+    Traceback (most recent call last):
+    ...
+    cobandit.errors.CobanditError: unknown method 'CoHVUBC'. Did you mean 'CoHVUCB'? Known: ...
+    """
+    _check.choice(name, "method", list(ONLINE) + list(IDENTIFICATION))
+    known = set(inspect.signature((ONLINE | IDENTIFICATION)[name].policy).parameters) - FROM_TABLE
+    if name in ONLINE:
+        known.add("eta")
+    for option in options:
+        _check.choice(option, f"option of {name}", sorted(known))
+    if "eta" in options:
+        _check.non_negative(options["eta"], "eta")
+        if "n_init" in options:
+            raise CobanditError("eta stands for n_init: give one of them")
+    for option, value in options.items():
+        if isinstance(value, (np.ndarray, list)):
+            raise CobanditError(f"option {option} of {name} must be a single value")
+    return Spec(name, options)
+
+
+def specs(methods: Any, kind: str) -> list[Spec]:
+    """Turn names and specs into specs of one kind of experiment (``"online"`` or ``"identification"``)."""
+    registry = ONLINE if kind == "online" else IDENTIFICATION
+    if isinstance(methods, (str, Spec)):
+        methods = [methods]
+    chosen = [method if isinstance(method, Spec) else spec(method) for method in methods]
+    if not chosen:
+        raise CobanditError(f"no method to replay; known: {', '.join(registry)}")
+    for method in chosen:
+        if method.name not in registry:
+            raise CobanditError(
+                f"{method.name} is not a method for {kind} replays; known: {', '.join(registry)}"
+            )
+    labels = [(method.name, method.options) for method in chosen]
+    if len(set(labels)) < len(labels):
+        raise CobanditError("the same method with the same options is named twice")
+    return chosen

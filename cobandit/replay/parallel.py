@@ -1,0 +1,96 @@
+"""Run many small tasks on one process, several, or a Dask cluster: same results in the same order."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import joblib
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+
+
+@contextlib.contextmanager
+def _backend(backend: str, workers: int, scheduler: str | None) -> Iterator[None]:
+    if scheduler is not None and backend != "dask":
+        raise CobanditError("a scheduler address is for backend='dask'")
+    if backend != "dask":
+        with joblib.parallel_config(backend=backend, n_jobs=workers):
+            yield
+        return
+    if scheduler is None:
+        raise CobanditError("backend='dask' needs the address of a scheduler, such as 'tcp://127.0.0.1:8786'")
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise CobanditError("backend='dask' needs Dask: pip install 'cobandit[dask]'") from None
+    try:
+        client = Client(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
+    with client, joblib.parallel_config(backend="dask", client=client):
+        yield
+
+
+def run(
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    workers: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    progress: bool = False,
+) -> list[Any]:
+    """``[function(*task) for task in tasks]``, spread over workers, with a progress bar.
+
+    Ctrl-C ends the run and returns what is finished (a prefix of the list), with a warning.
+
+    Parameters
+    ----------
+    function : callable
+        Importable, so that other processes find it.
+    tasks : sequence of tuples
+        Its arguments.
+    workers : int
+        Processes (threads with ``backend="threading"``); -1 takes every core.
+    backend : {"loky", "threading", "dask"}
+    scheduler : str, optional
+        Address of the Dask scheduler.
+    progress : bool
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    CobanditError
+        For an unknown back end, or a scheduler that is missing or does not answer.
+
+    Examples
+    --------
+    >>> run(divmod, [(7, 2), (9, 4)])
+    [(3, 1), (2, 1)]
+    """
+    _check.choice(backend, "backend", ("loky", "threading", "dask"))
+    if workers != -1:
+        _check.count(workers, "workers", 1)
+    finished: list[Any] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with _backend(backend, workers, scheduler), Progress(*columns, disable=not progress) as bar:
+        shown = bar.add_task("replaying", total=len(tasks))
+        results = joblib.Parallel(return_as="generator")(joblib.delayed(function)(*task) for task in tasks)
+        try:
+            for result in results:
+                finished.append(result)
+                bar.advance(shown)
+        except KeyboardInterrupt:
+            warnings.warn(
+                f"interrupted: {len(finished)} of {len(tasks)} parts are finished and returned", stacklevel=3
+            )
+    return finished

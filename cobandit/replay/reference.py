@@ -1,0 +1,77 @@
+"""One run of a readable policy on a table, on the stream that the kernels draw from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit import _check
+from cobandit.policies.asktell import AskTell
+from cobandit.policies.identification import IdentificationPolicy
+from cobandit.replay.kernels import instance
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+
+class Run(NamedTuple):
+    """The pulls of one run in their order: ``arms`` and what each was charged, shape (T,) each."""
+
+    arms: NDArray[np.int64]
+    costs: NDArray[np.float64]
+
+
+def play(
+    policy: AskTell, table: EvaluationTable, *, seed: int = 0, replication: int = 0, costs: str = "realised"
+) -> Run:
+    """Play a policy until it stops, with feedback drawn from the evaluation split of a table.
+
+    The pull whose cost would cross the budget is not told to the policy, as T(B) is defined.  This is the
+    slow and readable twin of the kernels: same stream, same pulls.
+
+    Parameters
+    ----------
+    policy : CoHVUCB, CoPSI, ...
+        A fresh policy; it is left in its final state, to be looked at.
+    table : EvaluationTable
+    seed, replication : int
+        They name the stream.
+    costs : {"realised", "declared"}
+        What is charged; ``"declared"`` (the policy's known costs) is for identification.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> table = cb.load("synthetic-24")
+    >>> policy = cb.CoHVUCB(24, 2, budget=30_000, cost_range=table.cost_range, expected_costs=table.costs)
+    >>> run = play(policy, table)
+    >>> int(policy.pulls.sum()) - len(run.arms), float(run.costs.sum()) <= 30_000
+    (0, True)
+    """
+    _check.choice(costs, "costs", ("realised", "declared"))
+    seed, replication = _check.count(seed, "seed", 0), _check.count(replication, "replication", 0)
+    feedback, limit = table.feedback, _check.with_slack(policy.budget)
+    sizes = np.diff(feedback.offsets)
+    arms, charges = [], []
+    while (arm := policy.ask()) is not None:
+        row = feedback.offsets[arm] + instance(seed, replication, arm, policy.pulls[arm], sizes[arm])
+        cost = feedback.costs[row]
+        if isinstance(policy, IdentificationPolicy) and costs == "declared":
+            cost = policy.costs[arm]
+        if policy.spent + cost > limit:
+            break
+        policy.tell(arm, feedback.rewards[row], cost)
+        arms.append(arm)
+        charges.append(cost)
+    return Run(np.array(arms, dtype=np.int64), np.array(charges))

@@ -1,0 +1,289 @@
+"""The dataset card: a YAML file beside the records that says what their columns mean."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from cobandit.tables.faults import Fault, nearest, refuse
+
+RESERVED = ("config", "instance", "cost", "split")
+"""Columns of ``EvaluationTable.rows`` that an objective's name must leave alone."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Cost(_Model):
+    """Which column holds the cost of one evaluation, and in what unit.
+
+    Examples
+    --------
+    >>> Cost(column="cost_usd", unit="USD").unit
+    'USD'
+    """
+
+    column: str = Field(min_length=1, description="name the column that holds the cost")
+    unit: str = Field(min_length=1, description="name the unit of the cost, for example tokens or USD")
+
+
+class Objective(_Model):
+    """One objective: its name, its column, and the transform that brings the column into [0, 1].
+
+    ``low`` and ``high`` are the percentiles of ``inverse-percentile`` and belong to it alone.
+
+    Examples
+    --------
+    >>> Objective(name="speed", column="seconds", transform="inverse-percentile").high
+    95.0
+    """
+
+    name: str = Field(min_length=1, description="give the objective a short name")
+    column: str = Field(min_length=1, description="name the column that holds the objective")
+    transform: Literal["none", "inverse-percentile", "negate-minmax"] = Field(
+        "none", description="choose none, inverse-percentile or negate-minmax"
+    )
+    low: float = Field(5.0, ge=0, le=100, description="give a percentile from 0 to 100")
+    high: float = Field(95.0, ge=0, le=100, description="give a percentile from 0 to 100")
+
+    @field_validator("name")
+    @classmethod
+    def _free_name(cls, name: str) -> str:
+        if name in RESERVED:
+            raise ValueError(f"{name!r} is the name of another column of the table -> choose another name")
+        return name
+
+    @model_validator(mode="after")
+    def _percentiles(self) -> Objective:
+        if self.transform != "inverse-percentile" and (self.low, self.high) != (5, 95):
+            raise ValueError(f"low and high mean nothing with transform {self.transform} -> leave them out")
+        if not self.low < self.high:
+            raise ValueError(f"low is {self.low:g} and high is {self.high:g} -> make low the smaller one")
+        return self
+
+
+class Split(_Model):
+    """How many instances are for profiling, and the seed of the permutation that chooses them.
+
+    Examples
+    --------
+    >>> Split(profiling=100)
+    Split(profiling=100, seed=0)
+    """
+
+    profiling: int = Field(ge=2, description="give the number of profiling instances, at least 2")
+    seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
+
+
+class Origin(_Model):
+    """Where records that are not bundled come from, and which parser reads them.
+
+    Examples
+    --------
+    >>> Origin(url="https://example.org/board.json", parser="swebench-bash-only").parser
+    'swebench-bash-only'
+    """
+
+    url: str = Field(
+        pattern=r"^https?://", description="give the http(s) address of the records, at a fixed version"
+    )
+    parser: Literal["swebench-bash-only"] = Field(description="name the parser of the records")
+
+
+class Card(_Model):
+    """What an evaluation table is and how its columns are to be read.
+
+    Parameters
+    ----------
+    name, title, source, license : str
+        Identity, origin (with a version) and terms of use. The title of a reconstruction has to say so.
+    kind : {"measured", "reconstruction", "synthetic"}
+        Where the numbers come from.
+    records : str
+        File name of the records, in the card's own directory.
+    sha256 : str, optional
+        Checksum of the records file; required where an ``origin`` is given.
+    cost, objectives, split
+        See :class:`Cost`, :class:`Objective`, :class:`Split`.
+    arms : list of str
+        Columns that describe the configuration and are constant within it.
+    attribution : str, optional
+        Whom to credit, as the licence asks.
+    origin : Origin, optional
+        Where to fetch records that are not bundled.
+
+    Examples
+    --------
+    >>> card = Card(
+    ...     name="toy", title="Toy", source="made up", license="CC0-1.0", kind="synthetic", records="toy.csv",
+    ...     cost={"column": "usd", "unit": "USD"}, objectives=[{"name": "accuracy", "column": "ok"}],
+    ...     split={"profiling": 2},
+    ... )
+    >>> card.columns
+    ('config', 'instance', 'usd', 'ok')
+    """
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use lower case letters, digits, '.', '_' and '-'"
+    )
+    title: str = Field(min_length=1, description="say in one line what the table holds")
+    source: str = Field(min_length=1, description="say where the table comes from, with a version")
+    license: str = Field(min_length=1, description="name the licence of the records")
+    kind: Literal["measured", "reconstruction", "synthetic"] = Field(
+        description="choose measured, reconstruction or synthetic"
+    )
+    records: str = Field(
+        min_length=1, description="give the name of a file beside the card, without a directory"
+    )
+    sha256: str | None = Field(
+        None,
+        pattern=r"^[0-9a-f]{64}$",
+        description="give the 64 lower case hexadecimal digits, or leave it out",
+    )
+    cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
+    objectives: tuple[Objective, ...] = Field(
+        description="list at least one objective: - {name: ..., column: ...}"
+    )
+    split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
+    arms: tuple[str, ...] = Field(
+        (), description="list the columns that describe the configuration, or leave it out"
+    )
+    attribution: str | None = Field(None, description="say whom to credit, or leave it out")
+    origin: Origin | None = Field(None, description="give url and parser, or leave it out")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that the records need to have, each once."""
+        measured = (self.cost.column, *(o.column for o in self.objectives))
+        return tuple(dict.fromkeys(("config", "instance", *measured, *self.arms)))
+
+    @field_validator("records")
+    @classmethod
+    def _beside_the_card(cls, records: str) -> str:
+        if records in (".", "..") or "/" in records or "\\" in records:
+            raise ValueError(
+                f"{records!r} is not a plain file name -> name a file beside the card, without a directory"
+            )
+        return records
+
+    @field_validator("objectives")
+    @classmethod
+    def _distinct_names(cls, objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
+        if not objectives:
+            raise ValueError("there is no objective -> list at least one: - {name: ..., column: ...}")
+        repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
+        if repeated:
+            raise ValueError(
+                f"the name {repeated[0]!r} is used more than once -> name each objective differently"
+            )
+        return objectives
+
+    @field_validator("arms")
+    @classmethod
+    def _describes(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
+        for column in ("config", "instance"):
+            if column in arms:
+                raise ValueError(f"{column!r} does not describe a configuration -> leave it out")
+        if len(set(arms)) < len(arms):
+            raise ValueError("a column is listed more than once -> list it once")
+        return arms
+
+    @model_validator(mode="after")
+    def _honest(self) -> Card:
+        if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
+            raise ValueError(f"{self.title!r} hides that this is a reconstruction -> say so in the title")
+        if self.origin and not self.sha256:
+            raise ValueError(
+                "records with an origin need a sha256 -> add the sum of the file at that address"
+            )
+        return self
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """Safe loading that refuses a repeated key, of which YAML would silently keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        repeated = [key for i, key in enumerate(keys) if key in keys[:i]]
+        if repeated:
+            mark = node.start_mark
+            raise yaml.constructor.ConstructorError(
+                None, None, f"the key {repeated[0]!r} is given twice", mark
+            )
+        return super().construct_mapping(node, deep)
+
+
+def read_card(path: str | Path) -> Card:
+    """Read and check a card.
+
+    Parameters
+    ----------
+    path : str or Path
+        The YAML file.
+
+    Returns
+    -------
+    Card
+
+    Raises
+    ------
+    TableError
+        If the file is missing, is not YAML, or a field is missing, unknown or wrong; every fault is listed
+        with its field and what to do.
+
+    Examples
+    --------
+    >>> read_card("nowhere.yml")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
+    """
+    path = Path(path)
+    if not path.is_file():
+        refuse([Fault(str(path), "there is no such card", "write one, or name it with card=...")])
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a date that is none
+        problem = " ".join(str(error).split())
+        refuse([Fault(str(path), f"the card is not valid YAML: {problem}", "correct the file")])
+    if not isinstance(content, dict):
+        refuse([Fault(str(path), "the card holds no fields", "write 'name: ...', 'title: ...' and so on")])
+    try:
+        return Card.model_validate(content)
+    except ValidationError as error:
+        refuse(_fault(str(path), dict(detail)) for detail in error.errors())
+        raise
+
+
+def _fault(file: str, detail: dict[str, Any]) -> Fault:
+    """Translate one of pydantic's error entries; a field's description is its remedy."""
+    *parents, key = detail["loc"] or ("",)
+    model = _model_at(parents)
+    place = ".".join(str(part) for part in detail["loc"])
+    where = f"{file}, field {place!r}" if place else file
+    if detail["type"] == "extra_forbidden":
+        known = list(model.model_fields)
+        return Fault(
+            where, f"unknown key {key!r}", nearest(str(key), known) + f"known keys: {', '.join(known)}"
+        )
+    field = model.model_fields.get(str(key)) or _model_at(parents[:-1]).model_fields.get(
+        str((parents or [""])[-1])
+    )
+    remedy = (field.description if field else None) or "correct the card"
+    if detail["type"] == "missing":
+        return Fault(where, "the field is missing", remedy)
+    if detail["type"] == "value_error":  # ours, written as problem -> remedy
+        problem, _, remedy = detail["msg"].removeprefix("Value error, ").partition(" -> ")
+        return Fault(where, problem, remedy)
+    return Fault(where, f"{detail['msg']}, not {detail['input']!r}", remedy)
+
+
+def _model_at(location: list[Any]) -> type[_Model]:
+    """Model that holds the fields at a location such as ``("objectives", 0)``."""
+    parts: dict[str, type[_Model]] = {"cost": Cost, "objectives": Objective, "split": Split, "origin": Origin}
+    return parts.get(str(location[0]), Card) if location else Card

@@ -1,0 +1,160 @@
+"""The catalogue: tables that can be loaded by name, bundled with the project or fetched from their origin."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pooch
+
+from cobandit.errors import DatasetUnavailable, TableError
+from cobandit.tables.card import Card, Origin, read_card
+from cobandit.tables.faults import nearest
+from cobandit.tables.fetch import fetch
+from cobandit.tables.readers import file_sha256, read
+from cobandit.tables.table import EvaluationTable
+
+MIRROR = "COBANDIT_MIRROR"
+"""Environment variable: a directory that holds NAME/FILE for tables that are not bundled."""
+
+
+def data_directory() -> Path:
+    """Directory of the cards and bundled records: inside an installed package, else beside it in a checkout.
+
+    Examples
+    --------
+    >>> (data_directory() / "synthetic-24.yml").is_file()
+    True
+    """
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "data"
+    return installed if installed.is_dir() else package.parent / "data"
+
+
+def load(name: str) -> EvaluationTable:
+    """Load a table of the catalogue by its name.
+
+    Bundled records are read where they are. Others are looked for in the directory named by the environment
+    variable ``COBANDIT_MIRROR``, then in the user's cache, and then fetched from their origin; whatever is
+    found has to have the card's checksum.
+
+    Parameters
+    ----------
+    name : str
+        A name that :func:`datasets` lists.
+
+    Returns
+    -------
+    EvaluationTable
+
+    Raises
+    ------
+    TableError
+        If the name is unknown, or the mirror's file is not the one that the card describes.
+    DatasetUnavailable
+        If the records are nowhere to be had; the message says what was tried and what to do.
+
+    Examples
+    --------
+    >>> load("synthetic-24").n_arms
+    24
+    >>> load("synthetic-42")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
+    """
+    card = _card(name)
+    return read(_local(card) or _fetched(card), card)
+
+
+def available(name: str) -> bool:
+    """Say whether :func:`load` can do without the network, quickly and without touching it.
+
+    Raises
+    ------
+    TableError
+        If the name is unknown.
+
+    Examples
+    --------
+    >>> available("synthetic-24")
+    True
+    """
+    return _local(_card(name)) is not None
+
+
+def datasets() -> pd.DataFrame:
+    """List the catalogue.
+
+    Returns
+    -------
+    DataFrame
+        One row a table: ``name``, ``title``, ``kind``, ``license``, ``attribution``, ``source`` and
+        ``availability`` (bundled, mirror, cached, or to be fetched).
+
+    Examples
+    --------
+    >>> datasets().set_index("name").loc["synthetic-24", "availability"]
+    'bundled'
+    """
+    rows = []
+    for card in _cards().values():
+        row = card.model_dump(include={"name", "title", "kind", "license", "attribution", "source"})
+        rows.append(row | {"availability": _availability(card)})
+    return pd.DataFrame(rows)
+
+
+def _cards() -> dict[str, Card]:
+    return {path.stem: read_card(path) for path in sorted(data_directory().glob("*.yml"))}
+
+
+def _card(name: str) -> Card:
+    cards = _cards()
+    if name not in cards:
+        remedy = nearest(name, cards) + f"there are {', '.join(cards)}"
+        raise TableError(f"there is no table {name!r} in the catalogue -> {remedy}")
+    return cards[name]
+
+
+def _mirrored(card: Card) -> Path | None:
+    """Where the mirror would hold the records, or None if no mirror is named."""
+    mirror = os.environ.get(MIRROR)
+    return Path(mirror).expanduser() / card.name / card.records if mirror else None
+
+
+def _cached(card: Card) -> Path:
+    return Path(pooch.os_cache("cobandit")) / card.name / card.records
+
+
+def _availability(card: Card) -> str:
+    if card.origin is None:
+        return "bundled"
+    mirrored, cached = _mirrored(card), _cached(card)
+    if mirrored and mirrored.is_file():
+        return "mirror"
+    # a damaged cache is fetched anew, unlike a mirror, which is the user's own
+    return "cached" if cached.is_file() and file_sha256(cached) == card.sha256 else "to be fetched"
+
+
+def _local(card: Card) -> Path | None:
+    """Path of the records on this machine; None if they would have to be fetched."""
+    places = {"bundled": data_directory() / card.records, "mirror": _mirrored(card), "cached": _cached(card)}
+    return places.get(_availability(card))
+
+
+def _fetched(card: Card) -> Path:
+    """Fetch the records into the cache, or say what was tried and what to do."""
+    assert isinstance(card.origin, Origin)
+    cached, mirrored = _cached(card), _mirrored(card)
+    problem = fetch(card.origin.url, cached, str(card.sha256))
+    if problem is None:
+        return cached
+    raise DatasetUnavailable(
+        f"the table {card.name!r} is not on this machine and could not be fetched. Tried:\n"
+        f"- mirror: {f'there is no {mirrored}' if mirrored else f'{MIRROR} is not set'}\n"
+        f"- cache: {'damaged' if cached.is_file() else 'there is no'} {cached}\n"
+        f"- origin: {card.origin.url}: {problem}\n"
+        f"What to do: connect to the network and try again; or download that address by hand to {cached}; "
+        f"or set {MIRROR} to a directory that holds {card.name}/{card.records}."
+    )

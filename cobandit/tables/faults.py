@@ -1,0 +1,90 @@
+"""Faults found in a table or a card, gathered so that one error can tell all of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cobandit.errors import TableError
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong, where it is, and what to do about it.
+
+    Parameters
+    ----------
+    file : str
+        The file (or the name of the frame) that holds the fault.
+    problem, remedy : str
+        What is wrong, with the offending value; what the user can do.
+    row : int, optional
+        The first row concerned; 1 is the first data row.
+    column : str, optional
+        The column concerned, or the field of a card.
+    more : int
+        How many further rows have the same fault.
+
+    Examples
+    --------
+    >>> print(Fault("my.csv", "the cost -2.0 is not positive", "drop the row", row=3, column="usd", more=4))
+    my.csv, row 3, column 'usd': the cost -2.0 is not positive (and 4 more rows) -> drop the row
+    """
+
+    file: str
+    problem: str
+    remedy: str
+    row: int | None = None
+    column: str | None = None
+    more: int = 0
+
+    def __str__(self) -> str:
+        """Place, problem and remedy on one line."""
+        place = self.file
+        if self.row is not None:
+            place += f", row {self.row}"
+        if self.column is not None:
+            place += f", column {self.column!r}"
+        more = f" (and {self.more} more row{'s' * (self.more > 1)})" if self.more else ""
+        return f"{place}: {self.problem}{more} -> {self.remedy}"
+
+
+def refuse(faults: Iterable[Fault]) -> None:
+    """Raise one :class:`~cobandit.errors.TableError` that lists every fault; do nothing without any.
+
+    Raises
+    ------
+    TableError
+        If there is at least one fault.
+
+    Examples
+    --------
+    >>> refuse([])
+    >>> refuse([Fault("my.csv", "the file is empty", "export it again")])
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: my.csv: the file is empty -> export it again
+    """
+    found = list(dict.fromkeys(faults))
+    if not found:
+        return
+    if len(found) == 1:
+        raise TableError(str(found[0]))
+    counting = " (row 1 is the first data row)" if any(fault.row for fault in found) else ""
+    raise TableError("\n".join([f"{len(found)} faults{counting}", *(f"- {fault}" for fault in found)]))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Suggest the known name closest to a wrong one, as the start of a remedy; empty if none is close.
+
+    Examples
+    --------
+    >>> nearest("instnace", ["config", "instance"])
+    "did you mean 'instance'? "
+    >>> nearest("zzz", ["config", "instance"])
+    ''
+    """
+    by_lower = {str(k).lower(): str(k) for k in known}
+    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.5)
+    return f"did you mean {by_lower[close[0]]!r}? " if close else ""

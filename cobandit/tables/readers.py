@@ -1,0 +1,203 @@
+"""Reads the records of a table from Parquet, CSV or JSON lines: only the columns that the card names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from cobandit.tables import swebench
+from cobandit.tables.card import Card, read_card
+from cobandit.tables.faults import Fault, refuse
+from cobandit.tables.table import EvaluationTable
+
+LINES_AT_A_TIME = 50_000
+"""JSON lines parsed in one go: bounds memory, and keeps the parser's overhead per line small."""
+
+
+def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationTable:
+    """Read an evaluation table from a file and its card.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or whatever the parser of the card's ``origin`` reads.
+    card : str, Path or Card, optional
+        The card; by default the file of the same name with suffix ``.yml`` beside the records.
+
+    Returns
+    -------
+    EvaluationTable
+
+    Raises
+    ------
+    TableError
+        If the file is missing, empty, truncated, does not parse or has another checksum than its card says,
+        or if the table or the card is not as the schema asks. Several faults are reported together.
+
+    Examples
+    --------
+    >>> read("nowhere.csv", card="nowhere.yml")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: nowhere.csv: there is no such file -> check the path
+    """
+    path = Path(path)
+    if not path.is_file():
+        refuse([Fault(str(path), "there is no such file", "check the path")])
+    if not isinstance(card, Card):
+        card = read_card(card if card is not None else path.with_suffix(".yml"))
+    if not path.stat().st_size:
+        refuse([Fault(str(path), "the file is empty", "export it again, with its data")])
+    _check_sum(path, card)
+    notes: tuple[str, ...] = ()
+    if card.origin:
+        frame, notes = swebench.parse(path)
+    else:
+        readers = {".parquet": _read_parquet, ".csv": _read_csv, ".jsonl": _read_jsonl}
+        if path.suffix.lower() not in readers:
+            remedy = f"save the records as one of {', '.join(readers)}"
+            refuse([Fault(str(path), f"records with the suffix {path.suffix!r} cannot be read", remedy)])
+        frame = readers[path.suffix.lower()](path, card)
+    return EvaluationTable.from_frame(frame, card, source=str(path), notes=notes)
+
+
+def load_card(path: str | Path) -> EvaluationTable:
+    """Read the table that a card describes: the records file it names, beside it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The card.
+
+    Returns
+    -------
+    EvaluationTable
+
+    Raises
+    ------
+    TableError
+        As :func:`read`.
+
+    Examples
+    --------
+    >>> load_card("nowhere.yml")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
+    """
+    card = read_card(path)
+    return read(Path(path).parent / card.records, card)
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's content, in lower case hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_sum(path: Path, card: Card) -> None:
+    if card.sha256 is None:
+        return
+    found = file_sha256(path)
+    if found != card.sha256:
+        problem = f"the file's sha256 is {found}, but the card of {card.name!r} says {card.sha256}"
+        remedy = (
+            "restore the file that the card describes, or put the new sum in the card if the change is meant"
+        )
+        refuse([Fault(str(path), problem, remedy)])
+
+
+def _wanted(names: list[str], card: Card) -> list[str] | None:
+    """Choose the columns to read; None, for all, if one is wrong: the message can then say what there is."""
+    sound = all(names.count(column) == 1 for column in card.columns)
+    return list(card.columns) if sound else None
+
+
+def _read_parquet(path: Path, card: Card) -> pd.DataFrame:
+    try:
+        file = pa.parquet.ParquetFile(path)
+        columns = _wanted(file.schema_arrow.names, card)
+        return file.read(columns=columns).to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        problem = f"the Parquet file is truncated or damaged ({error})"
+        refuse([Fault(str(path), problem, "copy or export it again")])
+        raise
+
+
+def _read_csv(path: Path, card: Card) -> pd.DataFrame:
+    """Read with types inferred, except that names stay text and dates are not guessed."""
+    parsing = pa.csv.ParseOptions(newlines_in_values=True)
+    # one thread: the parser can then say in which row it failed
+    serial = pa.csv.ReadOptions(use_threads=False)
+    text = {"config": pa.string(), "instance": pa.string()}
+    try:
+        with pa.csv.open_csv(path, serial, parsing) as head:
+            columns = _wanted(head.schema.names, card)
+        while True:
+            conversion = pa.csv.ConvertOptions(
+                include_columns=columns, column_types=text, null_values=[""], strings_can_be_null=False
+            )
+            table = pa.csv.read_csv(path, serial, parsing, conversion)
+            dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
+            if not dates:
+                return table.to_pandas()
+            text.update({name: pa.string() for name in dates})
+    except pa.ArrowException as error:
+        # the parser counts the header as its row 1
+        found = re.search(r"Row #(\d+): (.*)", str(error), re.DOTALL)
+        row, reason = (int(found[1]) - 1, found[2]) if found else (None, str(error))
+        problem = f"the CSV does not parse: {reason}"
+        refuse([Fault(str(path), problem, "correct the row or export the file again", row)])
+        raise
+
+
+def _read_jsonl(path: Path, card: Card) -> pd.DataFrame:
+    """Read chunk by chunk, each as one JSON array; only a chunk that fails is parsed line by line."""
+    names: set[str] = set()
+    chunks = []
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for start in count(1, LINES_AT_A_TIME):
+                lines = list(islice(file, LINES_AT_A_TIME))
+                if not lines:
+                    break
+                records = _parse_lines(path, start, lines)
+                names.update(*records)
+                columns = {c: [record.get(c) for record in records] for c in card.columns if c in names}
+                chunks.append(pd.DataFrame(columns, index=range(len(records))))
+    except UnicodeDecodeError as error:
+        refuse([Fault(str(path), f"the file is not UTF-8 text: {error}", "save it as UTF-8")])
+    frame = pd.concat(chunks, ignore_index=True)
+    if _wanted(list(names), card) is None:
+        frame = frame.reindex(columns=[*frame, *sorted(names - {*frame})])
+    return frame
+
+
+def _parse_lines(path: Path, start: int, lines: list[str]) -> list[dict[str, Any]]:
+    """Parse lines of which the first has number ``start``; blank ones are skipped."""
+    filled = [line for line in lines if not line.isspace()]
+    try:
+        records = json.loads(f"[{','.join(filled)}]")
+        if len(records) == len(filled) and all(type(record) is dict for record in records):
+            return records
+    except json.JSONDecodeError:
+        pass
+    for number, line in enumerate(lines, start):
+        problem = None
+        try:
+            if not line.isspace() and not isinstance(json.loads(line), dict):
+                problem = f"line {number} is not a JSON object"
+        except json.JSONDecodeError as error:
+            problem = f"line {number} is not JSON: {error.msg} at character {error.pos + 1}"
+        if problem:
+            refuse([Fault(str(path), problem, "correct the line or export the file again")])
+    raise AssertionError("lines that parse one by one parse together")

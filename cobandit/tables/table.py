@@ -1,0 +1,292 @@
+"""The evaluation table: what every configuration scored and cost on every instance, checked and in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cobandit._check import choice
+from cobandit.dominance import pareto_mask
+from cobandit.errors import TableError
+from cobandit.problem import Problem
+from cobandit.tables.card import Card
+from cobandit.tables.query import matching
+from cobandit.tables.schema import MIN_ARMS, Records, validate
+
+
+class Feedback(NamedTuple):
+    """The evaluation split as a replay reads it: arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
+
+    ``costs`` is float64 of shape (N,) in the user's unit, ``rewards`` C-contiguous float64 of shape (N, D) in
+    [0, 1], ``offsets`` int64 of shape (K + 1,); within an arm the rows are sorted by instance.
+    """
+
+    costs: np.ndarray
+    rewards: np.ndarray
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EvaluationTable:
+    """A checked evaluation table of K configurations and D objectives; it does not change once made.
+
+    Make one with :func:`cobandit.tables.read`, :func:`cobandit.tables.load` or :meth:`from_frame`.
+
+    Attributes
+    ----------
+    card : Card
+        The dataset card.
+    notes : tuple of str
+        What the reader has to tell, such as entries dropped by rule.
+
+    Examples
+    --------
+    >>> card = Card(
+    ...     name="toy", title="Toy", source="made up", license="CC0-1.0", kind="synthetic", records="toy.csv",
+    ...     cost={"column": "usd", "unit": "USD"}, objectives=[{"name": "accuracy", "column": "ok"}],
+    ...     split={"profiling": 2},
+    ... )
+    >>> frame = pd.DataFrame({
+    ...     "config": list("bbbbaaaa"), "instance": [1, 2, 3, 4] * 2,
+    ...     "usd": [2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0], "ok": [1, 1, 1, 1, 0, 0, 0, 0],
+    ... })
+    >>> table = EvaluationTable.from_frame(frame, card)
+    >>> table
+    <EvaluationTable toy (synthetic): 2 configurations x 4 instances, objectives accuracy, cost in USD>
+    >>> table.configs, table.costs, table.means.tolist()
+    (('a', 'b'), array([1., 2.]), [[0.0], [1.0]])
+    """
+
+    card: Card
+    notes: tuple[str, ...]
+    _records: Records
+    _arms: pd.DataFrame
+    _limits: dict[str, tuple[float, float]]
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, card: Card, source: str = "the frame", notes: tuple[str, ...] = ()
+    ) -> EvaluationTable:
+        """Check a tidy frame against its card.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One row per (config, instance) with the columns that the card names.
+        card : Card
+        source : str
+            What to call the frame in messages.
+        notes : tuple of str
+            What to tell whoever looks at the table.
+
+        Raises
+        ------
+        TableError
+            With every fault that :func:`cobandit.tables.schema.validate` found.
+        """
+        records, arms, limits = validate(frame, card, source)
+        return cls(card, notes, records, arms, limits)
+
+    def __repr__(self) -> str:
+        """Name, kind, size, objectives, unit of cost and notes."""
+        counts = self.n_instances
+        each = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()}-{counts.max()}"
+        text = (
+            f"<EvaluationTable {self.name} ({self.kind}): {self.n_arms} configurations x {each} instances, "
+        )
+        text += f"objectives {', '.join(self.objectives)}, cost in {self.card.cost.unit}"
+        return text + "".join(f"\n  note: {note}" for note in self.notes) + ">"
+
+    @property
+    def name(self) -> str:
+        """Name in the catalogue and in file names."""
+        return self.card.name
+
+    @property
+    def title(self) -> str:
+        """Title for headings; a reconstruction's says what it is."""
+        return self.card.title
+
+    @property
+    def kind(self) -> str:
+        """Where the numbers come from: ``measured``, ``reconstruction`` or ``synthetic``."""
+        return self.card.kind
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """Names of the K configurations, sorted: the position is the arm number."""
+        return self._records.configs
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """Names of the D objectives, in the card's order."""
+        return tuple(objective.name for objective in self.card.objectives)
+
+    @property
+    def n_arms(self) -> int:
+        """Number of configurations, K."""
+        return len(self.configs)
+
+    @property
+    def n_objectives(self) -> int:
+        """Number of objectives, D."""
+        return len(self.objectives)
+
+    @property
+    def arms(self) -> pd.DataFrame:
+        """Descriptive columns of the K configurations, indexed by config; a copy."""
+        return self._arms.copy()
+
+    @property
+    def limits(self) -> dict[str, tuple[float, float]]:
+        """For each objective, the fitted values of its column that score 1 and 0; a copy."""
+        return dict(self._limits)
+
+    @cached_property
+    def n_instances(self) -> np.ndarray:
+        """Number of instances of each arm in both splits together, int64 of shape (K,)."""
+        return _frozen(np.bincount(self._records.arm, minlength=self.n_arms))
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """Every row, as a new frame: config, instance, cost, each objective after its transform, split.
+
+        ``config``, ``instance`` and ``split`` (profiling or evaluation) are categorical; sorted by config,
+        then instance.
+        """
+        records = self._records
+        splits = pd.Index(["evaluation", "profiling"])
+        return pd.DataFrame(
+            {
+                "config": pd.Categorical.from_codes(records.arm, pd.Index(records.configs)),
+                "instance": pd.Categorical.from_codes(records.instance, pd.Index(records.instances)),
+                "cost": records.costs.copy(),
+                **{name: records.rewards[:, d].copy() for d, name in enumerate(self.objectives)},
+                "split": pd.Categorical.from_codes(records.profiling.astype(np.int64), splits),
+            }
+        )
+
+    @cached_property
+    def costs(self) -> np.ndarray:
+        """Mean cost of each arm in the profiling split, float64 of shape (K,), in the user's unit."""
+        chosen = self._records.profiling
+        arm, costs = self._records.arm[chosen], self._records.costs[chosen]
+        return _frozen(_arm_means(arm, costs[:, None], self.n_arms)[:, 0])
+
+    @cached_property
+    def cost_range(self) -> tuple[float, float]:
+        """Smallest and largest cost of a single evaluation in the profiling split, in the user's unit."""
+        costs = self._records.costs[self._records.profiling]
+        return float(costs.min()), float(costs.max())
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """Mean reward of each arm in the evaluation split, float64 of shape (K, D)."""
+        chosen = ~self._records.profiling
+        return _frozen(_arm_means(self._records.arm[chosen], self._records.rewards[chosen], self.n_arms))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The bandit problem of which this table is the truth: ``means``, and ``costs / cost_range[1]``."""
+        return Problem(self.means, self.costs / self.cost_range[1], names=self.configs)
+
+    @cached_property
+    def feedback(self) -> Feedback:
+        """The evaluation rows, arm after arm, as arrays that cannot be written to."""
+        chosen = ~self._records.profiling
+        counts = np.bincount(self._records.arm[chosen], minlength=self.n_arms)
+        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        rewards = np.ascontiguousarray(self._records.rewards[chosen])
+        return Feedback(_frozen(self._records.costs[chosen]), _frozen(rewards), _frozen(offsets))
+
+    def summary(self, split: str = "all") -> pd.DataFrame:
+        """One row a configuration, over the instances of one split or of both.
+
+        Parameters
+        ----------
+        split : {"all", "evaluation", "profiling"}
+            The truth that replays are judged by is that of ``"evaluation"``.
+
+        Returns
+        -------
+        DataFrame, K rows
+            Indexed by config: the mean of each objective, ``cost`` (mean, in the user's unit), ``instances``
+            (their number) and ``on_front`` (Pareto-optimal by these means).
+
+        Raises
+        ------
+        CobanditError
+            If there is no such split.
+        """
+        choice(split, "split", ("all", "evaluation", "profiling"))
+        records = self._records
+        rows = records.profiling if split == "profiling" else ~records.profiling
+        if split == "all":
+            rows = np.ones_like(rows)
+        arm, rewards = records.arm[rows], _arm_means(records.arm[rows], records.rewards[rows], self.n_arms)
+        return pd.DataFrame(
+            {
+                **{name: rewards[:, d] for d, name in enumerate(self.objectives)},
+                "cost": _arm_means(arm, records.costs[rows][:, None], self.n_arms)[:, 0],
+                "instances": np.bincount(arm, minlength=self.n_arms),
+                "on_front": pareto_mask(rewards),
+            },
+            index=self._arms.index,
+        )
+
+    def subset(self, query: str) -> EvaluationTable:
+        """Keep the configurations that a query on their descriptive columns selects.
+
+        The transforms stay as fitted on the whole table and so does its split; ``costs`` and ``cost_range``
+        are those of the arms that are left.
+
+        Parameters
+        ----------
+        query : str
+            A pandas query over the columns of ``arms`` and ``config``, such as ``"temperature > 0"``.
+
+        Returns
+        -------
+        EvaluationTable
+
+        Raises
+        ------
+        TableError
+            If the query does not parse, names an unknown column, is not a condition, or leaves fewer than
+            two arms.
+        """
+        keep = matching(self._arms.reset_index(), query, self.name)
+        if keep.sum() < MIN_ARMS:
+            left = f"{int(keep.sum())} of {self.n_arms} configurations"
+            raise TableError(
+                f"subset {query!r} of {self.name} leaves {left} -> widen it: choosing needs two at least"
+            )
+        records = self._records
+        number = np.cumsum(keep) - 1
+        chosen = keep[records.arm]
+        left_over = Records(
+            tuple(np.array(records.configs, dtype=object)[keep]),
+            records.instances,
+            number[records.arm[chosen]],
+            *(
+                array[chosen]
+                for array in (records.instance, records.costs, records.rewards, records.profiling)
+            ),
+        )
+        return EvaluationTable(self.card, self.notes, left_over, self._arms[keep], self._limits)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _arm_means(arm: np.ndarray, values: np.ndarray, n_arms: int) -> np.ndarray:
+    """Mean of the rows of ``values`` (N, D) of each arm, as (K, D)."""
+    counts = np.bincount(arm, minlength=n_arms)
+    sums = [np.bincount(arm, weights=values[:, d], minlength=n_arms) for d in range(values.shape[1])]
+    return np.stack(sums, axis=1) / counts[:, None]
