@@ -19,7 +19,7 @@ from cobandit.policies import (
 )
 from cobandit.problem import Problem, hypervolume
 from cobandit.replay import play, replay_identification, replay_online, spec
-from cobandit.tables import EvaluationTable, datasets, load, read
+from cobandit.tables import EvaluationTable, datasets, load, open_table, read
 
 try:
     __version__ = version("cobandit")
@@ -46,6 +46,7 @@ __all__ = [
     "hypervolume",
     "load",
     "margins",
+    "open_table",
     "pareto_mask",
     "play",
     "read",

@@ -94,12 +94,6 @@ def _method(text: str) -> Spec:
     return cb.spec(name, **options)
 
 
-def _table(name: str) -> cb.EvaluationTable:
-    """A file if it looks like one, else a catalogue name."""
-    path = Path(name)
-    return cb.read(path) if path.suffix or path.exists() else cb.load(name)
-
-
 def _target(path: Path, suffixes: tuple[str, ...], what: str) -> None:
     if path.suffix not in suffixes:
         raise CobanditError(f"{what} {path}: the name must end in {' or '.join(suffixes)}")
@@ -186,7 +180,7 @@ def replay(
         _target(picture, (".png", ".svg", ".pdf"), "--picture")
     chosen = [_method(text) for text in method or ONLINE]
     online = chosen[0].name in ONLINE
-    data = _table(table)
+    data = cb.open_table(table)
     for note in data.notes:
         err.print(f"note: {note}", highlight=False, markup=False)
     how: dict[str, Any] = {"workers": workers, "backend": backend, "scheduler": scheduler, "progress": True}

@@ -6,6 +6,7 @@ share them and differ in their line.  Bands are 95 % intervals, and say which.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from pandas.io.formats.style import Styler
 
 from cobandit import _check, metrics
 from cobandit.policies import Phase
@@ -22,7 +25,8 @@ from cobandit.replay.kernels import IDENTIFICATION, ONLINE
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-PALETTE = sns.color_palette("colorblind")
+#: Seaborn's colour-blind palette, in an order that keeps methods of one experiment far apart.
+PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 5, 4, 8, 6)]
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
 
@@ -93,10 +97,20 @@ def method_label(method: str, options: str = "") -> str:
     return f"{label} ({options})" if options else label
 
 
-def _provenance(attrs: dict[Any, Any]) -> str:
-    """Name of the dataset, and what it is unless it was measured."""
-    kind = attrs.get("kind", "measured")
-    return str(attrs.get("dataset", "")) + ("" if kind == "measured" else f" ({kind})")
+def provenance(source: EvaluationTable | pd.DataFrame) -> str:
+    """Name of a table or of what a replay ran on, for titles; says what it is unless it was measured.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> provenance(cb.load("synthetic-24"))
+    'synthetic-24 (synthetic)'
+    """
+    if isinstance(source, pd.DataFrame):
+        name, kind = source.attrs.get("dataset", ""), source.attrs.get("kind", "measured")
+    else:
+        name, kind = source.name, source.kind
+    return name if kind == "measured" else f"{name} ({kind})"
 
 
 def _variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
@@ -120,7 +134,26 @@ def _rho_axis(ax: Axes, rhos: Sequence[float]) -> None:
     )
     if len(rhos) > 6:
         ax.tick_params(axis="x", labelrotation=45)
-    ax.set_xlabel(r"budget $\rho = B / (K \bar c)$, evaluations per configuration")
+    ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
+
+
+def log_axis(ax: Axes) -> None:
+    """Make the vertical axis logarithmic, with plain numbers; call it when everything is drawn.
+
+    Examples
+    --------
+    >>> ax = plt.subplots()[1]
+    >>> log_axis(ax)
+    >>> ax.get_yscale()
+    'log'
+    """
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 10 * low else range(1, 10)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    )
 
 
 def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
@@ -157,7 +190,7 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
         ax.fill_between(cell["rho"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     _rho_axis(ax, sorted(cells["rho"].unique()))
     ax.set_ylabel(ylabel)
-    ax.set_title(_provenance(runs.attrs))
+    ax.set_title(provenance(runs))
     return ax
 
 
@@ -194,16 +227,14 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
         )
         unseen = cell[~seen & cell["high"].notna()]
         ax.plot(unseen["rho"], unseen["high"], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
-    ax.set_yscale("log")
+    log_axis(ax)
     _rho_axis(ax, sorted(cells["rho"].unique()))
     ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
-    ax.set_title(_provenance(runs.attrs))
+    ax.set_title(provenance(runs))
     return ax
 
 
-def landscape(
-    table: EvaluationTable, x: str, y: str, ax: Axes | None = None, label_front: bool = True
-) -> Axes:
+def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
     """Configurations in the plane of two objectives; area is mean cost, the empirical front is drawn.
 
     Parameters
@@ -212,8 +243,8 @@ def landscape(
     x, y : str
         Names of two objectives.
     ax : Axes, optional
-    label_front : bool
-        Write the names of the front's configurations.
+    split : {"all", "evaluation", "profiling"}
+        Whose means are drawn; replays are judged by those of ``"evaluation"``.
 
     Returns
     -------
@@ -233,31 +264,26 @@ def landscape(
     ax = ax or plt.subplots()[1]
     for name in (x, y):
         _check.choice(name, "objective", table.objectives)
-    points = table.summary()
+    points = table.summary(split)
     sizes = 20 + 380 * points["cost"] / points["cost"].max()
     front = points[points["on_front"]].sort_values([x, y])
     rest = ~points["on_front"]
     ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
     ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
     ax.plot(front[x], front[y], color="black", lw=1, zorder=2)
-    if label_front:
-        for name, at in zip(front.index, front[[x, y]].to_numpy(), strict=True):
-            ax.annotate(
-                name,
-                tuple(at),
-                xytext=(4, 6),
-                textcoords="offset points",
-                fontsize=6.5,
-                rotation=20,
-            )
+    for number, at in enumerate(front[[x, y]].to_numpy(), start=1):
+        place = (-9, -4) if number % 2 else (9, -4)  # neighbours on the front often lie close together
+        ax.annotate(str(number), tuple(at), place, textcoords="offset points", ha="center", fontsize="small")
     unit = table.card.cost.unit
     for cost in points["cost"].quantile([0, 0.5, 1]):
         size = 20 + 380 * cost / points["cost"].max()
         ax.scatter([], [], s=size, color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
-    ax.plot([], [], color="black", lw=1, label="empirical front")
-    ax.legend(title="mean cost", loc="best", labelspacing=1.0)
+    ax.plot([], [], color="black", lw=1, label="empirical front:")
+    for number, name in enumerate(front.index, start=1):
+        ax.plot([], [], ls="", label=f"{number}  {name}")
+    ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=0.9)
     ax.set(xlabel=f"mean {x}", ylabel=f"mean {y}")
-    ax.set_title(_provenance({"dataset": table.name, "kind": table.kind}))
+    ax.set_title(provenance(table))
     return ax
 
 
@@ -325,7 +351,7 @@ def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax:
     ax = ax or plt.subplots()[1]
     for arm, mean in zip(phase.active, phase.means, strict=True):
         leaves = arm == phase.removed
-        color = PALETTE[0] if not leaves else PALETTE[2] if phase.accepted else PALETTE[3]
+        color = PALETTE[0] if not leaves else PALETTE[2] if phase.accepted else PALETTE[4]
         ax.plot(*mean, "o", color=color, ms=6)
         if leaves:
             ax.plot(*mean, "o", mfc="none", mec=color, ms=13)
@@ -334,3 +360,52 @@ def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax:
     ax.set(xlabel=f"mean {labels[0]}", ylabel=f"mean {labels[1]}")
     ax.set_title(f"phase {phase.phase}: {phase.target} pulls each, {names[phase.removed]} {verdict}")
     return ax
+
+
+def shared_legend(figure: Figure, columns: int = 4) -> None:
+    """Put one legend for all panels below the figure.
+
+    Parameters
+    ----------
+    figure : Figure
+    columns : int
+
+    Examples
+    --------
+    >>> figure, axes = plt.subplots(1, 2)
+    >>> _ = axes[0].plot([0, 1], label="a"), axes[1].plot([0, 1], label="a")
+    >>> shared_legend(figure)
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['a']
+    """
+    entries: dict[str, Any] = {}
+    for ax in figure.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
+
+
+def show_table(frame: pd.DataFrame, caption: str = "", **formats: str) -> Styler:
+    """Typeset a frame: no index, aligned numbers, the same HTML in every run.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    caption : str
+        Stands above the table; different for each table of a page.
+    **formats : str
+        Format specifications by column, such as ``cost=".3f"``.
+
+    Returns
+    -------
+    Styler
+
+    Examples
+    --------
+    >>> "0.50" in show_table(pd.DataFrame({"x": [0.5]}), "One number", x=".2f").to_html()
+    True
+    """
+    name = re.sub(r"\W+", "-", caption.lower()).strip("-") or "table"
+    shown = Styler(frame, uuid=name, uuid_len=0, cell_ids=False, caption=caption or None)
+    shown = shown.hide(axis="index")
+    return shown.format({column: f"{{:{spec}}}" for column, spec in formats.items()}, na_rep="–")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,13 @@ class Run(NamedTuple):
 
 
 def play(
-    policy: AskTell, table: EvaluationTable, *, seed: int = 0, replication: int = 0, costs: str = "realised"
+    policy: AskTell,
+    table: EvaluationTable,
+    *,
+    seed: int = 0,
+    replication: int = 0,
+    costs: str = "realised",
+    watch: Callable[[Any, int], None] | None = None,
 ) -> Run:
     """Play a policy until it stops, with feedback drawn from the evaluation split of a table.
 
@@ -40,6 +47,8 @@ def play(
         They name the stream.
     costs : {"realised", "declared"}
         What is charged; ``"declared"`` (the policy's known costs) is for identification.
+    watch : callable, optional
+        Called as ``watch(policy, arm)`` before each pull that counts.
 
     Returns
     -------
@@ -71,6 +80,8 @@ def play(
             cost = policy.costs[arm]
         if policy.spent + cost > limit:
             break
+        if watch is not None:
+            watch(policy, arm)
         policy.tell(arm, feedback.rewards[row], cost)
         arms.append(arm)
         charges.append(cost)

@@ -6,12 +6,11 @@ import os
 from pathlib import Path
 
 import pandas as pd
-import pooch
 
 from cobandit.errors import DatasetUnavailable, TableError
 from cobandit.tables.card import Card, Origin, read_card
 from cobandit.tables.faults import nearest
-from cobandit.tables.fetch import fetch
+from cobandit.tables.fetch import cache_directory, fetch
 from cobandit.tables.readers import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
@@ -66,6 +65,33 @@ def load(name: str) -> EvaluationTable:
     """
     card = _card(name)
     return read(_local(card) or _fetched(card), card)
+
+
+def open_table(name_or_path: str | Path) -> EvaluationTable:
+    """Open a table by catalogue name, or from a file that has its card beside it.
+
+    What names an existing file, or has a suffix, is a file; anything else is a catalogue name.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+
+    Returns
+    -------
+    EvaluationTable
+
+    Raises
+    ------
+    TableError, DatasetUnavailable
+        As :func:`load` and :func:`cobandit.tables.read`.
+
+    Examples
+    --------
+    >>> open_table("synthetic-24").name
+    'synthetic-24'
+    """
+    path = Path(name_or_path)
+    return read(path) if path.suffix or path.is_file() else load(str(name_or_path))
 
 
 def available(name: str) -> bool:
@@ -124,7 +150,7 @@ def _mirrored(card: Card) -> Path | None:
 
 
 def _cached(card: Card) -> Path:
-    return Path(pooch.os_cache("cobandit")) / card.name / card.records
+    return cache_directory() / card.name / card.records
 
 
 def _availability(card: Card) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
-import pooch
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # tqdm, which pooch loads, asks every notebook for ipywidgets
+    import pooch
 
 PATIENCE = 8.0
 """Seconds without a byte after which a download is given up."""
@@ -31,6 +34,11 @@ class _Watched:
             raise TimeoutError("the download was given up")
         self.last = time.monotonic()
         return self.file.write(chunk)
+
+
+def cache_directory() -> Path:
+    """Where fetched files are kept, as the operating system has it."""
+    return Path(pooch.os_cache("cobandit"))
 
 
 def fetch(url: str, target: Path, sha256: str) -> str | None:

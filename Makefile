@@ -1,0 +1,61 @@
+# make book | test | bench | notebooks | clean | help
+#
+# Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
+# Another interpreter: make book PYTHON=python3.12
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+HTML   := _build/html
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help book test lint bench notebooks lock clean
+
+help:  ## say what there is
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "cobandit needs Python 3.11 or newer as '$(PYTHON)'; name another with: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' cannot make a virtual environment (on Debian: apt-get install python3-venv)"; exit 1; }
+	@echo "making $(VENV) from requirements.txt"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+book: $(READY)  ## build the book: _build/html/index.html
+	@rm -f $(HTML)/index.html
+	$(BIN)/jupyter-book build -W -n --keep-going .
+	@test -f $(HTML)/index.html || { echo "jupyter-book ended without writing $(HTML)/index.html"; exit 1; }
+	@echo "the book is at $(HTML)/index.html"
+
+lint: $(READY)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint book  ## lint, types, unit and doc tests, the notebooks against their stored outputs, the built book
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
+	if [ -n "$$runnable" ]; then \
+	  $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg $$runnable; \
+	else echo "no notebook can run here: every one needs a table that is not available"; fi
+
+bench: $(READY)  ## measure the speed ratios that the project promises
+	$(BIN)/python tests/benchmarks/ratios.py
+
+notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired .ipynb
+	$(BIN)/python book/_ext/notebooks.py refresh
+
+lock:  ## compile requirements.txt anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --all-extras pyproject.toml -o requirements.txt
+
+clean:  ## remove .venv, _build and every cache
+	rm -rf $(VENV) _build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	find . -name __pycache__ -prune -exec rm -rf {} +
+	find . -name .ipynb_checkpoints -prune -exec rm -rf {} +

@@ -1,0 +1,156 @@
+"""What this book asks of Sphinx beyond ``_config.yml``. A few things, one function each.
+
+1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells did not change, even when the
+   library or the data under it did. Here the cache directory is named after a hash of both, and of the
+   tables at hand.
+2. `stand_in_for_missing_tables`: a page whose table cannot be had keeps its title and first paragraph and
+   says why it did not run; the rest of the book builds.
+3. `link_the_repository`: the repository buttons appear once ``[project.urls]`` in pyproject.toml names one.
+4. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
+   ``cobandit.tables.load``, and links there all the same.
+5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
+6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import availability
+from docutils.nodes import Node
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.nodes import make_refnode
+
+log = logging.getLogger(__name__)
+
+CACHES_KEPT = 3
+STATIC = "book/_static"
+
+
+def content_key(root: Path, unavailable: list[str]) -> str:
+    """Hash of the library, the bundled data and what is missing, stable across machines and file times."""
+    digest = hashlib.sha256()
+    files = [*root.glob("cobandit/**/*.py"), *(path for path in root.glob("data/**/*") if path.is_file())]
+    for path in sorted(files):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    digest.update("\0".join(unavailable).encode())
+    return digest.hexdigest()[:16]
+
+
+def key_the_cache(app: Sphinx, config: Config) -> None:
+    """Name the execution cache after its inputs; a changed key also makes Sphinx read every page again."""
+    root = Path(app.srcdir)
+    tables = availability.all_needs(availability.pages(root))
+    unavailable = [name for name in tables if availability.why_not(name)]
+    for name in unavailable:
+        log.info("table %s is not available: the pages that need it will say so", name)
+    config.cobandit_key = content_key(root, unavailable)
+    caches = Path(app.outdir).parent / ".jupyter_cache"
+    config.nb_execution_cache_path = str(caches / config.cobandit_key)
+    older = sorted(
+        (path for path in caches.glob("*") if path.is_dir() and path.name != config.cobandit_key),
+        key=lambda path: path.stat().st_mtime,
+    )
+    for path in older[: -(CACHES_KEPT - 1)]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def add_static_files(app: Sphinx, config: Config) -> None:
+    """Style sheet and MathJax. From _config.yml, Jupyter Book would load every script in it on every page."""
+    config.html_static_path.append(STATIC)
+    app.add_css_file("custom.css")
+
+
+NOTICE = """\
+::::{{admonition}} This page did not run
+:class: warning
+
+It needs the table `{name}`, which was not available when the book was built.
+
+```text
+{reason}
+```
+
+The other pages do not depend on it.
+::::"""
+
+# a cell or directive, or a paragraph with a computed number or a reference into the part that is left out
+NOT_PROSE = re.compile(r"\A[`:#|+({-]|\{(?!cite)[\w:]+\}`")
+
+
+def stand_in(text: str, reasons: dict[str, str]) -> str:
+    """Source of the page that stands in for one that cannot run: title, first paragraph, what was tried."""
+    blocks = re.split(r"\n\s*\n", availability.FRONT_MATTER.sub("", text).strip())
+    title = next(i for i, block in enumerate(blocks) if re.search("^# ", block, re.MULTILINE))
+    kept = blocks[: title + 2]
+    if len(kept) > title + 1 and NOT_PROSE.search(kept[-1]):
+        kept.pop()
+    return "\n\n".join([*kept, *(NOTICE.format(name=name, reason=reasons[name]) for name in reasons)]) + "\n"
+
+
+def stand_in_for_missing_tables(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Replace the source of a page whose table cannot be had."""
+    if app.env.doc2path(docname).endswith(".md") and (reasons := availability.missing(source[0])):
+        log.info("%s did not run: %s not available", docname, ", ".join(reasons))
+        source[0] = stand_in(source[0], reasons)
+
+
+def link_the_repository(app: Sphinx, config: Config) -> None:
+    """Turn the repository buttons on if pyproject.toml says where the repository is."""
+    project = tomllib.loads((availability.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    urls = {name.lower(): url for name, url in project.get("urls", {}).items()}
+    if url := urls.get("repository") or urls.get("source"):
+        options = config.html_theme_options
+        options.update(repository_url=url, use_repository_button=True, use_issues_button=True)
+
+
+def find_by_last_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node) -> Node | None:
+    """Resolve a Python reference that names a documented function or class by another of its paths."""
+    last = node["reftarget"].rpartition(".")[2]
+    if node.get("refdomain") != "py" or not last:
+        return None
+    found = {
+        (entry.docname, entry.node_id)
+        for name, entry in env.domains["py"].objects.items()
+        if name.rpartition(".")[2] == last and entry.objtype in ("function", "class") and not entry.aliased
+    }
+    if len(found) != 1:
+        return None
+    ((docname, anchor),) = found
+    return make_refnode(app.builder, node["refdoc"], docname, anchor, text)
+
+
+def keep_the_sentence(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]):
+    """Start the text of a property with an empty comment, so that what follows is prose to napoleon."""
+    if what in ("property", "attribute") and lines:
+        lines[:0] = ["..", ""]
+
+
+def without_thebe(app: Sphinx, config: Config) -> None:
+    """Disconnect sphinx-thebe: the book is read, not run, in the browser, and reads offline."""
+    everyone = [entry for entries in app.events.listeners.values() for entry in entries]
+    for entry in everyone:
+        if getattr(entry.handler, "__module__", "").partition(".")[0] == "sphinx_thebe":
+            app.disconnect(entry.id)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.setup_extension("sphinx.ext.autodoc")
+    app.add_config_value("cobandit_key", "", "env", str)
+    app.connect("config-inited", key_the_cache)
+    app.connect("config-inited", add_static_files)
+    app.connect("config-inited", link_the_repository)
+    app.connect("config-inited", without_thebe)
+    app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
+    app.connect("source-read", stand_in_for_missing_tables)
+    app.connect("missing-reference", find_by_last_name)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,79 @@
+"""List or refresh the notebooks that can run here.
+
+    python book/_ext/notebooks.py list       # paths of the .ipynb files whose tables are at hand
+    python book/_ext/notebooks.py refresh    # run every NAME.md and write NAME.ipynb with its outputs; draw
+                                             # the picture of README.md with the example in it
+
+A notebook that needs a table which cannot be had is named on stderr and left as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import availability
+
+
+def runnable() -> list[Path]:
+    """MyST notebooks whose tables can be had."""
+    found = []
+    for path in availability.pages():
+        if reasons := availability.missing(path.read_text(encoding="utf-8")):
+            print(f"skipped {path.name}: table {', '.join(reasons)} is not available", file=sys.stderr)
+        else:
+            found.append(path)
+    return found
+
+
+def refresh(path: Path) -> None:
+    """Run one MyST notebook and write its .ipynb; cell ids are numbers, so that a rerun changes no line."""
+    import jupytext
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = jupytext.read(path)
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{number}"
+    NotebookClient(
+        notebook,
+        timeout=1800,
+        kernel_name="python3",
+        record_timing=False,
+        resources={"metadata": {"path": path.parent}},
+    ).execute()
+    notebook.metadata.pop("language_info", None)  # holds the patch version of Python
+    nbformat.write(notebook, path.with_suffix(".ipynb"))
+    path.touch()  # jupytext takes the newer file of a pair for the source
+
+
+def draw_readme() -> None:
+    """Run the first example of README.md and keep the picture that it saves."""
+    example = re.search(r"```python\n(.*?)```", (availability.ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [sys.executable, "-c", example[1]], cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, check=True
+        )
+        shutil.copy(Path(folder) / "regret.png", availability.ROOT / "book" / "_static" / "readme.png")
+
+
+def main(command: str) -> None:
+    if command == "refresh":
+        draw_readme()
+    for path in runnable():
+        if command == "refresh":
+            print(f"running {path.name}", flush=True)
+            refresh(path)
+        else:
+            print(path.with_suffix(".ipynb").relative_to(availability.ROOT))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in (["list"], ["refresh"]):
+        sys.exit(__doc__)
+    main(sys.argv[1])
