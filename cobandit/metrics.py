@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from cobandit import _check
 from cobandit.problem import Problem
@@ -133,6 +132,8 @@ def mean_interval(
     values = _check.numbers(values, "values", 1)
     if np.ptp(values) == 0:
         return float(values[0]), float(values[0])
+    from scipy import stats  # half a second that an import of cobandit need not take
+
     rng = np.random.default_rng(seed)
     interval = stats.bootstrap(
         (values,), np.mean, confidence_level=level, n_resamples=resamples, method="percentile", rng=rng
@@ -159,6 +160,8 @@ def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tup
     >>> round(low, 4), round(high, 4)
     (0.0011, 0.0145)
     """
+    from scipy import stats
+
     interval = stats.binomtest(int(successes), int(trials)).proportion_ci(level, method="wilson")
     return float(interval.low), float(interval.high)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -56,7 +57,8 @@ class EvaluationTable:
     ... })
     >>> table = EvaluationTable.from_frame(frame, card)
     >>> table
-    <EvaluationTable toy (synthetic): 2 configurations x 4 instances, objectives accuracy, cost in USD>
+    toy (synthetic): 2 configurations x 4 instances
+    objectives: accuracy; cost in USD
     >>> table.configs, table.costs, table.means.tolist()
     (('a', 'b'), array([1., 2.]), [[0.0], [1.0]])
     """
@@ -92,14 +94,15 @@ class EvaluationTable:
         return cls(card, notes, records, arms, limits)
 
     def __repr__(self) -> str:
-        """Name, kind, size, objectives, unit of cost and notes."""
+        """Name, kind, size, objectives, unit of cost and notes, in lines of 84 characters."""
         counts = self.n_instances
         each = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()}-{counts.max()}"
-        text = (
-            f"<EvaluationTable {self.name} ({self.kind}): {self.n_arms} configurations x {each} instances, "
-        )
-        text += f"objectives {', '.join(self.objectives)}, cost in {self.card.cost.unit}"
-        return text + "".join(f"\n  note: {note}" for note in self.notes) + ">"
+        lines = [
+            f"{self.name} ({self.kind}): {self.n_arms} configurations x {each} instances",
+            f"objectives: {', '.join(self.objectives)}; cost in {self.card.cost.unit}",
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n".join(textwrap.fill(line, 84, subsequent_indent="    ") for line in lines)
 
     @property
     def name(self) -> str:
