@@ -408,6 +408,7 @@ def show_table(frame: pd.DataFrame, caption: str = "", **formats: str) -> Styler
     name = re.sub(r"\W+", "-", caption.lower()).strip("-") or "table"
     shown = Styler(frame, uuid=name, uuid_len=0, cell_ids=False, caption=caption or None)
     words = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
-    left = [{"selector": f".col{frame.columns.get_loc(name)}", "props": "text-align: left"} for name in words]
+    wrap = "text-align: left; white-space: normal"
+    left: Any = [{"selector": f".col{frame.columns.get_loc(name)}", "props": wrap} for name in words]
     shown = shown.hide(axis="index").set_table_styles(left)
     return shown.format({column: f"{{:{spec}}}" for column, spec in formats.items()}, na_rep="–")
