@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -147,6 +148,8 @@ def log_axis(ax: Axes) -> None:
     >>> ax.get_yscale()
     'log'
     """
+    if not np.isfinite(ax.dataLim.minposy):  # nothing to show: no budget was feasible
+        ax.set_ylim(0.1, 1)
     ax.set_yscale("log")
     low, high = ax.get_ylim()
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 10 * low else range(1, 10)))

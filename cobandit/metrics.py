@@ -197,16 +197,17 @@ def summarise(
     [2.0, 0.5, 1.0]
     """
     _check.choice(column, "column", runs.columns)
+    proportion = runs[column].dtype == bool
     rows: list[dict[str, Any]] = []
     for cell, group in runs.groupby(list(by), sort=False):
         values = group.loc[group["status"] == "ok", column]
         row = dict(zip(by, cell, strict=True), runs=len(values), mean=np.nan, low=np.nan, high=np.nan)
+        if proportion:
+            row["successes"] = int(values.sum())
         if len(values):
             row["mean"] = float(values.mean())
-            if values.dtype == bool:
-                row["successes"] = int(values.sum())
-                row["low"], row["high"] = proportion_interval(int(values.sum()), len(values))
-            else:
-                row["low"], row["high"] = mean_interval(values)
+            row["low"], row["high"] = (
+                proportion_interval(int(values.sum()), len(values)) if proportion else mean_interval(values)
+            )
         rows.append(row)
     return pd.DataFrame(rows)

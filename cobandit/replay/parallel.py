@@ -36,6 +36,13 @@ def _backend(backend: str, workers: int, scheduler: str | None) -> Iterator[None
         yield
 
 
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: in compiled code it comes out as the cause of a SystemError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def run(
     function: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
@@ -89,7 +96,9 @@ def run(
             for result in results:
                 finished.append(result)
                 bar.advance(shown)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not _interrupted(error):
+                raise
             warnings.warn(
                 f"interrupted: {len(finished)} of {len(tasks)} parts are finished and returned", stacklevel=3
             )

@@ -72,9 +72,10 @@ def play(
     seed, replication = _check.count(seed, "seed", 0), _check.count(replication, "replication", 0)
     feedback, limit = table.feedback, _check.with_slack(policy.budget)
     sizes = np.diff(feedback.offsets)
+    stream = np.uint64(seed)
     arms, charges = [], []
     while (arm := policy.ask()) is not None:
-        row = feedback.offsets[arm] + instance(seed, replication, arm, policy.pulls[arm], sizes[arm])
+        row = feedback.offsets[arm] + instance(stream, replication, arm, policy.pulls[arm], sizes[arm])
         cost = feedback.costs[row]
         if isinstance(policy, IdentificationPolicy) and costs == "declared":
             cost = policy.costs[arm]

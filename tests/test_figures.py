@@ -1,0 +1,218 @@
+"""Figures: what is drawn are the numbers, methods keep their colours, provenance is in the title."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import table_of
+from matplotlib.colors import to_rgb
+
+import cobandit as cb
+from cobandit import figures, metrics
+from cobandit.errors import CobanditError
+from cobandit.replay import kernels
+
+METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def online(small_table):
+    """Budgets below one evaluation an arm are infeasible."""
+    methods = ["CoHVUCB", cb.spec("CoHVUCB", reward_scale=0.1), "UniformAllocation"]
+    return cb.replay_online(small_table, methods, rho=[8, 0.5, 2], replications=6)
+
+
+@pytest.fixture(scope="module")
+def found(synthetic):
+    """From errors in every run to none at all."""
+    methods = ["CoPSI", "UniformIdentification"]
+    return cb.replay_identification(synthetic, methods, rho=[1, 4, 40, 4000], replications=6)
+
+
+def lines(ax, label):
+    """Data of the line with this label."""
+    (line,) = (line for line in ax.get_lines() if line.get_label() == label)
+    return line
+
+
+def bands(ax):
+    """For each band, what it spans at each of its corners: {x: (low, high)}."""
+    spans = []
+    for band in ax.collections:
+        corners = [path.vertices for path in band.get_paths() if len(path.vertices)]
+        points = pd.DataFrame(np.concatenate(corners) if corners else np.empty((0, 2)), columns=["x", "y"])
+        spans.append({x: (group["y"].min(), group["y"].max()) for x, group in points.groupby("x")})
+    return spans
+
+
+def test_by_budget_draws_the_summary(online):
+    ax = figures.by_budget(online, "efficiency_regret", "regret")
+    cells = metrics.summarise(online, "efficiency_regret").sort_values("rho")
+    labels = {
+        ("CoHVUCB", ""): "CoHV-UCB (default)",
+        ("CoHVUCB", "reward_scale=0.1"): "CoHV-UCB (reward_scale=0.1)",
+        ("UniformAllocation", ""): "Uniform allocation",
+    }
+    assert len(ax.get_lines()) == len(bands(ax)) == 3
+    drawn = bands(ax)
+    for place, ((method, options), label) in enumerate(labels.items()):
+        cell = cells[(cells["method"] == method) & (cells["options"] == options)]
+        x, y = lines(ax, label).get_data()
+        assert list(x) == [0.5, 2, 8]
+        assert list(y) == pytest.approx(cell["mean"].tolist(), nan_ok=True)
+        assert np.isnan(y[0]) and 0.5 not in drawn[place]  # a gap where the budget is too small
+        for rho, low, high in cell[["rho", "low", "high"]].dropna().itertuples(index=False):
+            assert drawn[place][rho] == pytest.approx((low, high))
+    assert ax.get_ylabel() == "regret" and ax.get_xscale() == "log"
+    assert list(ax.get_xticks()) == [0.5, 2, 8]
+
+
+def test_error_by_budget_draws_zero_errors_as_limits(found):
+    ax = figures.error_by_budget(found)
+    cells = metrics.summarise(found.assign(error=~found["correct"]), "error").sort_values("rho")
+    arrows = [line for line in ax.get_lines() if line.get_marker() == r"$\downarrow$"]
+    limits = {(x, y) for line in arrows for x, y in zip(*line.get_data(), strict=True)}
+    unseen = cells[(cells["successes"] == 0) & (cells["runs"] > 0)]
+    assert len(unseen) and limits == set(unseen[["rho", "high"]].itertuples(index=False, name=None))
+    for method, label in (("CoPSI", "CoPSI"), ("UniformIdentification", "Uniform identification")):
+        cell = cells[cells["method"] == method]
+        expected = cell["mean"].where(cell["successes"] > 0)
+        assert list(lines(ax, label).get_ydata()) == pytest.approx(expected.tolist(), nan_ok=True)
+    assert ax.get_yscale() == "log"
+
+
+@pytest.mark.parametrize("rho", [[1], [1, 1.5]])
+def test_figures_without_any_feasible_budget(rho, synthetic):
+    runs = cb.replay_identification(synthetic, ["CoPSI"], rho=rho, replications=2)
+    assert set(runs["status"]) == {"infeasible"}
+    for ax in (figures.error_by_budget(runs), figures.by_budget(runs, "f1", "F1")):
+        assert np.isnan(lines(ax, "CoPSI").get_ydata()).all()
+        ax.figure.canvas.draw()
+
+
+def test_a_method_looks_the_same_in_every_figure(online, found):
+    everything = figures.by_budget(online, "efficiency_regret", "regret")
+    alone = figures.by_budget(online[online["method"] == "UniformAllocation"], "standard_regret", "regret")
+    one, other = (lines(ax, "Uniform allocation") for ax in (everything, alone))
+    assert (one.get_color(), one.get_marker()) == (other.get_color(), other.get_marker())
+    variants = [line for line in everything.get_lines() if line.get_label().startswith("CoHV-UCB")]
+    assert len({line.get_color() for line in variants}) == 1
+    assert len({line.get_linestyle() for line in variants}) == 2
+    error = lines(figures.error_by_budget(found), "CoPSI")
+    f1 = lines(figures.by_budget(found, "f1", "F1"), "CoPSI")
+    assert error.get_color() == f1.get_color()
+
+
+def test_methods_are_told_apart():
+    styles = [figures.method_style(method) for method in METHODS]
+    assert len({tuple(style["color"]) for style in styles}) == len(METHODS)
+    assert len({style["marker"] for style in styles}) == len(METHODS)
+    with pytest.raises(CobanditError, match="Did you mean 'CoPSI'"):
+        figures.method_style("CoPSY")
+    assert figures.method_label("CoPSI") == "CoPSI"
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        ("measured", "tables"),
+        ("reconstruction", "tables (reconstruction)"),
+        ("synthetic", "tables (synthetic)"),
+    ],
+)
+def test_titles_say_what_was_not_measured(kind, title):
+    arms = [[[1.0, 0.5, reward]] * 2 for reward in (0.25, 0.5)]
+    table = table_of(arms, kind=kind, name="tables")
+    runs = cb.replay_online(table, ["HVUCB"], rho=[2, 4], replications=2)
+    found = cb.replay_identification(table, ["CoPSI"], rho=[4, 8], replications=2)
+    axes = [
+        figures.by_budget(runs, "efficiency_regret", "regret"),
+        figures.error_by_budget(found),
+        figures.landscape(table, "objective0", "objective1"),
+    ]
+    assert [ax.get_title() for ax in axes] == [title] * 3
+
+
+def test_landscape(synthetic):
+    ax = figures.landscape(synthetic, "accuracy", "efficiency")
+    points = synthetic.summary()
+    front = points[points["on_front"]].sort_values(["accuracy", "efficiency"])
+    rest, best = ax.collections[:2]
+    assert np.asarray(best.get_offsets()) == pytest.approx(front[["accuracy", "efficiency"]].to_numpy())
+    assert len(rest.get_offsets()) == len(points) - len(front)
+    areas, costs = best.get_sizes(), front["cost"].to_numpy()
+    assert np.corrcoef(areas, costs)[0, 1] == pytest.approx(1)
+    numbered = [f"{number}  {name}" for number, name in enumerate(front.index, start=1)]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-len(front) :] == numbered
+    assert [text.get_text() for text in ax.texts] == [line.split()[0] for line in numbered]
+    with pytest.raises(CobanditError, match="Did you mean 'accuracy'"):
+        figures.landscape(synthetic, "acuracy", "efficiency")
+
+
+def test_landscape_of_a_split(synthetic):
+    ax = figures.landscape(synthetic, "accuracy", "efficiency", split="evaluation")
+    truth = synthetic.means[synthetic.problem.pareto_mask]
+    assert np.asarray(ax.collections[1].get_offsets()) == pytest.approx(truth[np.lexsort(truth.T[::-1])])
+
+
+def test_index_path():
+    history = pd.DataFrame({"pull": [1, 1, 2, 2], "arm": ["a", "b"] * 2, "index": [0.5, 0.25, 0.5, 0.125]})
+    ax = figures.index_path(history, "index", "index")
+    assert list(lines(ax, "b").get_xdata()) == [1, 2]
+    assert list(lines(ax, "b").get_ydata()) == [0.25, 0.125]
+
+
+def test_phase_plane_rings_the_arm_that_leaves():
+    means = np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]])
+    finder = cb.CoPSI([1, 4, 1], 40, 2)
+    while (arm := finder.ask()) is not None:
+        finder.tell(arm, means[arm])
+    titles, rings = [], []
+    for phase in finder.phases:
+        ax = figures.phase_plane(phase, "abc", ("x", "y"))
+        titles.append(ax.get_title())
+        rings.append([line.get_xydata()[0].tolist() for line in ax.get_lines() if line.get_mfc() == "none"])
+        assert [text.get_text() for text in ax.texts] == ["abc"[arm] for arm in phase.active]
+    assert titles == ["phase 1: 2 pulls each, b accepted", "phase 2: 8 pulls each, c rejected"]
+    assert rings == [[[0.25, 0.75]], [[0.5, 0.125]]]
+
+
+def test_shared_legend_names_each_method_once(online):
+    figure, axes = plt.subplots(1, 2)
+    for ax, column in zip(axes, ("efficiency_regret", "standard_regret"), strict=True):
+        figures.by_budget(online, column, "regret", ax)
+    figures.shared_legend(figure)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == [line.get_label() for line in axes[0].get_lines()]
+
+
+def test_log_axis_has_plain_numbers():
+    ax = plt.subplots()[1]
+    ax.plot([1, 2, 3], [0.02, 5, 2000])
+    figures.log_axis(ax)
+    ax.figure.canvas.draw()
+    assert {"0.05", "1", "1,000"} <= {label.get_text() for label in ax.get_yticklabels()}
+
+
+def test_show_table_is_the_same_in_every_run():
+    frame = pd.DataFrame({"method": ["CoPSI"], "error": [0.25], "f1": [np.nan]})
+    first, again = (figures.show_table(frame, "Errors", error=".3f", f1=".2f").to_html() for _ in range(2))
+    assert first == again and "0.250" in first and "–" in first and "Errors" in first
+
+
+def test_given_axes_are_used(online):
+    _, (left, right) = plt.subplots(1, 2)
+    assert figures.by_budget(online, "standard_regret", "regret", right) is right
+    assert not left.get_lines()
+    colors = [to_rgb(line.get_color()) for line in right.get_lines()]
+    assert colors[0] == to_rgb(figures.method_style("CoHVUCB")["color"])

@@ -1,0 +1,106 @@
+"""Back ends: the same results from one process, several, threads or Dask; Ctrl-C keeps what is finished."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pandas as pd
+import pytest
+
+import cobandit as cb
+from cobandit.replay import parallel
+
+
+@pytest.fixture(scope="module")
+def usual(small_table):
+    """The replay that every back end has to repeat."""
+    return replays(small_table)
+
+
+def replays(table, **how):
+    methods = ["CoHVUCB", cb.spec("AccuracyCostUCB", objective=1), "UniformAllocation"]
+    runs, paths = cb.replay_online(table, methods, [0.5, 4], replications=25, seed=3, trace=True, **how)
+    finders = ["CoPSI", cb.spec("PSISR", rounds="mean"), "UniformIdentification"]
+    found = cb.replay_identification(table, finders, [9, 40], replications=25, seed=3, **how)
+    return runs, paths, found
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"workers": 2, "backend": "loky"},
+        {"workers": 1, "backend": "threading"},
+        {"workers": 2, "backend": "threading"},
+        {"workers": -1, "backend": "threading"},
+        {"progress": True},
+    ],
+    ids=str,
+)
+def test_backends_and_workers_change_nothing(how, usual, small_table):
+    for frame, same in zip(usual, replays(small_table, **how), strict=True):
+        pd.testing.assert_frame_equal(frame, same)
+        assert frame.attrs == same.attrs
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_dask_changes_nothing(processes, usual, small_table):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None, protocol="tcp"
+    ) as cluster:
+        found = replays(small_table, backend="dask", scheduler=cluster.scheduler_address)
+    for frame, same in zip(usual, found, strict=True):
+        pd.testing.assert_frame_equal(frame, same)
+
+
+def interrupt_at(number):
+    if number == 3:
+        raise KeyboardInterrupt
+    return number
+
+
+def test_an_interrupt_returns_the_finished_prefix():
+    with pytest.warns(UserWarning, match="3 of 6 parts"):
+        assert parallel.run(interrupt_at, [(i,) for i in range(6)]) == [0, 1, 2]
+
+
+def test_other_errors_come_through():
+    with pytest.raises(ZeroDivisionError):
+        parallel.run(divmod, [(1, 1), (1, 0)])
+
+
+SCRIPT = """
+    import itertools, os, signal, sys, threading, warnings
+    import cobandit as cb
+    from rich.progress import Progress
+
+    def advance(*_, done=itertools.count(1)):  # as at a terminal: SIGINT to the whole group, during part 4
+        if next(done) == 3:
+            threading.Timer(0.05, os.killpg, (0, signal.SIGINT)).start()
+
+    Progress.advance = advance
+    table = cb.load("synthetic-24")
+    workers, backend = int(sys.argv[1]), sys.argv[2]
+    runs = cb.replay_online(table, "CoHVUCB", 600, replications=4000, workers=workers, backend=backend)
+    print(len(runs), runs["replication"].tolist() == list(range(len(runs))), runs.attrs["dataset"])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a group of processes")
+@pytest.mark.parametrize(("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")])
+def test_ctrl_c_in_the_midst_of_a_kernel(workers, backend, tmp_path):
+    """Every part is 200 replications of some 50,000 pulls, so that the signal meets compiled code."""
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+    done = subprocess.run(
+        [sys.executable, str(script), workers, backend],
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    rows, is_prefix, dataset = done.stdout.split()
+    assert 600 <= int(rows) < 4000 and is_prefix == "True" and dataset == "synthetic-24"
+    assert "parts are finished and returned" in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,189 @@
+"""Constants and bounds: once by hand, then against formulas written anew, then in how they move."""
+
+from math import ceil, exp, inf, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cobandit import theory
+from cobandit.errors import CobanditError
+
+budgets = st.floats(1, 1e8)
+lambdas = st.floats(1e-4, 1)
+alphas = st.floats(0.6, 4)
+sizes = st.integers(2, 50)
+objectives = st.integers(1, 6)
+positive_gaps = st.floats(1e-3, 10)
+
+
+@pytest.mark.parametrize(
+    ("value", "by_hand"),
+    [
+        (theory.horizon(10, 0.5), 21),
+        (theory.horizon(10.1, 0.5), 22),
+        (theory.confidence_radius(8, budget=10, min_cost=0.5), sqrt(log(21) / 4)),
+        (theory.index_constant(2, 0.5), 32),  # 8 / 0.5 + 4 / 0.25
+        (theory.failure_probability(n_arms=3, n_objectives=2, min_cost=0.5, budget=4.5), 18 / 10**3),
+        # C = 4 + 4 = 8, T = 100: 1 + ceil(8 * 64 * 4.60517 / 0.25 = 9431.39) + 2 * 2 * 2 / 100^2
+        (theory.pull_bound(0.5, n_arms=2, n_objectives=1, min_cost=1, budget=99), 9433 + 8 / 100**2),
+        (theory.efficiency_regret_bound([0, 0.5], n_objectives=1, min_cost=1, budget=99), 4716.5004),
+        (theory.optimal_utility_bound(0.5, 9), 5),
+        # the same again with every pull costing 1/2, and 2 nu = 3
+        (
+            theory.standard_regret_bound([0.5, 0], [0.5, 1], 1.5, n_objectives=1, min_cost=0.5, budget=49.5),
+            # T = 100, C = 8 + 16 = 24: 3 + 0.25 * (1 + ceil(8 * 576 * 4.60517 / 0.25 = 84882.50) + 8 / 100^2)
+            3 + 0.25 * (84884 + 0.0008),
+        ),
+        (theory.allocation_constant(3, 1), 11 / 6),
+        (theory.allocation_constant(3, 0.25), 37 / 15),
+        # L = 3/2: 2 * 4 * 1 * exp(-768 / (256 * 1.5 * 2))
+        (
+            theory.identification_error_bound(768, n_arms=2, n_objectives=1, min_cost=1, complexity=2),
+            8 / np.e,
+        ),
+        (theory.cost_complexity([0.5, 0.25], [1, 2]), 32),
+    ],
+    ids=lambda value: f"{value:g}",
+)
+def test_by_hand(value, by_hand):
+    assert value == pytest.approx(by_hand, rel=1e-12)
+
+
+def pulls(gap, K, D, lam, B, alpha):
+    T = ceil(B / lam) + 1
+    C = 4 * D / lam + 4 / lam**2
+    return 1 + ceil(4 * alpha * C * C * log(T) / (gap * gap)) + 2 * K * (D + 1) * T ** (2 - 2 * alpha)
+
+
+@given(positive_gaps, sizes, objectives, lambdas, budgets, alphas)
+def test_theorem_1(gap, K, D, lam, B, alpha):
+    bound = theory.pull_bound(gap, n_arms=K, n_objectives=D, min_cost=lam, budget=B, alpha=alpha)
+    assert bound == pytest.approx(pulls(gap, K, D, lam, B, alpha), rel=1e-12, abs=1)  # one: the ceiling
+    T = theory.horizon(B, lam)
+    failure = theory.failure_probability(n_arms=K, n_objectives=D, min_cost=lam, budget=B, alpha=alpha)
+    assert failure * T ** (2 * alpha) == pytest.approx(2 * K * (D + 1) * T, rel=1e-9)
+
+
+@given(
+    st.lists(st.tuples(positive_gaps, st.floats(0.1, 1)), min_size=1, max_size=9),
+    objectives,
+    st.floats(0.01, 0.1),
+    budgets,
+    alphas,
+    st.floats(0, 5),
+)
+def test_regret_bounds_sum_over_suboptimal_arms(arms, D, lam, B, alpha, best):
+    gaps, costs = np.array([(0.0, 1.0), *arms]).T
+    how = {"n_objectives": D, "min_cost": lam, "budget": B, "alpha": alpha}
+    each = [theory.pull_bound(gap, n_arms=len(gaps), **how) for gap in gaps[1:]]
+    efficiency = theory.efficiency_regret_bound(gaps, **how)
+    assert efficiency == pytest.approx(sum(gaps[1:] * each), rel=1e-12)
+    standard = theory.standard_regret_bound(gaps, costs, best, **how)
+    assert standard == pytest.approx(2 * best + sum(costs[1:] * gaps[1:] * each), rel=1e-12)
+    # with unit costs, Corollary 1 adds the two boundary terms to Theorem 1 and nothing else
+    unit = theory.standard_regret_bound(gaps, np.ones(len(gaps)), best, **how)
+    assert unit == pytest.approx(efficiency + 2 * best, rel=1e-12)
+
+
+@given(sizes, objectives, lambdas, budgets, st.floats(1e-2, 1e8))
+def test_theorem_2(K, D, lam, B, complexity):
+    L = 1 + sum(1 / (1 + (ell - 1) * lam) for ell in range(2, K + 1))
+    assert theory.allocation_constant(K, lam) == pytest.approx(L, rel=1e-12)
+    assert sum(1 / k for k in range(1, K + 1)) <= L * (1 + 1e-12) and L <= K
+    bound = theory.identification_error_bound(
+        B, n_arms=K, n_objectives=D, min_cost=lam, complexity=complexity
+    )
+    assert bound == pytest.approx(2 * K * K * D * exp(-B / (256 * L * complexity)), rel=1e-9)
+
+
+@given(st.integers(1, 10**6), budgets, lambdas, alphas)
+def test_radius(n, B, lam, alpha):
+    beta = theory.confidence_radius(n, B, lam, alpha)
+    assert beta**2 * n == pytest.approx(alpha * log(theory.horizon(B, lam)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("function", "rises", "falls"),
+    [
+        (lambda x: theory.horizon(x, 0.3), True, False),
+        (lambda x: theory.horizon(10, min(x, 1)), False, True),
+        (lambda x: theory.confidence_radius(5, x, 0.3), True, False),
+        (lambda x: theory.confidence_radius(ceil(x), 10, 0.3), False, True),
+        (lambda x: theory.index_constant(ceil(x), 0.3), True, False),
+        (lambda x: theory.index_constant(2, min(x, 1)), False, True),
+        (lambda x: theory.pull_bound(x, n_arms=3, n_objectives=2, min_cost=0.3, budget=9), False, True),
+        (lambda x: theory.pull_bound(0.5, n_arms=3, n_objectives=2, min_cost=0.3, budget=x), True, False),
+        (lambda x: theory.optimal_utility_bound(x, 9), True, False),
+        (lambda x: theory.allocation_constant(1 + ceil(x), 0.3), True, False),
+        (lambda x: theory.allocation_constant(5, min(x, 1)), False, True),
+        (
+            lambda x: theory.identification_error_bound(
+                x, n_arms=3, n_objectives=2, min_cost=0.3, complexity=1
+            ),
+            False,
+            True,
+        ),
+        (
+            lambda x: theory.identification_error_bound(
+                9, n_arms=3, n_objectives=2, min_cost=0.3, complexity=x
+            ),
+            True,
+            False,
+        ),
+    ],
+)
+@given(st.floats(0.05, 1e4), st.floats(0.05, 1e4))
+def test_monotone(function, rises, falls, x, y):
+    assume(x < y)
+    low, high = function(x), function(y)
+    assert (low <= high or not rises) and (low >= high or not falls)
+
+
+def test_an_undecidable_problem_has_a_bound_that_says_nothing():
+    assert theory.identification_error_bound(9, n_arms=2, n_objectives=3, min_cost=1, complexity=inf) == 24
+
+
+# Every argument of every function, out of its range.
+HOW = {"n_arms": 3, "n_objectives": 2, "min_cost": 0.5, "budget": 9.0, "alpha": 2.0}
+GOOD = {
+    theory.horizon: {key: HOW[key] for key in ("budget", "min_cost")},
+    theory.confidence_radius: {"pulls": 3} | {key: HOW[key] for key in ("budget", "min_cost", "alpha")},
+    theory.index_constant: {key: HOW[key] for key in ("n_objectives", "min_cost")},
+    theory.failure_probability: HOW,
+    theory.pull_bound: {"gap": 0.5} | HOW,
+    theory.efficiency_regret_bound: {"gaps": [0, 0.5]} | {k: v for k, v in HOW.items() if k != "n_arms"},
+    theory.optimal_utility_bound: {"best_efficiency": 0.5, "budget": 9.0},
+    theory.standard_regret_bound: {"gaps": [0, 0.5], "mean_costs": [0.5, 1], "best_efficiency": 0.5}
+    | {k: v for k, v in HOW.items() if k != "n_arms"},
+    theory.allocation_constant: {"n_arms": 3, "min_cost": 0.5},
+    theory.identification_error_bound: {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"},
+}
+NAN, INF = float("nan"), inf
+BAD = {
+    "n_arms": [1, 0, -3, 2.0, "3", True, None],
+    "n_objectives": [0, -1, 1.5, "2", None],
+    "min_cost": [0, -0.5, 1.5, NAN, INF, "low", None],
+    "budget": [0, -1, NAN, INF, "much", None],
+    "alpha": [0, -1, NAN, INF, "two"],
+    "pulls": [0, -1, 2.5],
+    "gap": [0, -0.5, NAN, INF, "wide"],
+    "gaps": [[0.5, 0.5], [-0.5, 0], [0], [], [0, NAN], 0.5, [[0, 0.5]]],
+    "mean_costs": [[1.0], [0.25, 1], [0.5, 2], [0, 1], [NAN, 1]],
+    "best_efficiency": [-1, NAN, INF, "best"],
+    "complexity": [0, -1, NAN],
+}
+CASES = [
+    pytest.param(function, good | {name: bad}, id=f"{function.__name__}-{name}={bad}")
+    for function, good in GOOD.items()
+    for name in good
+    for bad in BAD[name]
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), CASES)
+def test_invalid_arguments(function, arguments):
+    function(**GOOD[function])
+    with pytest.raises(CobanditError):
+        function(**arguments)
