@@ -106,6 +106,14 @@ def count(value: int, name: str, least: int) -> int:
     return int(value)
 
 
+def seed(value: int) -> int:
+    """A seed of the common random numbers: a whole number from 0 to 2^64 - 1."""
+    value = count(value, "seed", 0)
+    if value >= 2**64:
+        raise CobanditError(f"seed is {value}: it must be below 2^64")
+    return value
+
+
 def choice(value: str, name: str, known: Iterable[str]) -> str:
     """One of the ``known`` names; the error suggests the nearest."""
     known = list(known)

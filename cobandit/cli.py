@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import cobandit as cb
-from cobandit import metrics
+from cobandit import _check, metrics
 from cobandit.errors import CobanditError
 from cobandit.replay.kernels import ONLINE
 from cobandit.replay.methods import Spec
@@ -90,7 +92,10 @@ def _method(text: str) -> Spec:
         option, separator, value = part.partition("=")
         if not separator:
             raise CobanditError(f"--method {text}: expected NAME:option=value,..., got {part!r}")
-        options[option.strip()] = yaml.safe_load(value)
+        try:
+            options[option.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise CobanditError(f"--method {text}: the value of {option.strip()!r} does not parse") from None
     return cb.spec(name, **options)
 
 
@@ -99,18 +104,31 @@ def _target(path: Path, suffixes: tuple[str, ...], what: str) -> None:
         raise CobanditError(f"{what} {path}: the name must end in {' or '.join(suffixes)}")
     if not path.parent.is_dir():
         raise CobanditError(f"{what} {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise CobanditError(f"{what} {path}: this is a folder")
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary name to write under, so that no broken file is ever left under the final one."""
+    partial = path.with_name(f".partial-{path.name}")
+    try:
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        raise CobanditError(f"{path} could not be written: {error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _write(runs: pd.DataFrame, path: Path) -> None:
-    """Write under a temporary name first, so that no broken file is left under the final one."""
-    partial = path.with_name(f".{path.name}.partial")
-    if path.suffix == ".csv":
-        if "returned" in runs:
-            runs = runs.assign(returned=runs["returned"].map("; ".join))
-        runs.to_csv(partial, index=False)
-    else:
-        runs.to_parquet(partial)
-    partial.replace(path)
+    with _replacing(path) as partial:
+        if path.suffix == ".csv":
+            if "returned" in runs:
+                runs = runs.assign(returned=runs["returned"].map("; ".join))
+            runs.to_csv(partial, index=False)
+        else:
+            runs.to_parquet(partial)
 
 
 def _draw(runs: pd.DataFrame, online: bool) -> Figure:
@@ -179,6 +197,7 @@ def replay(
     if picture is not None:
         _target(picture, (".png", ".svg", ".pdf"), "--picture")
     chosen = [_method(text) for text in method or ONLINE]
+    _check.choice(costs, "costs", ("declared", "realised"))
     online = chosen[0].name in ONLINE
     data = cb.open_table(table)
     for note in data.notes:
@@ -191,7 +210,8 @@ def replay(
         runs = cb.replay_identification(data, chosen, budgets, replications, seed, costs, **how)
     _write(runs, output)
     if picture is not None:
-        _draw(runs, online).savefig(picture)
+        with _replacing(picture) as partial:
+            _draw(runs, online).savefig(partial)
 
     column = "efficiency_regret" if online else "correct"
     shown = Table(

@@ -308,6 +308,7 @@ def standard_regret_bound(
     """
     gaps = _gaps(gaps)
     mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=len(gaps))
+    min_cost = _check.positive(min_cost, "min_cost", 1.0)
     if mean_costs.max() > 1 or mean_costs.min() < min_cost:
         raise CobanditError(
             f"mean_costs: expected values in [min_cost, 1] = [{min_cost}, 1]; divide costs by the largest"
@@ -381,8 +382,8 @@ def identification_error_bound(
     True
     """
     n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
-    if not complexity > 0:
-        raise CobanditError(f"complexity is {complexity}: it must be positive")
+    if complexity != np.inf:
+        complexity = _check.positive(complexity, "complexity")
     scale = 256 * allocation_constant(n_arms, min_cost) * complexity
     return 2 * n_arms**2 * n_objectives * exp(-_check.positive(budget, "budget") / scale)
 

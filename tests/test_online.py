@@ -283,7 +283,8 @@ def test_a_cost_outside_the_range_is_charged_and_warns_once(policy_class, cost):
     with pytest.warns(GuaranteeWarning, match="outside the range") as caught:
         for _ in range(5):
             policy.tell(policy.ask(), [0.5], cost)
-    assert len(caught) == 1 and policy.spent == 5 * cost
+    assert [warning.filename for warning in caught] == [__file__]  # it points at the caller, once
+    assert policy.spent == 5 * cost
 
 
 @every_policy

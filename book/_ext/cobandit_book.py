@@ -141,6 +141,8 @@ def without_thebe(app: Sphinx, config: Config) -> None:
     for entry in everyone:
         if getattr(entry.handler, "__module__", "").partition(".")[0] == "sphinx_thebe":
             app.disconnect(entry.id)
+    sheets = app.registry.css_files
+    sheets[:] = [sheet for sheet in sheets if "thebe" not in sheet[0]]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

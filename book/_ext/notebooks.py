@@ -54,10 +54,11 @@ def refresh(path: Path) -> None:
 
 def draw_readme() -> None:
     """Run the first example of README.md and keep the picture that it saves."""
-    example = re.search(r"```python\n(.*?)```", (availability.ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    readme = (availability.ROOT / "README.md").read_text(encoding="utf-8")
+    example = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
-            [sys.executable, "-c", example[1]], cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, check=True
+            [sys.executable, "-c", example], cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, check=True
         )
         shutil.copy(Path(folder) / "regret.png", availability.ROOT / "book" / "_static" / "readme.png")
 

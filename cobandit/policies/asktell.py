@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, GuaranteeWarning
 
 
 class AskTell:
@@ -27,6 +29,7 @@ class AskTell:
         self.pulls = np.zeros(self.n_arms, dtype=np.int64)
         self._reward_sums = np.zeros((self.n_arms, self.n_objectives))
         self._asked: int | None = None
+        self._warned = False
 
     def ask(self) -> int | None:
         """Return the arm to evaluate next; the same one until it is told, None once the run is over.
@@ -39,7 +42,7 @@ class AskTell:
             self._asked = self._choose()
         return self._asked
 
-    def tell(self, arm: int, reward: ArrayLike, cost: float) -> None:
+    def tell(self, arm: int, reward: ArrayLike, cost: float | None = None) -> None:
         """Report the evaluation of the arm that was asked for.
 
         Parameters
@@ -48,8 +51,14 @@ class AskTell:
             What `ask` returned.
         reward : array_like, shape (D,)
             Objectives in [0, 1].
-        cost : float
+        cost : float, optional
             What it cost, > 0, in the unit of the budget.  It is charged even where it crosses the budget.
+            Identification policies charge the declared cost by default.
+
+        Warns
+        -----
+        GuaranteeWarning
+            Once, if a cost is outside what was declared: it is charged, but the guarantee is void.
 
         Raises
         ------
@@ -70,9 +79,13 @@ class AskTell:
             )
         if (values < 0).any() or (values > 1).any():
             raise CobanditError(f"reward is {values.tolist()}: every objective must lie in [0, 1]")
-        cost = _check.positive(cost, "cost")
+        cost = _check.positive(self._declared_cost(self._asked) if cost is None else cost, "cost")
+        doubt = "" if self._warned else self._doubt(self._asked, cost)
         self._record(self._asked, values, cost)
         self._asked = None
+        if doubt:
+            self._warned = True
+            warnings.warn(f"cost {cost:g} of arm {arm} is {doubt}", GuaranteeWarning, stacklevel=2)
 
     @property
     def mean_rewards(self) -> NDArray[np.float64]:
@@ -80,6 +93,13 @@ class AskTell:
         return self._reward_sums / np.maximum(self.pulls, 1)[:, None]
 
     def _choose(self) -> int | None:
+        raise NotImplementedError
+
+    def _declared_cost(self, arm: int) -> float:
+        raise CobanditError("cost is missing: an online policy has to be told what the evaluation cost")
+
+    def _doubt(self, arm: int, cost: float) -> str:
+        """Why this cost voids the policy's guarantee; empty if it does not."""
         raise NotImplementedError
 
     def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:

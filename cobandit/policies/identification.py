@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
 from cobandit.dominance import classification_gaps, pareto_mask
-from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.asktell import AskTell
 
 #: Gaps this close to the largest count as equal to it (paper, Appendix A).
@@ -70,30 +69,8 @@ class IdentificationPolicy(AskTell):
         self.phases: list[Phase] = []
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
-        self._as_declared = True
         self._stopped = False
         self._plan = self._schedule()
-
-    def tell(self, arm: int, reward: ArrayLike, cost: float | None = None) -> None:
-        """Report the evaluation of the arm that was asked for; the declared cost is charged by default.
-
-        Parameters
-        ----------
-        arm : int
-            What `ask` returned.
-        reward : array_like, shape (D,)
-            Objectives in [0, 1].
-        cost : float, optional
-            What it really cost, > 0, in the unit of the budget.
-
-        Raises
-        ------
-        CobanditError
-            If the arm was not asked for, or reward or cost is not valid; nothing has changed then.
-        """
-        if cost is None and self._asked is not None:
-            cost = float(self.costs[self._asked])
-        super().tell(arm, reward, cost)  # type: ignore[arg-type]  # None fails on the arm first
 
     def recommend(self) -> NDArray[np.int64]:
         r"""Estimate :math:`\widehat{\mathcal P}_B` of the Pareto set.
@@ -123,21 +100,18 @@ class IdentificationPolicy(AskTell):
         if self._stopped:
             return None
         arm = next(self._plan, None)
-        if arm is None or not self._affords(float(self.costs[arm])):
+        if arm is None or not self._affords(self._declared_cost(arm)):
             self._stopped = True
             return None
         return arm
 
-    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
-        if self._as_declared and cost > _check.with_slack(float(self.costs[arm])):
-            self._as_declared = False
-            warnings.warn(
-                f"cost {cost:g} of arm {arm} is above its declared cost {self.costs[arm]:g}: it is charged, "
-                "but the guarantee for known costs no longer holds",
-                GuaranteeWarning,
-                stacklevel=3,
-            )
-        super()._record(arm, reward, cost)
+    def _declared_cost(self, arm: int) -> float:
+        return float(self.costs[arm])
+
+    def _doubt(self, arm: int, cost: float) -> str:
+        if cost <= _check.with_slack(self._declared_cost(arm)):
+            return ""
+        return f"above its declared cost {self.costs[arm]:g}: it is charged, but the guarantee is void"
 
 
 class GapElimination(IdentificationPolicy):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.asktell import AskTell
 
 
@@ -72,7 +71,6 @@ class OnlinePolicy(AskTell):
         #: alpha log T_B, all that the radii need besides the number of pulls.
         self.log_term = self.alpha * log(theory.horizon(self.budget / high, self.min_cost))
         self._cost_sums = np.zeros(self.n_arms)  # of costs divided by the largest
-        self._in_range = True
 
         self._declared = None
         if expected_costs is not None:
@@ -135,18 +133,15 @@ class OnlinePolicy(AskTell):
             return int(np.where(waiting, self.pulls, self.n_init).argmin())
         return int(np.where(affordable, self.index(), -np.inf).argmax())
 
-    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
+    def _doubt(self, arm: int, cost: float) -> str:
         low, high = self.cost_range
-        if self._in_range and (cost > _check.with_slack(high) or _check.with_slack(cost) < low):
-            self._in_range = False
-            warnings.warn(
-                f"cost {cost:g} of arm {arm} is outside the range [{low:g}, {high:g}]: it is charged, "
-                "but the regret guarantee no longer holds",
-                GuaranteeWarning,
-                stacklevel=3,
-            )
+        if low <= _check.with_slack(cost) and cost <= _check.with_slack(high):
+            return ""
+        return f"outside the range [{low:g}, {high:g}]: it is charged, but the regret guarantee is void"
+
+    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
         super()._record(arm, reward, cost)
-        self._cost_sums[arm] += cost / high
+        self._cost_sums[arm] += cost / self.cost_range[1]
 
 
 class CoHVUCB(OnlinePolicy):

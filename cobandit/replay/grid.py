@@ -53,12 +53,10 @@ def cells_of(
     table: EvaluationTable, chosen: list[Spec], rho: Iterable[float] | float, replications: int, seed: int
 ) -> list[Cell]:
     """Check the grid and cut it into parts, each method and budget in at most `PARTS`."""
-    rhos = [_check.positive(r, "rho") for r in np.atleast_1d(np.asarray(rho, dtype=object))]
+    rhos = [_check.positive(r, "rho") for r in (rho if isinstance(rho, Iterable) else [rho])]
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
-    replications, seed = _check.count(replications, "replications", 1), _check.count(seed, "seed", 0)
-    if seed >= 2**64:
-        raise CobanditError(f"seed is {seed}: it must be below 2^64")
+    replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
     parts = np.array_split(np.arange(replications), min(PARTS, replications))
     per_round = float(table.costs.sum())  # K times the mean cost
     return [Cell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]

@@ -83,7 +83,7 @@ def _online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame,
     paths = []
     for r, length in enumerate(pulls.sum(axis=1)):
         gaps = problem.efficiency_gaps[arms[r, :length]]
-        done = np.searchsorted(np.cumsum(costs[r, :length]), grid, side="right")
+        done = np.searchsorted(np.cumsum(costs[r, :length]), grid * (1 + _check.SLACK), side="right")
         path = pd.DataFrame(
             {
                 "replication": cell.replications[r],

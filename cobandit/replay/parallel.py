@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import joblib
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cobandit import _check
@@ -89,7 +90,10 @@ def run(
         _check.count(workers, "workers", 1)
     finished: list[Any] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with _backend(backend, workers, scheduler), Progress(*columns, disable=not progress) as bar:
+    with (
+        _backend(backend, workers, scheduler),
+        Progress(*columns, console=Console(stderr=True), disable=not progress) as bar,
+    ):
         shown = bar.add_task("replaying", total=len(tasks))
         results = joblib.Parallel(return_as="generator")(joblib.delayed(function)(*task) for task in tasks)
         try:

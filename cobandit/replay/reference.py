@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit import _check
+from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.replay.kernels import instance
@@ -69,7 +70,12 @@ def play(
     (0, True)
     """
     _check.choice(costs, "costs", ("realised", "declared"))
-    seed, replication = _check.count(seed, "seed", 0), _check.count(replication, "replication", 0)
+    seed, replication = _check.seed(seed), _check.count(replication, "replication", 0)
+    if (policy.n_arms, policy.n_objectives) != (table.n_arms, table.n_objectives):
+        raise CobanditError(
+            f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives, the table "
+            f"{table.n_arms} and {table.n_objectives}"
+        )
     feedback, limit = table.feedback, _check.with_slack(policy.budget)
     sizes = np.diff(feedback.offsets)
     stream = np.uint64(seed)
