@@ -1,0 +1,21 @@
+"""What the paper prints, as data: its numbers, what follows from them, the orderings that it claims."""
+
+from cobandit.published.derived import OPERATIONS, arithmetic, inconsistencies, theory_values
+from cobandit.published.judge import Outcome, check
+from cobandit.published.numbers import ROLES, Published, as_frame, published
+from cobandit.published.orderings import Claim, claims
+
+__all__ = [
+    "OPERATIONS",
+    "ROLES",
+    "Claim",
+    "Outcome",
+    "Published",
+    "arithmetic",
+    "as_frame",
+    "check",
+    "claims",
+    "inconsistencies",
+    "published",
+    "theory_values",
+]
