@@ -5,7 +5,7 @@ Means and costs go in as arrays, objectives are maximised and lie in [0, 1], cos
 
 from importlib.metadata import PackageNotFoundError, version
 
-from cobandit import theory
+from cobandit import experiments, theory
 from cobandit.dominance import classification_gaps, margins, pareto_mask
 from cobandit.errors import BudgetError, CobanditError, DatasetUnavailable, GuaranteeWarning, TableError
 from cobandit.policies import (
@@ -43,6 +43,7 @@ __all__ = [
     "UniformIdentification",
     "classification_gaps",
     "datasets",
+    "experiments",
     "hypervolume",
     "load",
     "margins",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cobandit.errors import TableError
-from cobandit.tables import Card, EvaluationTable, read
+from cobandit.tables import Card, EvaluationTable, load, read
 from cobandit.tables.card import Objective
 from cobandit.tables.keys import profiling_mask
 from cobandit.tables.readers import load_card
@@ -327,3 +327,25 @@ def test_a_subset_that_cannot_be(query, words):
         table.subset(query)
     for word in [*words, "->"]:
         assert word in str(error.value)
+
+
+@pytest.fixture
+def synthetic_pair():
+    table = load("synthetic-24")
+    return table, table.within_profiling()
+
+
+def test_within_profiling_shows_nothing_else(synthetic_pair):
+    table, inner = synthetic_pair
+    profiling = table.summary("profiling")
+    assert inner.means == pytest.approx(profiling[list(table.objectives)].to_numpy())
+    assert (inner.costs == table.costs).all() and inner.cost_range == table.cost_range
+    rows = table.rows
+    seen = rows[rows["split"] == "profiling"]
+    assert inner.feedback.costs.tolist() == seen["cost"].tolist()
+    assert np.diff(inner.feedback.offsets).tolist() == seen.groupby("config", observed=True).size().tolist()
+
+
+def test_raw_means_are_those_of_the_columns(synthetic_pair):
+    table, _ = synthetic_pair
+    assert table.raw_means["correct"].tolist() == pytest.approx(table.summary()["accuracy"].tolist())

@@ -2,6 +2,7 @@
 
 from cobandit.published.derived import OPERATIONS, arithmetic, inconsistencies, theory_values
 from cobandit.published.judge import Outcome, check
+from cobandit.published.ledger import ledger
 from cobandit.published.numbers import ROLES, Published, as_frame, published
 from cobandit.published.orderings import Claim, claims
 
@@ -16,6 +17,7 @@ __all__ = [
     "check",
     "claims",
     "inconsistencies",
+    "ledger",
     "published",
     "theory_values",
 ]

@@ -34,7 +34,7 @@ class Records(NamedTuple):
 
 def validate(
     frame: pd.DataFrame, card: Card, source: str
-) -> tuple[Records, pd.DataFrame, dict[str, tuple[float, float]]]:
+) -> tuple[Records, pd.DataFrame, dict[str, tuple[float, float]], pd.DataFrame]:
     """Check a tidy frame against its card and bring it into order.
 
     Parameters
@@ -53,6 +53,8 @@ def validate(
         The descriptive columns, indexed by configuration.
     limits : dict of str to (float, float)
         For each objective the fitted limits of its transform.
+    raw : DataFrame, K rows
+        Mean of each objective's column before its transform, by configuration.
 
     Raises
     ------
@@ -74,7 +76,7 @@ def validate(
     ...     split={"profiling": 2},
     ... )
     >>> toy = pd.DataFrame({"config": list("aaaabbbb"), "instance": [1, 2, 3, 4] * 2, "usd": 0.5, "ok": True})
-    >>> records, arms, limits = validate(toy, card, "toy.csv")
+    >>> records, arms, limits, raw = validate(toy, card, "toy.csv")
     >>> records.configs, records.rewards.shape, int(records.profiling.sum())
     (('a', 'b'), (8, 1), 4)
     >>> validate(toy.assign(ok=2), card, "toy.csv")
@@ -123,7 +125,12 @@ rows) -> rescale the column, or give the objective a transform in the card
     )
     for column in arms.select_dtypes("category"):
         arms[column] = arms[column].astype(arms[column].cat.categories.dtype)
-    return records, arms, limits
+    counts = np.bincount(records.arm)
+    raw = {
+        objective.column: np.bincount(configs.codes, weights=numbers[objective.column]) / counts
+        for objective in card.objectives
+    }
+    return records, arms, limits, pd.DataFrame(raw, index=arms.index)
 
 
 def _check_columns(frame: pd.DataFrame, card: Card, source: str) -> list[Fault]:

@@ -15,6 +15,7 @@ from cobandit.dominance import pareto_mask
 from cobandit.errors import TableError
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
+from cobandit.tables.keys import repeats
 from cobandit.tables.query import matching
 from cobandit.tables.schema import MIN_ARMS, Records, validate
 
@@ -68,6 +69,7 @@ class EvaluationTable:
     _records: Records
     _arms: pd.DataFrame
     _limits: dict[str, tuple[float, float]]
+    _raw: pd.DataFrame
 
     @classmethod
     def from_frame(
@@ -90,8 +92,7 @@ class EvaluationTable:
         TableError
             With every fault that :func:`cobandit.tables.schema.validate` found.
         """
-        records, arms, limits = validate(frame, card, source)
-        return cls(card, notes, records, arms, limits)
+        return cls(card, notes, *validate(frame, card, source))
 
     def __repr__(self) -> str:
         """Name, kind, size, objectives, unit of cost and notes, in lines of 84 characters."""
@@ -148,6 +149,11 @@ class EvaluationTable:
     def limits(self) -> dict[str, tuple[float, float]]:
         """For each objective, the fitted values of its column that score 1 and 0; a copy."""
         return dict(self._limits)
+
+    @property
+    def raw_means(self) -> pd.DataFrame:
+        """Mean of each objective's column before its transform, over all instances, by config; a copy."""
+        return self._raw.copy()
 
     @cached_property
     def n_instances(self) -> np.ndarray:
@@ -241,6 +247,31 @@ class EvaluationTable:
             index=self._arms.index,
         )
 
+    def within_profiling(self) -> EvaluationTable:
+        """Return the table in which the profiling split also stands for the evaluation split.
+
+        Replays on it see nothing else, so that settings can be chosen without looking at what they are then
+        judged by.
+
+        Returns
+        -------
+        EvaluationTable
+        """
+        records = self._records
+        rows = np.flatnonzero(records.profiling)
+        rows = np.tile(rows, 2)[np.argsort(np.tile(records.arm[rows], 2), kind="stable")]
+        seen = records.arm[rows] * len(records.instances) + records.instance[rows]
+        doubled = Records(
+            records.configs,
+            records.instances,
+            records.arm[rows],
+            records.instance[rows],
+            records.costs[rows],
+            records.rewards[rows],
+            ~repeats(seen),  # the first of a pair is the profiling row, the second the evaluation row
+        )
+        return EvaluationTable(self.card, self.notes, doubled, self._arms, self._limits, self._raw)
+
     def subset(self, query: str) -> EvaluationTable:
         """Keep the configurations that a query on their descriptive columns selects.
 
@@ -280,7 +311,9 @@ class EvaluationTable:
                 for array in (records.instance, records.costs, records.rewards, records.profiling)
             ),
         )
-        return EvaluationTable(self.card, self.notes, left_over, self._arms[keep], self._limits)
+        return EvaluationTable(
+            self.card, self.notes, left_over, self._arms[keep], self._limits, self._raw[keep]
+        )
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

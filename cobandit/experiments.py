@@ -1,0 +1,248 @@
+"""The paper's experiments (Section 5 and Appendix A), one function each, on any table.
+
+Methods, budgets and replication counts are the paper's; where the paper leaves something open the book's
+default is taken.  Every function takes the number of replications and how the work is spread
+(``workers``, ``backend``, ``scheduler``, ``progress``), and returns what the replay returns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from cobandit import metrics
+from cobandit.replay import Spec, replay_identification, replay_online, spec
+from cobandit.tables import EvaluationTable
+
+#: Radii and initialisation that the paper selected on its profiling data: (s_r, s_c, eta).
+RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
+ONLINE_RHO = (2, 4, 8, 16, 32)
+IDENTIFICATION_RHO = (20, 50, 100, 200, 500, 1000, 2000, 5000)
+FULL_SET_RHO = (10, 20, 50, 100, 200)
+IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
+
+#: The 14 arms of the paper's identification experiment, on tables that have its configurations.
+FOURTEEN = (
+    "model in ['GPT-2', 'CodeLlama-7B', 'Tulu-7B', 'Tulu-2-7B', 'Gemma-7B', 'LLaMA-7B', 'Mistral-7B'] "
+    "and temperature in [0.5, 1.0] and max_tokens == 128 and prompt == 'direct'"
+)
+
+
+def online_methods() -> list[Spec]:
+    """Return the four online methods with the paper's radii; round-robin needs none, but initialises alike.
+
+    Examples
+    --------
+    >>> [method.label for method in online_methods()]
+    ['CoHV-UCB', 'HV-UCB', 'Accuracy-Cost-UCB', 'Uniform allocation']
+    """
+    return [spec(name, **RADII) for name in ("CoHVUCB", "HVUCB", "AccuracyCostUCB", "UniformAllocation")]
+
+
+#: Grid from which the paper selected its radii, by replays within the profiling split.
+GRID = [
+    {"reward_scale": reward, "cost_scale": cost, "eta": eta}
+    for reward in (0.003, 0.01, 0.03, 0.1)
+    for cost in (0.001, 0.003, 0.01)
+    for eta in (0.05, 0.1)
+]
+
+
+def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Replay CoHV-UCB at every point of the paper's grid, within the profiling split.
+
+    Returns
+    -------
+    DataFrame
+        As `online`, with columns ``reward_scale``, ``cost_scale`` and ``eta``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> len(tuning(cb.load("synthetic-24"), replications=1))
+    120
+    """
+    specs = {spec("CoHVUCB", **point).options: point for point in GRID}
+    methods = [spec("CoHVUCB", **point) for point in GRID]
+    runs = replay_online(table.within_profiling(), methods, ONLINE_RHO, replications, seed, **how)
+    for name in ("reward_scale", "cost_scale", "eta"):
+        runs[name] = runs["options"].map({options: point[name] for options, point in specs.items()})
+    return runs
+
+
+def structured_subset(table: EvaluationTable) -> EvaluationTable:
+    """Return the 14 arms of the identification experiment, or the whole table if it has no such arms.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> structured_subset(cb.load("synthetic-24")).n_arms
+    24
+    """
+    if not {"model", "temperature", "max_tokens", "prompt"} <= set(table.arms.columns):
+        return table
+    return table.subset(FOURTEEN)
+
+
+def online(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Figures 2a-b and 3: both regrets of the four online methods at five budgets.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> online(cb.load("synthetic-24"), replications=2)["rho"].unique().tolist()
+    [2.0, 4.0, 8.0, 16.0, 32.0]
+    """
+    return replay_online(table, online_methods(), ONLINE_RHO, replications, seed, **how)
+
+
+def trajectories(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Figure 4: cumulative and moving-average regret along the runs at the largest budget.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> paths = trajectories(cb.load("synthetic-24"), replications=2)
+    >>> {"spent", "efficiency_regret", "moving_average"} <= set(paths.columns)
+    True
+    """
+    _, paths = replay_online(table, online_methods(), max(ONLINE_RHO), replications, seed, trace=True, **how)
+    return paths
+
+
+def identification(
+    table: EvaluationTable, replications: int = 500, seed: int = 0, **how: Any
+) -> pd.DataFrame:
+    """Figures 2c-d: identification of the 14 arms at eight budgets, declared costs.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> identification(cb.load("synthetic-24"), replications=2)["method"].nunique()
+    3
+    """
+    return replay_identification(
+        structured_subset(table), IDENTIFICATION, IDENTIFICATION_RHO, replications, seed, **how
+    )
+
+
+def full_set(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Figure 5: identification among all configurations at five budgets, judged by F1.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> float(full_set(cb.load("synthetic-24"), replications=2)["f1"].max()) <= 1
+    True
+    """
+    return replay_identification(table, IDENTIFICATION, FULL_SET_RHO, replications, seed, **how)
+
+
+def stochastic_costs(
+    table: EvaluationTable, replications: int = 500, seed: int = 0, **how: Any
+) -> pd.DataFrame:
+    """Figure 6: the 14 arms at the largest budget, charged declared and realised costs (column ``costs``).
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> stochastic_costs(cb.load("synthetic-24"), replications=2)["costs"].unique().tolist()
+    ['declared', 'realised']
+    """
+    arms, rho = structured_subset(table), max(IDENTIFICATION_RHO)
+    runs = [
+        replay_identification(arms, IDENTIFICATION, rho, replications, seed, costs, **how).assign(costs=costs)
+        for costs in ("declared", "realised")
+    ]
+    both = pd.concat(runs, ignore_index=True)
+    both.attrs = runs[0].attrs | {"costs": "both"}
+    return both
+
+
+def facts(table: EvaluationTable) -> pd.DataFrame:
+    """Return what the paper prints about a table itself: Table 1, profiling costs, the 14-arm subset.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``experiment``, ``quantity`` and the value as ``mean``, ``low`` and ``high``: exact.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> known = facts(cb.load("synthetic-24")).set_index("quantity")["mean"]
+    >>> known["arms"], round(known["accuracy_max"], 3)
+    (np.float64(24.0), np.float64(0.845))
+    """
+    every, arms = table.summary(), structured_subset(table)
+    known: dict[tuple[str, str], float] = {
+        ("table1", "arms"): table.n_arms,
+        ("table1", "pareto_arms"): every["on_front"].sum(),
+        ("profiling", "cost_min"): table.costs.min(),
+        ("profiling", "cost_max"): table.costs.max(),
+        ("identification", "pareto_arms"): arms.problem.pareto_mask.sum(),
+        ("identification", "gap_min"): arms.problem.classification_gaps.min(),
+    }
+    columns = {"accuracy": every.get("accuracy"), "tokens": every["cost"]}
+    columns["latency"] = table.raw_means.get("latency_s")
+    for name, values in columns.items():
+        if values is not None:
+            known["table1", f"{name}_min"], known["table1", f"{name}_max"] = values.min(), values.max()
+    rows = [
+        {"experiment": experiment, "quantity": quantity, "mean": float(value)}
+        for (experiment, quantity), value in known.items()
+    ]
+    frame = pd.DataFrame(rows)
+    return frame.assign(dataset=table.name, low=frame["mean"], high=frame["mean"])
+
+
+def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Run every experiment on a table; each quantity's mean and 95 % interval, a row a cell.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    scale : float
+        Replications as a multiple of the paper's.
+    seed : int
+    **how
+        How the work is spread.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``experiment``, ``method``, ``rho``, ``quantity``, ``costs`` (None online), ``runs``,
+        ``mean``, ``low``, ``high``: the coordinates by which `cobandit.published` names the paper's numbers.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> cells = summary(cb.load("synthetic-24"), scale=0.02)
+    >>> sorted(cells["experiment"].unique())
+    ['full-set', 'identification', 'online', 'stochastic', 'trajectory']
+    """
+
+    def count(paper: int) -> int:
+        return max(2, round(scale * paper))
+
+    runs, found = online(table, count(100), seed, **how), identification(table, count(500), seed, **how)
+    paths, everything = trajectories(table, count(100), seed, **how), full_set(table, count(100), seed, **how)
+    charged = stochastic_costs(table, count(500), seed, **how)
+    ends = paths[paths["spent"] >= paths["spent"].max() * (1 - 1e-9)].assign(status="ok")
+    parts = [
+        ("online", runs, "efficiency_regret", {}),
+        ("online", runs, "standard_regret", {}),
+        ("trajectory", ends, "efficiency_regret", {}),
+        ("trajectory", ends, "moving_average", {}),
+        ("identification", found.assign(error=~found["correct"]), "error", {"costs": "declared"}),
+        ("full-set", everything, "f1", {"costs": "declared"}),
+    ]
+    for costs in ("declared", "realised"):
+        part = charged[charged["costs"] == costs]
+        parts.append(("stochastic", part.assign(error=~part["correct"]), "error", {"costs": costs}))
+    cells = [
+        metrics.summarise(frame, quantity).assign(experiment=experiment, quantity=quantity, **extra)
+        for experiment, frame, quantity, extra in parts
+    ]
+    return pd.concat(cells, ignore_index=True).assign(dataset=table.name)

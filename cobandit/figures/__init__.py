@@ -1,0 +1,37 @@
+"""One function a figure: tidy frame in, Axes out.
+
+Every method has one colour and one marker through the whole book; variants of a method (its options)
+share them and differ in their line.  Bands are 95 % intervals, and say which.
+"""
+
+from cobandit.figures.landscapes import drawn_from, landscape, show_table
+from cobandit.figures.replays import along_runs, by_budget, error_bars, error_by_budget
+from cobandit.figures.steps import index_path, phase_plane
+from cobandit.figures.style import (
+    PALETTE,
+    log_axis,
+    method_label,
+    method_style,
+    provenance,
+    shared_legend,
+    use_style,
+)
+
+__all__ = [
+    "PALETTE",
+    "along_runs",
+    "by_budget",
+    "drawn_from",
+    "error_bars",
+    "error_by_budget",
+    "index_path",
+    "landscape",
+    "log_axis",
+    "method_label",
+    "method_style",
+    "phase_plane",
+    "provenance",
+    "shared_legend",
+    "show_table",
+    "use_style",
+]

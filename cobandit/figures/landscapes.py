@@ -1,0 +1,115 @@
+"""The landscape of a table's configurations, and tables as the book typesets them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from pandas.io.formats.style import Styler
+
+from cobandit import _check
+from cobandit.figures.style import PALETTE, provenance
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+
+def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
+    """Configurations in the plane of two objectives; area is mean cost, the empirical front is drawn.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    x, y : str
+        Names of two objectives.
+    ax : Axes, optional
+    split : {"all", "evaluation", "profiling"}
+        Whose means are drawn; replays are judged by those of ``"evaluation"``.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    CobanditError
+        If an objective is unknown.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> landscape(cb.load("synthetic-24"), "accuracy", "efficiency").get_xlabel()
+    'mean accuracy'
+    """
+    ax = ax or plt.subplots()[1]
+    for name in (x, y):
+        _check.choice(name, "objective", table.objectives)
+    points = table.summary(split)
+    sizes = 20 + 380 * points["cost"] / points["cost"].max()
+    front = points[points["on_front"]].sort_values([x, y])
+    rest = ~points["on_front"]
+    ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
+    ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
+    ax.plot(front[x], front[y], color="black", lw=1, zorder=2)
+    for number, at in enumerate(front[[x, y]].to_numpy(), start=1):
+        place = (-9, -4) if number % 2 else (9, -4)  # neighbours on the front often lie close together
+        ax.annotate(str(number), tuple(at), place, textcoords="offset points", ha="center", fontsize="small")
+    unit = table.card.cost.unit
+    for cost in points["cost"].quantile([0, 0.5, 1]):
+        size = 20 + 380 * cost / points["cost"].max()
+        ax.scatter([], [], s=size, color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
+    ax.plot([], [], color="black", lw=1, label="empirical front:")
+    for number, name in enumerate(front.index, start=1):
+        ax.plot([], [], ls="", label=f"{number}  {name}")
+    ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=0.9)
+    ax.set(xlabel=f"mean {x}", ylabel=f"mean {y}")
+    ax.set_title(provenance(table))
+    return ax
+
+
+def show_table(frame: pd.DataFrame, caption: str = "", **formats: str) -> Styler:
+    """Typeset a frame: no index, aligned numbers, the same HTML in every run.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    caption : str
+        Stands above the table; different for each table of a page.
+    **formats : str
+        Format specifications by column, such as ``cost=".3f"``.
+
+    Returns
+    -------
+    Styler
+
+    Examples
+    --------
+    >>> "0.50" in show_table(pd.DataFrame({"x": [0.5]}), "One number", x=".2f").to_html()
+    True
+    """
+    name = re.sub(r"\W+", "-", caption.lower()).strip("-") or "table"
+    shown = Styler(frame, uuid=name, uuid_len=0, cell_ids=False, caption=caption or None)
+    words = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
+    wrap = "text-align: left; white-space: normal"
+    left: Any = [{"selector": f".col{frame.columns.get_loc(name)}", "props": wrap} for name in words]
+    shown = shown.hide(axis="index").set_table_styles(left)
+    return shown.format({column: f"{{:{spec}}}" for column, spec in formats.items()}, na_rep="–")
+
+
+def drawn_from(source: EvaluationTable, replications: int, seed: int, drawn_by: str) -> str:
+    """One line of Markdown that says what a figure was drawn from, how often, with which seed, by what.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> drawn_from(cb.load("synthetic-24"), 100, 0, "figures.by_budget")[:40]
+    '*synthetic-24 (synthetic), sha256 ee8ca41'
+    """
+    checksum = f", sha256 {source.card.sha256[:12]}…" if source.card.sha256 else ""
+    return (
+        f"*{provenance(source)}{checksum}; {replications:,} replications, seed {seed}; drawn by "
+        f"`cobandit.{drawn_by}`.*"
+    )

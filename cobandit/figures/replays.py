@@ -1,0 +1,177 @@
+"""Figures of replays: means with bands against the budget, along a run, or as bars."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter
+
+from cobandit import metrics
+from cobandit.figures.style import log_axis, method_label, method_style, provenance, rho_axis, variants
+
+
+def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
+    """Mean of a column against the budget, one line a method, with 95 % bands.
+
+    Bands are bootstrap intervals over replications, or Wilson intervals for a column of true and false.
+    Infeasible budgets leave a gap.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `replay_online` or `replay_identification`.
+    column, ylabel : str
+        What is drawn, and how the axis calls it (with its unit).
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> runs = cb.replay_online(cb.load("synthetic-24"), ["CoHVUCB"], rho=[4, 8], replications=5)
+    >>> by_budget(runs, "efficiency_regret", "efficiency regret").get_ylabel()
+    'efficiency regret'
+    """
+    ax = ax or plt.subplots()[1]
+    cells = metrics.summarise(runs, column)
+    for method, options, label, line in variants(cells):
+        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
+        style = method_style(method)
+        ax.plot(cell["rho"], cell["mean"], line, label=label, **style)
+        ax.fill_between(cell["rho"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
+    rho_axis(ax, sorted(cells["rho"].unique()))
+    ax.set_ylabel(ylabel)
+    ax.set_title(provenance(runs))
+    return ax
+
+
+def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Probability of a wrong Pareto set against the budget, both logarithmic, with Wilson 95 % bands.
+
+    Where no replication erred the mark is an arrow at the upper end of the interval: a limit, not a value.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `replay_identification`.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI"], rho=[50, 100], replications=5)
+    >>> error_by_budget(runs).get_yscale()
+    'log'
+    """
+    ax = ax or plt.subplots()[1]
+    cells = metrics.summarise(runs.assign(error=~runs["correct"].astype(bool)), "error")
+    for method, options, label, line in variants(cells):
+        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
+        style, seen = method_style(method), cell["successes"] > 0
+        ax.plot(cell["rho"], cell["mean"].where(seen), line, label=label, **style)
+        ax.fill_between(
+            cell["rho"], cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0
+        )
+        unseen = cell[~seen & cell["high"].notna()]
+        ax.plot(unseen["rho"], unseen["high"], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
+    log_axis(ax)
+    rho_axis(ax, sorted(cells["rho"].unique()))
+    ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
+    ax.set_title(provenance(runs))
+    return ax
+
+
+def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
+    """Mean of a column along the runs, aligned by what was spent, with pointwise bootstrap 95 % bands.
+
+    Parameters
+    ----------
+    paths : DataFrame
+        Second result of `replay_online` with ``trace=True``, at one budget.
+    column, ylabel : str
+        What is drawn, and how the axis calls it.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> runs, paths = cb.replay_online(cb.load("synthetic-24"), ["CoHVUCB"], 4, 5, trace=True)
+    >>> along_runs(paths, "efficiency_regret", "cumulative regret").get_xlabel()
+    'consumed budget (thousand tokens)'
+    """
+    ax = ax or plt.subplots()[1]
+    shown = paths[paths["spent"].notna()].assign(status="ok")
+    cells = metrics.summarise(shown, column, ("method", "options", "spent"))
+    for method, options, label, line in variants(cells):
+        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("spent")
+        style = method_style(method) | {"marker": ""}
+        ax.plot(cell["spent"], cell["mean"], line, label=label, **style)
+        ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
+    unit, most = paths.attrs.get("unit", ""), float(shown["spent"].max())
+    if most >= 10_000:
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}"))
+        unit = f"thousand {unit}"
+    ax.set(xlabel=f"consumed budget ({unit})", ylabel=ylabel)
+    ax.set_title(provenance(paths))
+    return ax
+
+
+def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Probability of a wrong Pareto set as bars with their values, by method and by what was charged.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `cobandit.experiments.stochastic_costs`: a replay at one budget, with a column ``costs``.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> runs = cb.experiments.stochastic_costs(cb.load("synthetic-24"), replications=4)
+    >>> len(error_bars(runs).patches)
+    6
+    """
+    ax = ax or plt.subplots()[1]
+    errors = runs.assign(error=~runs["correct"].astype(bool))
+    cells = metrics.summarise(errors, "error", ("method", "options", "costs"))
+    methods, kinds = cells["method"].unique().tolist(), cells["costs"].unique().tolist()
+    width = 0.8 / len(kinds)
+    for row in cells.to_dict("records"):
+        place = methods.index(row["method"]) + width * (kinds.index(row["costs"]) - (len(kinds) - 1) / 2)
+        hatch = "" if row["costs"] == kinds[0] else "//"
+        color = method_style(row["method"])["color"]
+        ax.bar(place, row["mean"], width * 0.92, color=color, hatch=hatch, edgecolor="white")
+        reach = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]]
+        ax.errorbar(place, row["mean"], yerr=reach, color="0.2", capsize=3, lw=1)
+        ax.annotate(
+            f"{row['mean']:.3f}",
+            (place, row["high"]),
+            (0, 3),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+        )
+    ax.set_xticks(range(len(methods)), [method_label(method) for method in methods])
+    ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
+    ax.set_title(provenance(runs))
+    hatches = zip(kinds, ("", "//"), strict=False)
+    ax.legend(handles=[Patch(fc="0.6", ec="white", hatch=h, label=f"{kind} costs") for kind, h in hatches])
+    return ax

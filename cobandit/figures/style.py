@@ -1,0 +1,176 @@
+"""What all figures share: one colour and marker a method, axes, legends, titles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+
+from cobandit import _check
+from cobandit.replay.kernels import IDENTIFICATION, ONLINE
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+#: Seaborn's colour-blind palette, in an order that keeps methods of one experiment far apart.
+PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 5, 4, 8, 6)]
+MARKERS = "osD^vPX*<>"
+LINES = ("-", "--", ":", "-.")
+
+
+def use_style() -> None:
+    """Set the book's matplotlib style.
+
+    Examples
+    --------
+    >>> use_style()
+    """
+    plt.rcParams.update(
+        {
+            "figure.dpi": 150,
+            "figure.figsize": (7.0, 3.6),
+            "figure.constrained_layout.use": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.alpha": 0.3,
+            "axes.titlesize": "medium",
+            "legend.frameon": False,
+            "legend.fontsize": "small",
+            "font.size": 10,
+            "lines.linewidth": 1.6,
+            "lines.markersize": 5,
+        }
+    )
+
+
+def method_style(method: str) -> dict[str, Any]:
+    """Colour and marker of a method, by its place among all methods.
+
+    Parameters
+    ----------
+    method : str
+        Name of a policy class.
+
+    Returns
+    -------
+    dict
+        Keyword arguments for ``plot``.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such method.
+
+    Examples
+    --------
+    >>> method_style("CoHVUCB")["marker"]
+    'o'
+    """
+    names = [*ONLINE, *IDENTIFICATION]
+    place = names.index(_check.choice(method, "method", names))
+    return {"color": PALETTE[place % len(PALETTE)], "marker": MARKERS[place % len(MARKERS)]}
+
+
+def method_label(method: str, options: str = "") -> str:
+    """Readable name of a method; of its options only those that tell variants apart belong here.
+
+    Examples
+    --------
+    >>> method_label("PSISR", "rounds=mean")
+    'PSI-SR (rounds=mean)'
+    """
+    label = (ONLINE | IDENTIFICATION)[method].policy.label
+    return f"{label} ({options})" if options else label
+
+
+def provenance(source: EvaluationTable | pd.DataFrame) -> str:
+    """Name of a table or of what a replay ran on, for titles; says what it is unless it was measured.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> provenance(cb.load("synthetic-24"))
+    'synthetic-24 (synthetic)'
+    """
+    if isinstance(source, pd.DataFrame):
+        name, kind = source.attrs.get("dataset", ""), source.attrs.get("kind", "measured")
+    else:
+        name, kind = source.name, source.kind
+    return name if kind == "measured" else f"{name} ({kind})"
+
+
+def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
+    """(method, options, label, line) of each variant; options are shown only where a method has several."""
+    pairs = list(frame[["method", "options"]].drop_duplicates().itertuples(index=False, name=None))
+    shown = []
+    for method, options in pairs:
+        siblings = [o for m, o in pairs if m == method]
+        place = siblings.index(options)
+        label = method_label(method, (options or "default") if len(siblings) > 1 else "")
+        shown.append((method, options, label, LINES[place % len(LINES)]))
+    return shown
+
+
+def rho_axis(ax: Axes, rhos: Sequence[float]) -> None:
+    """Make the horizontal axis one of budgets rho, marked where there are any."""
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_locator(FixedLocator(list(rhos)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    )
+    if len(rhos) > 6:
+        ax.tick_params(axis="x", labelrotation=45)
+    ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
+
+
+def log_axis(ax: Axes) -> None:
+    """Make the vertical axis logarithmic, with plain numbers; call it when everything is drawn.
+
+    Examples
+    --------
+    >>> ax = plt.subplots()[1]
+    >>> log_axis(ax)
+    >>> ax.get_yscale()
+    'log'
+    """
+    if not np.isfinite(ax.dataLim.minposy):  # nothing to show: no budget was feasible
+        ax.set_ylim(0.1, 1)
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 10 * low else range(1, 10)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    )
+
+
+def shared_legend(figure: Figure, columns: int = 4) -> None:
+    """Put one legend for all panels below the figure.
+
+    Parameters
+    ----------
+    figure : Figure
+    columns : int
+
+    Examples
+    --------
+    >>> figure, axes = plt.subplots(1, 2)
+    >>> _ = axes[0].plot([0, 1], label="a"), axes[1].plot([0, 1], label="a")
+    >>> shared_legend(figure)
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['a']
+    """
+    entries: dict[str, Any] = {}
+    for ax in figure.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)

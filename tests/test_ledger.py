@@ -1,0 +1,109 @@
+"""The ledger: one row a printed number, verdicts by the stated rule, cells found by coordinates."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobandit as cb
+from cobandit import experiments, published
+from cobandit.metrics import proportion_interval
+
+NUMBERS = [n for n in published.published() if n.role in ("fitted", "predicted", "arithmetic")]
+
+
+def cells_at(shift, half):
+    """A cell for every printed number that is not derived: its own value times 1 + shift, +- half."""
+    rows = []
+    for number in NUMBERS:
+        if number.operation is None:
+            mean = number.value * (1 + shift)
+            names = ("dataset", "experiment", "quantity", "method", "rho", "costs")
+            row = {name: getattr(number, name) for name in names}
+            rows.append(row | {"mean": mean, "low": mean - half * mean, "high": mean + half * mean})
+    return pd.DataFrame(rows).drop_duplicates(["dataset", "experiment", "quantity", "method", "rho", "costs"])
+
+
+def test_every_number_of_these_roles_has_one_row():
+    rows = published.ledger(cells_at(0.0, 0.1))
+    assert rows["key"].tolist() == [n.key for n in NUMBERS] and rows["key"].is_unique
+
+
+def test_the_papers_own_numbers_replicate_themselves():
+    """Means as printed, with intervals of 1 %: all agree but where the paper contradicts itself."""
+    rows = published.ledger(cells_at(0.0, 0.01))
+    assert (rows["verdict"] == "replicated").mean() > 0.97
+    assert "cannot be checked" not in set(rows["verdict"])
+
+
+@pytest.mark.parametrize(
+    ("shift", "half", "verdict"),
+    [(0.05, 0.06, "replicated"), (0.05, 0.04, "consistent"), (0.5, 0.04, "differs"), (-0.5, 0.04, "differs")],
+)
+def test_rule_for_means(shift, half, verdict):
+    number = next(n for n in NUMBERS if n.printed == "1097.75")
+    rows = published.ledger(cells_at(shift, half), (number,))
+    assert rows["verdict"].tolist() == [verdict]
+
+
+def test_rule_for_error_probabilities_uses_the_papers_own_count():
+    number = next(n for n in NUMBERS if n.key == "gsm8k-identification-5000-CoPSI-error-declared")
+    top = proportion_interval(2, 500)[1]
+    for mean, verdict in ((top * 0.99, "consistent"), (top * 1.2, "differs")):
+        cells = cells_at(0, 0.0).assign(mean=mean, low=mean, high=mean + 1e-9)
+        assert published.ledger(cells, (number,))["verdict"].tolist() == [verdict]
+
+
+def test_no_cell_cannot_be_checked():
+    rows = published.ledger(cells_at(0.0, 0.1).head(0))
+    assert set(rows["verdict"]) == {"cannot be checked"} and rows["ours"].isna().all()
+
+
+def test_derived_numbers_follow_from_our_means():
+    cells = cells_at(0.0, 0.0)
+    rows = published.ledger(cells).set_index("key")
+    key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret-relative_reduction"
+    assert rows.loc[key, "ours"] == pytest.approx(1 - 1097.75 / 6538.22)
+
+
+def test_experiments_meet_the_printed_numbers_by_their_coordinates():
+    """On a stand-in table every number finds its cell, but tuning, latencies and an infeasible budget."""
+    table = cb.load("synthetic-24")
+    cells = pd.concat([experiments.summary(table, scale=0.02), experiments.facts(table)], ignore_index=True)
+    both = pd.concat([cells.assign(dataset=name) for name in ("gsm8k", "piqa")], ignore_index=True)
+    printed = tuple(n for n in NUMBERS if n.operation is None)
+    rows = published.ledger(both, printed)
+    missing = rows[rows["verdict"] == "cannot be checked"]
+    missing = missing[missing["experiment"] != "tuning"]
+    expected = {"latency_min", "latency_max", "f1"}  # CoPSI has no budget for 24 arms at rho = 10
+    assert set(missing["quantity"]) == expected and set(missing["method"].dropna()) == {"CoPSI"}
+
+
+def test_summary_agrees_with_the_experiments_it_runs():
+    table = cb.load("synthetic-24")
+    cells = experiments.summary(table, scale=0.05)
+    runs = experiments.online(table, replications=5)
+    cell = cells[(cells["experiment"] == "online") & (cells["quantity"] == "standard_regret")]
+    means = runs.groupby(["method", "rho"])["standard_regret"].mean()
+    for row in cell.itertuples():
+        assert row.mean == pytest.approx(means[row.method, row.rho])
+    ends = cells[(cells["experiment"] == "trajectory") & (cells["quantity"] == "efficiency_regret")]
+    final = runs[runs["rho"] == 32].groupby("method")["efficiency_regret"].mean()
+    assert dict(zip(ends["method"], ends["mean"], strict=True)) == pytest.approx(final.to_dict())
+
+
+def test_tuning_sees_only_the_profiling_split():
+    """Changing every evaluation row changes nothing."""
+    table = cb.load("synthetic-24")
+    rows = table.rows
+    held_out = rows["split"] == "evaluation"
+    changed = rows.assign(accuracy=np.where(held_out, 1 - rows["accuracy"], rows["accuracy"]))
+    card = table.card.model_copy(
+        update={
+            "cost": table.card.cost.model_copy(update={"column": "cost"}),
+            "objectives": [o.model_copy(update={"column": o.name}) for o in table.card.objectives],
+            "arms": [],
+        }
+    )
+    other = cb.EvaluationTable.from_frame(changed.drop(columns="split"), card)
+    ours, theirs = (experiments.tuning(t, replications=2) for t in (table, other))
+    assert ours["efficiency_regret"].tolist() == pytest.approx(theirs["efficiency_regret"].tolist())
