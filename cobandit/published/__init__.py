@@ -4,6 +4,7 @@ from cobandit.published.derived import OPERATIONS, arithmetic, inconsistencies, 
 from cobandit.published.judge import Outcome, check
 from cobandit.published.numbers import ROLES, Published, as_frame, published
 from cobandit.published.orderings import Claim, claims
+from cobandit.published.printed import error_comparisons, error_counts, judge_printed, printed_cells
 
 __all__ = [
     "OPERATIONS",
@@ -15,7 +16,11 @@ __all__ = [
     "as_frame",
     "check",
     "claims",
+    "error_comparisons",
+    "error_counts",
     "inconsistencies",
+    "judge_printed",
+    "printed_cells",
     "published",
     "theory_values",
 ]
