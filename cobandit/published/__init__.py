@@ -5,6 +5,7 @@ from cobandit.published.judge import Outcome, check
 from cobandit.published.ledger import ledger
 from cobandit.published.numbers import ROLES, Published, as_frame, published
 from cobandit.published.orderings import Claim, claims
+from cobandit.published.printed import error_comparisons, error_counts, judge_printed, printed_cells
 
 __all__ = [
     "OPERATIONS",
@@ -16,8 +17,12 @@ __all__ = [
     "as_frame",
     "check",
     "claims",
+    "error_comparisons",
+    "error_counts",
     "inconsistencies",
+    "judge_printed",
     "ledger",
+    "printed_cells",
     "published",
     "theory_values",
 ]
