@@ -33,7 +33,10 @@ def ceil(x: float) -> int:
 def numbers(value: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
     """``value`` as a finite float array of ``ndim`` dimensions."""
     try:
-        array = np.array(value, dtype=np.float64)
+        raw = np.asarray(value)
+        if raw.size and raw.dtype.kind not in "buif":
+            raise TypeError(f"it holds {raw.dtype}")
+        array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise CobanditError(
             f"{name}: expected numbers in an array of {ndim} dimension(s) ({error})"
@@ -104,6 +107,19 @@ def count(value: int, name: str, least: int) -> int:
     if value < least:
         raise CobanditError(f"{name} is {value}: it must be at least {least}")
     return int(value)
+
+
+#: More pulls than this no run makes, and no 64-bit counter holds.
+MOST_PULLS = 2**62
+
+
+def pulls_within(budget: float, cost: float, name: str = "budget") -> float:
+    """``budget / cost``, the most pulls that it can hold: refused where no counter could hold them."""
+    with np.errstate(over="ignore"):
+        pulls = float(np.float64(budget) / np.float64(cost))
+    if pulls > MOST_PULLS:
+        raise CobanditError(f"{name} is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls")
+    return pulls
 
 
 def seed(value: int) -> int:

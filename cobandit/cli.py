@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import cobandit as cb
-from cobandit import _check, metrics
+from cobandit import _check, experiments, metrics
 from cobandit.errors import CobanditError
 from cobandit.replay.kernels import ONLINE
 from cobandit.replay.methods import Spec
@@ -84,6 +84,16 @@ def validate(
     out.print("[green]valid[/green]")
 
 
+def _value(text: str) -> Any:
+    """A whole number, a number, or what YAML makes of it (which takes 5e-2 for text)."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return yaml.safe_load(text)
+
+
 def _method(text: str) -> Spec:
     """``NAME`` or ``NAME:option=value,option=value``."""
     name, _, rest = text.partition(":")
@@ -93,7 +103,7 @@ def _method(text: str) -> Spec:
         if not separator:
             raise CobanditError(f"--method {text}: expected NAME:option=value,..., got {part!r}")
         try:
-            options[option.strip()] = yaml.safe_load(value)
+            options[option.strip()] = _value(value)
         except yaml.YAMLError:
             raise CobanditError(f"--method {text}: the value of {option.strip()!r} does not parse") from None
     return cb.spec(name, **options)
@@ -165,7 +175,7 @@ def replay(
         typer.Option(
             "--method",
             "-m",
-            help="NAME or NAME:option=value,...; repeat for more (default: the four online methods).",
+            help="NAME or NAME:option=value,...; repeat for more (default: the online ones, paper's radii).",
         ),
     ] = None,
     rho: Annotated[
@@ -173,7 +183,7 @@ def replay(
         typer.Option(
             "--rho",
             "-b",
-            help="Budget in evaluations per configuration; repeat for more (default: 2 4 8 16 32).",
+            help="Budget in evaluations per configuration; repeat for more (default: the paper's).",
         ),
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw the results: .png, .svg or .pdf.")] = None,
@@ -196,14 +206,14 @@ def replay(
     _target(output, (".parquet", ".csv"), "--output")
     if picture is not None:
         _target(picture, (".png", ".svg", ".pdf"), "--picture")
-    chosen = [_method(text) for text in method or ONLINE]
+    chosen = [_method(text) for text in method] if method else experiments.online_methods()
     _check.choice(costs, "costs", ("declared", "realised"))
     online = chosen[0].name in ONLINE
     data = cb.open_table(table)
     for note in data.notes:
         err.print(f"note: {note}", highlight=False, markup=False)
     how: dict[str, Any] = {"workers": workers, "backend": backend, "scheduler": scheduler, "progress": True}
-    budgets = rho or [2, 4, 8, 16, 32]
+    budgets = rho or (experiments.ONLINE_RHO if online else experiments.IDENTIFICATION_RHO)
     if online:
         runs = cb.replay_online(data, chosen, budgets, replications, seed, **how)
     else:
@@ -213,10 +223,13 @@ def replay(
         with _replacing(picture) as partial:
             _draw(runs, online).savefig(partial)
 
-    column = "efficiency_regret" if online else "correct"
-    shown = Table(
-        title=f"{column} on {data.name}: mean and 95 % interval of {replications} runs", title_justify="left"
-    )
+    for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
+        _show(runs, column, f"{column} on {data.name}: mean and 95 % interval of {replications} runs")
+    out.print(f"{len(runs)} runs written to {output}", highlight=False)
+
+
+def _show(runs: pd.DataFrame, column: str, title: str) -> None:
+    shown = Table(title=title, title_justify="left")
     for heading in ("method", "rho", "mean", "low", "high"):
         shown.add_column(heading, justify="left" if heading == "method" else "right")
     for row in metrics.summarise(runs, column).to_dict("records"):
@@ -225,7 +238,6 @@ def replay(
         )
         shown.add_row(f"{row['method']} {row['options']}".strip(), f"{row['rho']:g}", *numbers)
     out.print(shown)
-    out.print(f"{len(runs)} runs written to {output}", highlight=False)
 
 
 def main() -> None:

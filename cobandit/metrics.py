@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
 
@@ -103,6 +104,8 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     np.float64(0.667)
     """
     returned, truth = np.asarray(returned, dtype=bool), np.asarray(truth, dtype=bool)
+    if returned.shape[-1:] != truth.shape:
+        raise CobanditError(f"returned {returned.shape} and truth {truth.shape} are not about the same arms")
     return 2 * (returned & truth).sum(axis=-1) / (returned.sum(axis=-1) + truth.sum())
 
 
@@ -129,7 +132,9 @@ def mean_interval(
     >>> mean_interval([1.0, 1.0, 1.0])
     (1.0, 1.0)
     """
-    values = _check.numbers(values, "values", 1)
+    values, level = _check.numbers(values, "values", 1), _check.positive(level, "level", 1.0)
+    if not len(values):
+        raise CobanditError("values: an interval needs at least one")
     if np.ptp(values) == 0:
         return float(values[0]), float(values[0])
     from scipy import stats  # half a second that an import of cobandit need not take

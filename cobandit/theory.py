@@ -54,7 +54,8 @@ def horizon(budget: float, min_cost: float) -> int:
     >>> horizon(10, 0.5)
     21
     """
-    return ceil(_check.positive(budget, "budget") / _check.positive(min_cost, "min_cost", 1.0)) + 1
+    budget, min_cost = _check.positive(budget, "budget"), _check.positive(min_cost, "min_cost", 1.0)
+    return ceil(_check.pulls_within(budget, min_cost)) + 1
 
 
 def confidence_radius(pulls: int, budget: float, min_cost: float, alpha: float = 2.0) -> float:
@@ -193,8 +194,10 @@ def pull_bound(
         n_arms=n_arms, n_objectives=n_objectives, min_cost=min_cost, budget=budget, alpha=alpha
     )
     pulls = horizon(budget, min_cost)
-    leading = 4 * alpha * index_constant(n_objectives, min_cost) ** 2 * log(pulls) / gap**2
-    return 1 + ceil(leading) + pulls * failure
+    ratio = index_constant(n_objectives, min_cost) / gap
+    if ratio > 1e150:
+        raise CobanditError(f"gap is {gap:g}: the bound is beyond every floating-point number")
+    return 1 + ceil(4 * alpha * ratio**2 * log(pulls)) + pulls * failure
 
 
 def efficiency_regret_bound(
@@ -309,7 +312,7 @@ def standard_regret_bound(
     gaps = _gaps(gaps)
     mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=len(gaps))
     min_cost = _check.positive(min_cost, "min_cost", 1.0)
-    if mean_costs.max() > 1 or mean_costs.min() < min_cost:
+    if mean_costs.max() > _check.with_slack(1.0) or _check.with_slack(float(mean_costs.min())) < min_cost:
         raise CobanditError(
             f"mean_costs: expected values in [min_cost, 1] = [{min_cost}, 1]; divide costs by the largest"
         )

@@ -11,14 +11,21 @@ from matplotlib.axes import Axes
 from pandas.io.formats.style import Styler
 
 from cobandit import _check
+from cobandit.dominance import pareto_mask
 from cobandit.figures.style import PALETTE, provenance
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
+#: Area of the dearest configuration's mark, in square points; the others' are in proportion.
+LARGEST = 420
+
+
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
-    """Configurations in the plane of two objectives; area is mean cost, the empirical front is drawn.
+    """Configurations in the plane of two objectives; area is mean cost, their front in this plane is drawn.
+
+    Blue marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
 
     Parameters
     ----------
@@ -48,20 +55,22 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     for name in (x, y):
         _check.choice(name, "objective", table.objectives)
     points = table.summary(split)
-    sizes = 20 + 380 * points["cost"] / points["cost"].max()
+    sizes = LARGEST * points["cost"] / points["cost"].max()
     front = points[points["on_front"]].sort_values([x, y])
     rest = ~points["on_front"]
+    line = points[pareto_mask(points[[x, y]].to_numpy())].sort_values([x, y])
     ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
     ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
-    ax.plot(front[x], front[y], color="black", lw=1, zorder=2)
+    ax.plot(line[x], line[y], color="black", lw=1, zorder=2)
     for number, at in enumerate(front[[x, y]].to_numpy(), start=1):
         place = (-9, -4) if number % 2 else (9, -4)  # neighbours on the front often lie close together
         ax.annotate(str(number), tuple(at), place, textcoords="offset points", ha="center", fontsize="small")
     unit = table.card.cost.unit
     for cost in points["cost"].quantile([0, 0.5, 1]):
-        size = 20 + 380 * cost / points["cost"].max()
+        size = LARGEST * cost / points["cost"].max()
         ax.scatter([], [], s=size, color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
-    ax.plot([], [], color="black", lw=1, label="empirical front:")
+    ax.plot([], [], color="black", lw=1, label="front of these two")
+    ax.scatter([], [], s=40, color=PALETTE[0], lw=0, label="Pareto-optimal:")
     for number, name in enumerate(front.index, start=1):
         ax.plot([], [], ls="", label=f"{number}  {name}")
     ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=0.9)
@@ -96,7 +105,9 @@ def show_table(frame: pd.DataFrame, caption: str = "", **formats: str) -> Styler
     wrap = "text-align: left; white-space: normal"
     left: Any = [{"selector": f".col{frame.columns.get_loc(name)}", "props": wrap} for name in words]
     shown = shown.hide(axis="index").set_table_styles(left)
-    return shown.format({column: f"{{:{spec}}}" for column, spec in formats.items()}, na_rep="–")
+    return shown.format(
+        {column: f"{{:{spec}}}" for column, spec in formats.items()}, na_rep="–", escape="html"
+    )
 
 
 def drawn_from(source: EvaluationTable, replications: int, seed: int, drawn_by: str) -> str:
@@ -105,8 +116,8 @@ def drawn_from(source: EvaluationTable, replications: int, seed: int, drawn_by: 
     Examples
     --------
     >>> import cobandit as cb
-    >>> drawn_from(cb.load("synthetic-24"), 100, 0, "figures.by_budget")[:40]
-    '*synthetic-24 (synthetic), sha256 ee8ca41'
+    >>> drawn_from(cb.load("synthetic-24"), 100, 0, "figures.by_budget")[:33]
+    '*synthetic-24 (synthetic), sha256'
     """
     checksum = f", sha256 {source.card.sha256[:12]}…" if source.card.sha256 else ""
     return (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 #: Seaborn's colour-blind palette, in an order that keeps methods of one experiment far apart.
-PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 5, 4, 8, 6)]
+PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 4, 5, 8, 6)]
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
 

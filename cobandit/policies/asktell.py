@@ -65,7 +65,7 @@ class AskTell:
         CobanditError
             If the arm was not asked for, or reward or cost is not valid; nothing has changed then.
         """
-        if arm != self._asked or self._asked is None:
+        if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or arm != self._asked:
             asked = (
                 "no arm is waiting: call ask() first"
                 if self._asked is None

@@ -66,6 +66,7 @@ class IdentificationPolicy(AskTell):
         self.min_cost = smallest if min_cost is None else _check.positive(min_cost, "min_cost")
         if self.min_cost > _check.with_slack(smallest):
             raise CobanditError(f"min_cost is {min_cost}, more than the smallest cost {smallest:g}")
+        _check.pulls_within(self.budget, smallest)
         self.phases: list[Phase] = []
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
@@ -115,7 +116,17 @@ class IdentificationPolicy(AskTell):
 
 
 class GapElimination(IdentificationPolicy):
-    """Empirical gap elimination, one arm a phase (lines 5-25 of Algorithm 2); subclasses set the targets."""
+    r"""Empirical gap elimination, one arm a phase (Algorithm 2); subclasses set the targets n_r.
+
+    .. math::
+
+        \text{for } r = 1, \dots, K - 1: \quad
+        &\text{pull every } i \in A_r \text{ until } N_i = n_r, \\
+        &e_r \in \arg\max_{i \in A_r} \hat\gamma_{i,r}
+            \text{ (a dominated arm first, then the lowest number)}, \\
+        &\text{accept } e_r \text{ if it is on the empirical front, else reject it}; \quad
+            A_{r+1} = A_r \setminus \{e_r\}
+    """
 
     def _target(self, phase: int) -> int:
         """Pulls that every active arm has at the end of the phase (counted from 1)."""
@@ -268,7 +279,9 @@ class PSISR(GapElimination):
 
 
 class UniformIdentification(IdentificationPolicy):
-    """Uniform allocation, then the empirical Pareto set: floor(B / sum of costs) complete rounds.
+    r"""Uniform allocation, then the empirical Pareto set.
+
+    .. math:: n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
 
     Takes what `IdentificationPolicy` takes.  Only complete rounds count, so that every arm is judged by
     the same number of evaluations; with realised costs their number follows from what was charged.

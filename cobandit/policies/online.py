@@ -68,6 +68,8 @@ class OnlinePolicy(AskTell):
         self.reward_scale = _check.non_negative(reward_scale, "reward_scale")
         self.cost_scale = _check.non_negative(cost_scale, "cost_scale")
         self.n_init = _check.count(n_init, "n_init", 1)
+        if self.n_init * self.n_arms > _check.MOST_PULLS:
+            raise CobanditError(f"n_init is {n_init}: that is more than 2^62 pulls of initialisation")
         #: alpha log T_B, all that the radii need besides the number of pulls.
         self.log_term = self.alpha * log(theory.horizon(self.budget / high, self.min_cost))
         self._cost_sums = np.zeros(self.n_arms)  # of costs divided by the largest

@@ -53,6 +53,10 @@ def cells_of(
     table: EvaluationTable, chosen: list[Spec], rho: Iterable[float] | float, replications: int, seed: int
 ) -> list[Cell]:
     """Check the grid and cut it into parts, each method and budget in at most `PARTS`."""
+    if not hasattr(table, "feedback"):
+        raise CobanditError(
+            f"table: an EvaluationTable is needed, got {table!r}; load one with cobandit.load"
+        )
     rhos = [_check.positive(r, "rho") for r in (rho if isinstance(rho, Iterable) else [rho])]
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")

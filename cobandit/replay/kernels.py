@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import floor, sqrt
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numba import njit
 from numba.extending import overload
@@ -24,6 +26,16 @@ from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import GAP_ATOL, GAP_RTOL
+
+
+def _probe() -> None:
+    """Stand for any compiled function."""
+
+
+try:
+    njit(cache=True)(_probe)
+except RuntimeError:  # neither this folder nor the user's cache can be written to, as in a container
+    numba.config.CACHE_DIR = mkdtemp(prefix="cobandit-numba-")  # type: ignore[attr-defined]
 
 # ----------------------------------------------------------------------------- random numbers
 # SplitMix64 (Steele, Lea and Flood, 2014): a 64-bit mix of a counter.  Every operand is cast to uint64,

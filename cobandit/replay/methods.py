@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -86,7 +87,7 @@ def spec(name: str, **options: Any) -> Spec:
     for option in options:
         _check.choice(option, f"option of {name}", sorted(known))
     if "eta" in options:
-        _check.non_negative(options["eta"], "eta")
+        options["eta"] = _check.non_negative(options["eta"], "eta")
         if "n_init" in options:
             raise CobanditError("eta stands for n_init: give one of them")
     for option, value in options.items():
@@ -100,6 +101,8 @@ def specs(methods: Any, kind: str) -> list[Spec]:
     registry = ONLINE if kind == "online" else IDENTIFICATION
     if isinstance(methods, (str, Spec)):
         methods = [methods]
+    if not isinstance(methods, Iterable):
+        raise CobanditError(f"methods: names or specs are needed, got {methods!r}")
     chosen = [method if isinstance(method, Spec) else spec(method) for method in methods]
     if not chosen:
         raise CobanditError(f"no method to replay; known: {', '.join(registry)}")
