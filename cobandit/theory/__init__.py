@@ -1,7 +1,8 @@
-"""Every constant and bound that the paper states, one function each, exactly as stated.
+"""Every constant and bound that the paper states, one function each, exactly as stated; some sharper ones.
 
 Costs are the paper's: in [lambda, 1].  ``min_cost`` is lambda, ``budget`` is B in the same unit,
-``alpha`` the exploration constant of Theorem 1.  Logarithms are natural.
+``alpha`` the exploration constant of Theorem 1.  Logarithms are natural.  Bounds that are this project's and
+not the paper's say so in their first line.
 """
 
 from cobandit.problem import cost_complexity
@@ -16,9 +17,19 @@ from cobandit.theory.online import (
     pull_bound,
     standard_regret_bound,
 )
+from cobandit.theory.sharper import (
+    completed_utility_bound,
+    informative_budget,
+    instance_pull_bound,
+    lean_pull_bound,
+    one_sided_failure_probability,
+    threshold_pull_bound,
+    threshold_radius,
+)
 
 __all__ = [
     "allocation_constant",
+    "completed_utility_bound",
     "confidence_radius",
     "cost_complexity",
     "efficiency_regret_bound",
@@ -26,7 +37,13 @@ __all__ = [
     "horizon",
     "identification_error_bound",
     "index_constant",
+    "informative_budget",
+    "instance_pull_bound",
+    "lean_pull_bound",
+    "one_sided_failure_probability",
     "optimal_utility_bound",
     "pull_bound",
     "standard_regret_bound",
+    "threshold_pull_bound",
+    "threshold_radius",
 ]

@@ -1,0 +1,143 @@
+"""Arms whose distributions, and so every true mean, are known: designed, or the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.problem import Problem
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+
+class Arms(NamedTuple):
+    """Arms with finitely many equally likely outcomes, so that every true mean is known.
+
+    ``rows`` (N, D + 1) holds cost, then rewards; ``offsets[i]`` to ``offsets[i + 1]`` are those of arm i.
+    Costs lie in [``min_cost``, 1].
+    """
+
+    rows: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    min_cost: float
+
+    @property
+    def problem(self) -> Problem:
+        """True means and mean costs."""
+        each = [self.rows[a:b].mean(axis=0) for a, b in zip(self.offsets, self.offsets[1:], strict=False)]
+        means = np.array(each)
+        return Problem(means[:, 1:], means[:, 0])
+
+
+def packed(rows: Sequence[ArrayLike], min_cost: float | None = None) -> Arms:
+    """Arms with the given outcomes, one array of shape (n_i, D + 1) an arm: cost, then rewards.
+
+    Parameters
+    ----------
+    rows : sequence of array_like
+    min_cost : float, optional
+        lambda; default the smallest cost.
+
+    Returns
+    -------
+    Arms
+
+    Raises
+    ------
+    CobanditError
+        If a cost leaves [lambda, 1].
+
+    Examples
+    --------
+    >>> packed([[[0.5, 1.0], [1.0, 0.0]], [[1.0, 1.0]]]).problem.efficiency.round(3)
+    array([0.667, 1.   ])
+    """
+    arrays = [np.asarray(each, dtype=np.float64) for each in rows]
+    together = np.concatenate(arrays)
+    least, most = float(together[:, 0].min()), float(together[:, 0].max())
+    min_cost = least if min_cost is None else _check.positive(min_cost, "min_cost", 1.0)
+    if least <= 0 or _check.with_slack(least) < min_cost or most > _check.with_slack(1.0):
+        raise CobanditError(f"costs run from {least:g} to {most:g}: they must lie in [{min_cost:g}, 1]")
+    return Arms(together, np.cumsum([0, *map(len, arrays)]), min_cost)
+
+
+def designed_arms(
+    means: ArrayLike,
+    costs: ArrayLike,
+    *,
+    spread: float = 0.0,
+    min_cost: float | None = None,
+    grain: int = 400,
+) -> Arms:
+    """Arms with Bernoulli objectives and two equally likely costs, of the given means.
+
+    Parameters
+    ----------
+    means : array_like, shape (K, D)
+        Multiples of 1 / ``grain``.
+    costs : array_like, shape (K,)
+        Mean costs; a pull costs ``(1 - spread)`` or ``(1 + spread)`` times the mean, at most 1.
+    spread : float
+        In [0, 1).
+    min_cost : float, optional
+        lambda; default the smallest cost.
+    grain : int
+        Outcomes of an arm, an even number.  Objectives and cost are shuffled against each other, in the
+        same way each time.
+
+    Returns
+    -------
+    Arms
+
+    Raises
+    ------
+    CobanditError
+        If a mean is not a multiple of 1 / ``grain`` in [0, 1], or a cost leaves [lambda, 1].
+
+    Examples
+    --------
+    >>> arms = designed_arms([[0.75], [0.5]], [0.8, 0.4], spread=0.25)
+    >>> arms.problem.means.ravel(), arms.problem.costs.round(9), round(arms.min_cost, 9)
+    (array([0.75, 0.5 ]), array([0.8, 0.4]), 0.3)
+    """
+    means = _check.means(means)
+    costs = _check.costs(costs, n_arms=len(means))
+    ones = np.rint(means * grain)
+    if (np.abs(ones - means * grain) > 1e-6).any() or (means < 0).any() or (means > 1).any() or grain % 2:
+        raise CobanditError(f"means: multiples of 1/{grain} in [0, 1] are needed, and an even grain")
+    rng, rows = np.random.default_rng(0), []
+    for arm, mean_cost in enumerate(costs):
+        cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
+        rows.append(np.column_stack([cost, *(rng.permutation(grain) < k for k in ones[arm])]))
+    return packed(rows, min_cost)
+
+
+def arms_of(table: EvaluationTable) -> Arms:
+    """Arms whose outcomes are the evaluation split of a table, costs divided by the largest among them.
+
+    Unlike in a replay, true costs and their range are those of the split that is drawn from: this is what the
+    theorem assumes.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+
+    Returns
+    -------
+    Arms
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> arms_of(cb.load("synthetic-24")).problem
+    Problem(24 arms, 2 objectives, best arm '21')
+    """
+    seen = table.feedback
+    rows = np.column_stack([seen.costs / seen.costs.max(), seen.rewards])
+    return packed(np.split(rows, seen.offsets[1:-1]))
