@@ -268,6 +268,8 @@ def test_bounds_by_hand():
     # 4 * 2 * (1 + 1)^2 * 4.60517 / 0.25 = 589.46
     assert theory.instance_pull_bound(0.5, 1.0, 1.0, **how) == pytest.approx(590 + 4 / 100**2)
     assert theory.completed_utility_bound(2.0, 10, 0.25) == 21.5
+    # (2 - 1) 1 + 1/2 (590 + 4 / 100^2)
+    assert theory.instance_standard_regret_bound([0, 0.5], [1, 1], 1.0, **how) == pytest.approx(296.0002)
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,41 @@ def designed_arms(
     return packed(rows, min_cost)
 
 
+def two_arms(n_objectives: int, min_cost: float, gap: float) -> Arms:
+    r"""Two arms that differ in one objective, with costs lambda or 1 of equal chance.
+
+    The best arm has mean 3/4 in every objective; the other has less in the first, by what gives the gap.
+
+    Parameters
+    ----------
+    n_objectives : int
+        D >= 1.
+    min_cost : float
+        lambda in (0, 1].
+    gap : float
+        :math:`\Delta`, met up to the rounding of the lower mean to a multiple of 1/400.
+
+    Returns
+    -------
+    Arms
+
+    Raises
+    ------
+    CobanditError
+        If no mean in [0, 1] gives the gap.
+
+    Examples
+    --------
+    >>> two_arms(2, 0.5, 0.5).problem.efficiency_gaps
+    array([0. , 0.5])
+    """
+    n_objectives = _check.count(n_objectives, "n_objectives", 1)
+    mean_cost = (1 + _check.positive(min_cost, "min_cost", 1.0)) / 2
+    lower = round((0.75 - _check.positive(gap, "gap") * mean_cost / 0.75 ** (n_objectives - 1)) * 400) / 400
+    means = [[0.75] * n_objectives, [lower] + [0.75] * (n_objectives - 1)]
+    return designed_arms(means, [mean_cost] * 2, spread=(1 - min_cost) / (1 + min_cost))
+
+
 def arms_of(table: EvaluationTable) -> Arms:
     """Arms whose outcomes are the evaluation split of a table, costs divided by the largest among them.
 

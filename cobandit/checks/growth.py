@@ -74,7 +74,7 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
     Returns
     -------
     Fit
-        q to 0.01, from -1 to 1.
+        q to 0.01, from -0.5 to 1.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
     0.0
     """
     x, samples = _points(x, samples)
-    powers = np.arange(-100, 101) / 100
+    powers = np.arange(-50, 101) / 100
     bases = [np.log(x) if q == 0 else (x**q - 1) / q for q in powers]
 
     def fit(means: NDArray[np.float64]) -> tuple[float, float]:

@@ -6,7 +6,7 @@ select among affordable arms, as the paper's experiments do; the proof of Theore
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import log, log10, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,8 @@ from cobandit import _check, theory
 from cobandit.checks.arms import Arms
 from cobandit.errors import BudgetError
 
-#: Bins of the histogram of :math:`(I - \nu) / (C \beta)` over [0, 1].
-BINS = 200
+#: Bins of the histogram of :math:`(I - \nu) / (C \beta)`, equally wide in the logarithm from 1e-6 to 1.
+BINS, DECADES = 180, 6
 
 
 class Runs(NamedTuple):
@@ -36,9 +36,7 @@ class Runs(NamedTuple):
     closest: NDArray[
         np.float64
     ]  #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
-    slack: NDArray[
-        np.int64
-    ]  #: (R, BINS) histogram of that ratio over [0, 1], suboptimal arms, one entry a pull
+    slack: NDArray[np.int64]  #: (R, BINS) histogram of that ratio, suboptimal arms, one entry a pull
     clipped: NDArray[np.int64]  #: (R, K) pulls after which some objective was clipped at 1
     truncated: NDArray[np.int64]  #: (R, K) pulls after which the cost was truncated at lambda / 2
 
@@ -98,7 +96,8 @@ def _play(
         ratio = (index[arm] - efficiency[arm]) / (constant * radius)
         closest[arm] = max(closest[arm], ratio)
         if arm != best and 0.0 <= ratio <= 1.0:
-            slack[min(int(ratio * len(slack)), len(slack) - 1)] += 1
+            place = (1.0 + log10(ratio) / DECADES) * len(slack) if ratio > 0.0 else 0.0
+            slack[max(0, min(int(place), len(slack) - 1))] += 1
 
 
 def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0) -> Runs:

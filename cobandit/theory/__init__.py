@@ -18,7 +18,6 @@ from cobandit.theory.online import (
     standard_regret_bound,
 )
 from cobandit.theory.sharper import (
-    completed_utility_bound,
     informative_budget,
     instance_pull_bound,
     lean_pull_bound,
@@ -26,6 +25,7 @@ from cobandit.theory.sharper import (
     threshold_pull_bound,
     threshold_radius,
 )
+from cobandit.theory.standard import completed_utility_bound, instance_standard_regret_bound
 
 __all__ = [
     "allocation_constant",
@@ -39,6 +39,7 @@ __all__ = [
     "index_constant",
     "informative_budget",
     "instance_pull_bound",
+    "instance_standard_regret_bound",
     "lean_pull_bound",
     "one_sided_failure_probability",
     "optimal_utility_bound",

@@ -210,7 +210,7 @@ def efficiency_regret_bound(
     >>> round(efficiency_regret_bound([0.0, 0.5], n_objectives=1, min_cost=1.0, budget=99), 4)
     4716.5004
     """
-    gaps = _gaps(gaps)
+    gaps = gaps_of(gaps)
     return float(
         sum(gap * _pulls(gap, gaps, n_objectives, min_cost, budget, alpha) for gap in gaps[gaps > 0])
     )
@@ -290,13 +290,8 @@ def standard_regret_bound(
     >>> round(bound, 4)  # 2 * 0.75 more than the efficiency regret bound, as costs are 1
     4718.0004
     """
-    gaps = _gaps(gaps)
-    mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=len(gaps))
-    min_cost = _check.positive(min_cost, "min_cost", 1.0)
-    if mean_costs.max() > _check.with_slack(1.0) or _check.with_slack(float(mean_costs.min())) < min_cost:
-        raise CobanditError(
-            f"mean_costs: expected values in [min_cost, 1] = [{min_cost}, 1]; divide costs by the largest"
-        )
+    gaps, min_cost = gaps_of(gaps), _check.positive(min_cost, "min_cost", 1.0)
+    mean_costs = costs_within(mean_costs, min_cost, len(gaps))
     wasted = sum(
         cost * gap * _pulls(gap, gaps, n_objectives, min_cost, budget, alpha)
         for gap, cost in zip(gaps, mean_costs, strict=True)
@@ -305,13 +300,24 @@ def standard_regret_bound(
     return float(2 * _check.non_negative(best_efficiency, "best_efficiency") + wasted)
 
 
-def _gaps(gaps: ArrayLike) -> np.ndarray:
+def gaps_of(gaps: ArrayLike) -> np.ndarray:
+    """Efficiency gaps, checked: one an arm, the smallest being zero."""
     gaps = _check.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError(
             "gaps: one gap for each of at least two arms, the smallest being 0 (the best arm)"
         )
     return gaps
+
+
+def costs_within(mean_costs: ArrayLike, min_cost: float, n_arms: int) -> np.ndarray:
+    """Mean costs, checked to lie in [lambda, 1]."""
+    mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=n_arms)
+    if mean_costs.max() > _check.with_slack(1.0) or _check.with_slack(float(mean_costs.min())) < min_cost:
+        raise CobanditError(
+            f"mean_costs: expected values in [min_cost, 1] = [{min_cost}, 1]; divide costs by the largest"
+        )
+    return mean_costs
 
 
 def _pulls(

@@ -256,70 +256,39 @@ def threshold_pull_bound(
     return _pulls(radius, np.size(means), min_cost, budget, alpha)
 
 
-def informative_budget(bound: Callable[[float], float], min_cost: float) -> float:
-    r"""Budget from which a bound on pulls is below the trivial :math:`B / \lambda`.
+def informative_budget(bound: Callable[[float], float], cost: float) -> float:
+    r"""Budget from which a bound on pulls is below what the budget holds at a cost a pull, :math:`B / c`.
 
     Parameters
     ----------
     bound : callable
         Budget to bound on the pulls; it grows more slowly than the budget.
-    min_cost : float
-        lambda in (0, 1].
+    cost : float
+        lambda for the paper's trivial bound; an arm's mean cost for what can be bought of it.
 
     Returns
     -------
     float
-        To a relative 1e-6; ``inf`` if it is not below for any budget whose pulls a 64-bit counter holds.
+        To a relative 1e-6, and not below the cost; ``inf`` if it is not yet below at 10^15 pulls.
 
     Raises
     ------
     CobanditError
-        If lambda is out of range.
+        If the cost is out of range.
 
     Examples
     --------
-    >>> round(informative_budget(lambda budget: 100.0, min_cost=0.5), 3)
+    >>> round(informative_budget(lambda budget: 100.0, cost=0.5), 3)
     50.0
     """
-    min_cost = _check.positive(min_cost, "min_cost", 1.0)
-    low, high = min_cost, _check.MOST_PULLS * min_cost / 4
-    if bound(high) >= high / min_cost:
+    cost = _check.positive(cost, "cost", 1.0)
+    low, high = cost, 1e15 * cost
+    if bound(high) >= high / cost:
         return inf
     while high > low * (1 + 1e-6):
         middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if bound(middle) >= middle / min_cost else (low, middle)
+        low, high = (middle, high) if bound(middle) >= middle / cost else (low, middle)
     return high
-
-
-def completed_utility_bound(best_efficiency: float, budget: float, min_cost: float) -> float:
-    r"""Lemma 1 for pulls completed within the budget (ours): :math:`\nu_{i^\star} (B + 1 - \lambda)`.
-
-    Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
-    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}] \le B + 1 - \lambda`.
-
-    Parameters
-    ----------
-    best_efficiency : float
-        :math:`\nu_{i^\star} \ge 0`.
-    budget, min_cost : float
-        B > 0 and lambda in (0, 1].
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> completed_utility_bound(0.5, 9, 0.5)
-    4.75
-    """
-    most = _check.positive(budget, "budget") + 1 - _check.positive(min_cost, "min_cost", 1.0)
-    return _check.non_negative(best_efficiency, "best_efficiency") * most
 
 
 def _pulls(radius: float, n_objectives: int, min_cost: float, budget: float, alpha: float) -> float:
