@@ -16,7 +16,7 @@ from scipy import stats
 import cobandit as cb
 from cobandit import theory
 from cobandit.checks import arms as known
-from cobandit.checks import concentration, fluid, growth, optimism, pulls
+from cobandit.checks import compare, concentration, fluid, growth, optimism, pulls
 from cobandit.errors import BudgetError, CobanditError
 
 MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
@@ -195,33 +195,19 @@ def test_index_at_is_the_index_of_the_class():
 # ----------------------------------------------------------------------------- Step 4
 
 
-def per_arm(bound, problem, **how):
-    worse = [i for i in range(problem.n_arms) if problem.efficiency_gaps[i] > 0]
-    return worse, [bound(problem, i, **how) for i in worse]
-
-
-def instance(problem, i, **how):
-    return theory.instance_pull_bound(
-        problem.efficiency_gaps[i], problem.costs[i], problem.efficiency.max(), n_objectives=2, **how
-    )
-
-
-def threshold(problem, i, **how):
-    return theory.threshold_pull_bound(problem.means[i], problem.costs[i], problem.efficiency.max(), **how)
-
-
 def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
     """Not in the mean but run by run, and where a run off the event breaks one, so that it can be broken."""
     problem, broken = arms.problem, 0
     for alpha, seen in runs.items():
         T = theory.horizon(400.0, arms.min_cost)
         failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
-        how = {"min_cost": arms.min_cost, "budget": 400.0, "alpha": alpha}
         on = seen.on_needed_event(problem.best_arm)
-        for bound in (instance, threshold):
-            for i, most in zip(*per_arm(bound, problem, **how), strict=True):
-                assert (seen.pulls[on[:, i], i] <= most - failures + 1e-6).all()
-                broken += int((seen.pulls[~on[:, i], i] > most - failures).sum())
+        for i in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
+            bounds = compare.pull_bounds(problem, i, min_cost=arms.min_cost, budget=400.0, alpha=alpha)
+            for name in ("lean", "instance", "threshold"):
+                most = bounds[name] - failures + 1e-6
+                assert (seen.pulls[on[:, i], i] <= most).all()
+                broken += int((seen.pulls[~on[:, i], i] > most).sum())
     assert broken > 10
 
 
@@ -298,6 +284,42 @@ def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
     at = theory.informative_budget(bound, 0.5)
     assert bound(at * 1.001) < at * 1.001 / 0.5 and bound(at * 0.999) > at * 0.999 / 0.5
     assert theory.informative_budget(lambda budget: 10 * budget, 0.5) == inf
+
+
+def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
+    frame, runs = compare.beside(arms, 100.0, 20, alpha=0.5, seed=4)
+    assert frame["gap"].is_monotonic_increasing and sorted(frame["arm"]) == [1, 2]
+    for row in frame.to_dict("records"):
+        assert row["simulated"] == runs.pulls[:, row["arm"]].mean()
+        assert row["low"] <= row["simulated"] <= row["high"]
+        bounds = compare.pull_bounds(
+            arms.problem, row["arm"], min_cost=arms.min_cost, budget=100.0, alpha=0.5
+        )
+        assert {name: row[name] for name in compare.BOUNDS} == bounds
+
+
+@pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (3, 0.5, 0.25), (2, 0.2, 0.1)])
+def test_two_arms_have_the_gap_asked_for(D, lam, gap):
+    arms = known.two_arms(D, lam, gap)
+    assert arms.problem.efficiency_gaps == pytest.approx([0, gap], abs=0.003)
+    assert arms.min_cost == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
+
+
+def test_two_arms_refuse_a_gap_that_no_mean_gives():
+    with pytest.raises(CobanditError, match="multiples"):
+        known.two_arms(1, 1.0, 0.8)
+
+
+@pytest.mark.parametrize("spare", [0.0, 0.3, 0.95])
+def test_feasible_selection_adds_at_most_what_the_last_pull_leaves(spare):
+    """Without noise: the best arm costs 1, the other lambda = 0.05; at most 1 / lambda pulls more."""
+    counts = []
+    for expected_costs in ([0.05, 0.05], [1.0, 0.05]):
+        policy = cb.CoHVUCB(2, 1, 3000 + spare, (0.05, 1.0), expected_costs=expected_costs)
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, [1.0 - arm], (1.0, 0.05)[arm])
+        counts.append(policy.pulls[1])
+    assert 0 <= counts[1] - counts[0] <= 20
 
 
 # ----------------------------------------------------------------------------- Lemma 1 and Corollary 1
