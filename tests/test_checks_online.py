@@ -315,7 +315,7 @@ def test_feasible_selection_adds_at_most_what_the_last_pull_leaves(spare):
     """Without noise: the best arm costs 1, the other lambda = 0.05; at most 1 / lambda pulls more."""
     counts = []
     for expected_costs in ([0.05, 0.05], [1.0, 0.05]):
-        policy = cb.CoHVUCB(2, 1, 3000 + spare, (0.05, 1.0), expected_costs=expected_costs)
+        policy = cb.CoHVUCB(2, 1, 300 + spare, (0.05, 1.0), expected_costs=expected_costs)
         while (arm := policy.ask()) is not None:
             policy.tell(arm, [1.0 - arm], (1.0, 0.05)[arm])
         counts.append(policy.pulls[1])
