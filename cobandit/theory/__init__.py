@@ -1,11 +1,19 @@
-"""Every constant and bound that the paper states, one function each, exactly as stated.
+"""Every constant and bound that the paper states, one function each, exactly as stated; ours say so.
 
 Costs are the paper's: in [lambda, 1].  ``min_cost`` is lambda, ``budget`` is B in the same unit,
 ``alpha`` the exploration constant of Theorem 1.  Logarithms are natural.
 """
 
 from cobandit.problem import cost_complexity
-from cobandit.theory.identification import allocation_constant, identification_error_bound
+from cobandit.theory.identification import (
+    allocation_constant,
+    exact_allocation_constant,
+    identification_budget,
+    identification_error_bound,
+    needed_allocation_constant,
+    sharpened_error_bound,
+    summed_complexity,
+)
 from cobandit.theory.online import (
     confidence_radius,
     efficiency_regret_bound,
@@ -22,11 +30,16 @@ __all__ = [
     "confidence_radius",
     "cost_complexity",
     "efficiency_regret_bound",
+    "exact_allocation_constant",
     "failure_probability",
     "horizon",
+    "identification_budget",
     "identification_error_bound",
     "index_constant",
+    "needed_allocation_constant",
     "optimal_utility_bound",
     "pull_bound",
+    "sharpened_error_bound",
     "standard_regret_bound",
+    "summed_complexity",
 ]

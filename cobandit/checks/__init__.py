@@ -1,0 +1,1 @@
+"""Numerical checks of the paper's statements, step by step."""
