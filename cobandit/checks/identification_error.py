@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cobandit import _check, metrics
+from cobandit import _check, metrics, theory
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 from cobandit.replay import replay_identification
@@ -228,3 +228,44 @@ def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, floa
         "high": rate + 1.96 / spread**0.5,
         "points": len(kept),
     }
+
+
+def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
+    r"""Rounds over all arms below which Theorem 2 says nothing, whatever the costs and the other gaps are.
+
+    With :math:`H_{\mu,c} \ge \max_i c_i / \gamma_{(1)}^2` and :math:`L_{K,\lambda}` at least the harmonic number, the
+    bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
+
+    Parameters
+    ----------
+    n_arms, n_objectives : int
+    least_gap : float
+        Smallest classification gap.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8) / 2
+    399
+    """
+    how = {"n_arms": n_arms, "n_objectives": n_objectives, "min_cost": 1.0}
+    return theory.identification_budget(1.0, complexity=1 / least_gap**2, **how) / n_arms
+
+
+def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
+    """Give the same means and the same set of costs twice: the dearest arms hardest, and easiest, to classify.
+
+    Examples
+    --------
+    >>> hard, easy = swapped_costs(Problem([[0.5], [0.4], [0.1]], [1.0, 0.5, 0.25]))
+    >>> hard.costs.tolist(), easy.costs.tolist(), hard.complexity == easy.complexity
+    ([1.0, 0.5, 0.25], [0.25, 0.5, 1.0], True)
+    """
+    order = np.argsort(problem.classification_gaps, kind="stable")
+    ascending = np.sort(problem.costs)
+    hard, easy = np.empty_like(ascending), np.empty_like(ascending)
+    hard[order], easy[order] = ascending[::-1], ascending
+    return Problem(problem.means, hard, problem.names), Problem(problem.means, easy, problem.names)
