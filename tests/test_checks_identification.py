@@ -1,6 +1,6 @@
 """The checks of the identification theory: each against a slow twin, and the statements at smaller size."""
 
-from itertools import permutations
+from itertools import permutations, product
 from math import log, sqrt
 
 import numpy as np
@@ -13,7 +13,14 @@ from scipy import stats
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.checks import allocation, complexity, concentration, identification_error, misclassification
+from cobandit.checks import (
+    allocation,
+    complexity,
+    concentration,
+    identification_error,
+    misclassification,
+    stopping,
+)
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
@@ -252,3 +259,29 @@ def test_invalid_arguments(call):
 def test_what_an_undecidable_problem_needs():
     assert theory.identification_budget(0.5, **HOW | {"complexity": np.inf}) == np.inf
     assert theory.sharpened_error_bound(**SHARP | {"complexity": np.inf}) > 1
+
+
+# ----------------------------------------------------------------------------- how many pulls a budget holds
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
+def test_the_loop_of_algorithm_1_makes_one_pull_more(costs, budget):
+    assume(sum(costs) > budget)
+    by_definition, by_loop = stopping.completed_pulls(np.array(costs) / 8, budget / 8)
+    assert by_loop == by_definition + 1
+    assert sum(costs[:by_definition]) <= budget < sum(costs[:by_loop])
+
+
+def test_expected_stopping():
+    """Against all sequences of costs; optional stopping holds for the crossing pull and not for T(B)."""
+    seen = stopping.expected_stopping([1, 3], [0.7, 0.3], budget=4)
+    pulls = spend = 0.0
+    for costs in product([1, 3], repeat=5):
+        chance = 0.7 ** costs.count(1) * 0.3 ** costs.count(3)
+        t, _ = stopping.completed_pulls(costs, 4)
+        pulls, spend = pulls + chance * t, spend + chance * sum(costs[:t])
+    assert (seen["pulls"], seen["spend"]) == pytest.approx((pulls, spend))
+    assert seen["crossing_spend"] == pytest.approx(seen["mean_cost"] * seen["crossing_pulls"])
+    assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
+    with pytest.raises(CobanditError, match="more than the budget"):
+        stopping.completed_pulls([1, 1], 4)
+    with pytest.raises(CobanditError, match="probability"):
+        stopping.expected_stopping([1, 3], [0.7, 0.2], 4)

@@ -233,8 +233,8 @@ def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, floa
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
     r"""Rounds over all arms below which Theorem 2 says nothing, whatever the costs and the other gaps are.
 
-    With :math:`H_{\mu,c} \ge \max_i c_i / \gamma_{(1)}^2` and :math:`L_{K,\lambda}` at least the harmonic number, the
-    bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
+    With :math:`H_{\mu,c} \ge \max_i c_i / \gamma_{(1)}^2` and :math:`L_{K,\lambda}` at least the harmonic
+    number, the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
 
     Parameters
     ----------
@@ -251,12 +251,14 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
     >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8) / 2
     399
     """
-    how = {"n_arms": n_arms, "n_objectives": n_objectives, "min_cost": 1.0}
-    return theory.identification_budget(1.0, complexity=1 / least_gap**2, **how) / n_arms
+    needed = theory.identification_budget(
+        1.0, n_arms=n_arms, n_objectives=n_objectives, min_cost=1.0, complexity=1 / least_gap**2
+    )
+    return needed / n_arms
 
 
 def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
-    """Give the same means and the same set of costs twice: the dearest arms hardest, and easiest, to classify.
+    """Give the same means and costs twice: the dearest arms hardest to classify, and the dearest easiest.
 
     Examples
     --------

@@ -19,9 +19,9 @@ def gap_plane(
 ) -> Axes:
     """One arm's classification gap as steps along the diagonal, beside the arm j that decides it.
 
-    The arm is blue, j orange.  A red arrow moves all coordinates of one arm by the same amount, and the arrows of a
-    panel are together as long (in each coordinate) as the gap.  The shaded quadrant is what the dominating one of
-    the two dominates.
+    The arm is blue, j orange.  A red arrow moves all coordinates of one arm by the same amount, and the
+    arrows of a panel are together as long (in each coordinate) as the gap.  The shaded quadrant is what the
+    dominating one of the two dominates.
 
     Parameters
     ----------
