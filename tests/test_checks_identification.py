@@ -16,7 +16,7 @@ from cobandit import theory
 from cobandit.checks import (
     allocation,
     complexity,
-    concentration,
+    deviation,
     identification_error,
     misclassification,
     stopping,
@@ -177,7 +177,7 @@ def test_the_sharp_example(share, right):
 @pytest.mark.parametrize(("mean", "first", "width"), [(0.5, 20, 0.2), (0.3, 50, 0.1), (0.9, 10, 0.3)])
 def test_the_time_uniform_bound(mean, first, width):
     """Frequencies of 4,000 paths; five standard errors above the bound has probability below 1e-6."""
-    seen = concentration.uniform_deviation(mean, first, width, paths=4000, seed=4)
+    seen = deviation.uniform_deviation(mean, first, width, paths=4000, seed=4)
     bound = min(seen["bound"], 1.0)
     assert seen["ever"] <= bound + 5 * sqrt(bound * (1 - bound) / 4000)
     outside = [n for n in range(first + 1) if abs(n - first * mean) > first * width]
@@ -221,6 +221,28 @@ def test_decay_rates_and_needed_budgets():
     needed = identification_error.budget_for_error(problem, 0.1, 2000)
     at = identification_error.errors_by_budget(problem, [needed / 1.5, needed, needed * 1.5], 2000, seed=1)
     assert at["error"][0] > 0.1 > at["error"][2] and abs(at["error"][1] - 0.1) < 0.04
+
+
+def test_the_error_on_two_arms_is_that_of_the_replays():
+    """4,000 runs each; five standard errors, false alarms below 1e-6."""
+    problem = Problem([[0.6], [0.45]], [1.0, 1.0])
+    for budget in (30.0, 150.0):
+        exact = identification_error.two_arm_error(0.6, 0.45, budget)
+        seen = identification_error.errors_by_budget(problem, [budget], 4000)["error"][0]
+        assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
+    for bad in [(0.4, 0.5, 9), (0.5, 0.4, 2), (1.5, 0.5, 9)]:
+        with pytest.raises(CobanditError):
+            identification_error.two_arm_error(*bad)
+
+
+def test_the_abstract_leaves_out_a_constant_that_matters():
+    """Two arms: the error over exp(-B / H) grows without bound, the error over Theorem 2's bound does not."""
+    complexity_of = theory.cost_complexity([0.1, 0.1], [1.0, 1.0])
+    ratios = [
+        identification_error.two_arm_error(0.55, 0.45, budget) * np.exp(budget / complexity_of)
+        for budget in (3000, 6000, 12000)
+    ]
+    assert ratios[0] > 1 and ratios[1] > 10 * ratios[0] and ratios[2] > 1000 * ratios[1]
 
 
 HOW = {"n_arms": 3, "n_objectives": 2, "min_cost": 0.5, "complexity": 4.0}
