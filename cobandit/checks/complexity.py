@@ -18,6 +18,15 @@ TERMS = {
 }
 
 
+def _margins(means: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+    """Give m and M without their diagonals, Delta^- of each arm, and M(j, i)^+ + (Delta_j^-)^+ as (K, K)."""
+    m, M = dominance.margins(means)
+    np.fill_diagonal(m, -np.inf)
+    np.fill_diagonal(M, np.inf)
+    minus = m.max(axis=1)
+    return m, M, minus, np.maximum(M.T, 0.0) + np.maximum(minus, 0.0)
+
+
 def gap_terms(means: ArrayLike) -> pd.DataFrame:
     """Which competitor and which term decide each arm's classification gap.
 
@@ -41,11 +50,7 @@ def gap_terms(means: ArrayLike) -> pd.DataFrame:
     >>> gap_terms([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])["term"].tolist()
     ['needed', 'needed', 'dominated']
     """
-    m, M = dominance.margins(means)
-    np.fill_diagonal(m, -np.inf)
-    np.fill_diagonal(M, np.inf)
-    dominated_by = m.max(axis=1)
-    needed = np.maximum(M.T, 0.0) + np.maximum(dominated_by, 0.0)
+    m, M, dominated_by, needed = _margins(means)
     rows = []
     for i in range(len(m)):
         if dominated_by[i] > 0:
@@ -65,11 +70,8 @@ def gap_bounds_hold(means: ArrayLike) -> bool:
     >>> gap_bounds_hold([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])
     True
     """
-    m, M = dominance.margins(means)
-    np.fill_diagonal(m, -np.inf)
-    np.fill_diagonal(M, np.inf)
-    minus = m.max(axis=1)
-    plus = np.minimum(M, np.maximum(M.T, 0.0) + np.maximum(minus, 0.0)).min(axis=1)
+    _, M, minus, needed = _margins(means)
+    plus = np.minimum(M, needed).min(axis=1)
     return bool(np.array_equal(np.maximum(minus, plus), dominance.classification_gaps(means)))
 
 
@@ -142,8 +144,7 @@ def one_term_gaps(means: ArrayLike) -> NDArray[np.float64]:
     >>> one_term_gaps([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])
     array([0.25 , 0.25 , 0.125])
     """
-    gaps, (_, M) = dominance.classification_gaps(means), dominance.margins(means)
-    np.fill_diagonal(M, np.inf)
-    front = dominance.pareto_mask(means)
+    _, M, _, _ = _margins(means)
+    gaps, front = dominance.classification_gaps(means), dominance.pareto_mask(means)
     gaps[front] = M.min(axis=1)[front]
     return gaps

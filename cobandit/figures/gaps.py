@@ -43,10 +43,11 @@ def gap_plane(
     """
     ax = ax or plt.subplots()[1]
     means = _check.means(means)
-    row = gap_terms(means).iloc[arm]
+    terms = gap_terms(means)
+    row, room = terms.iloc[arm], float(terms["gap"].max()) + 0.05  # no arrow is longer than the largest gap
     other, gap = int(row["by"]), float(row["gap"])
     dominator = arm if row["term"] == "needed" else other
-    low = means.min(axis=0) - 0.15
+    low = means.min(axis=0) - room
     ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color="0.93", lw=0)
     for i, mean in enumerate(means):
         color = PALETTE[0] if i == arm else PALETTE[1] if i == other else "0.6"
@@ -68,7 +69,7 @@ def gap_plane(
                 means[start],
                 arrowprops={"arrowstyle": "->", "color": PALETTE[4], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
             )
-    high = means.max(axis=0) + 0.15
+    high = means.max(axis=0) + room
     ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     ax.set_title(f"{names[arm]}: {gap:.3g}, by {names[other]}, {TERMS[row['term']]}")
     return ax

@@ -146,6 +146,13 @@ def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     return float((costs / gaps**2).sum()) if gaps.all() else float("inf")
 
 
+def _problem(n_arms: int, n_objectives: int, complexity: float) -> tuple[int, int, float]:
+    """Check what the bounds read of a problem; a complexity of ``inf`` is one with a gap of zero."""
+    if complexity != np.inf:
+        complexity = _check.positive(complexity, "complexity")
+    return _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1), complexity
+
+
 def identification_error_bound(
     budget: float, *, n_arms: int, n_objectives: int, min_cost: float, complexity: float
 ) -> float:
@@ -177,9 +184,7 @@ def identification_error_bound(
     >>> identification_error_bound(1e5, n_arms=3, n_objectives=2, min_cost=1.0, complexity=10.0) < 1e-7
     True
     """
-    n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
-    if complexity != np.inf:
-        complexity = _check.positive(complexity, "complexity")
+    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
     scale = 256 * allocation_constant(n_arms, min_cost) * complexity
     return 2 * n_arms**2 * n_objectives * exp(-_check.positive(budget, "budget") / scale)
 
@@ -224,9 +229,7 @@ def sharpened_error_bound(
     >>> sharper < identification_error_bound(1e4, min_cost=1.0, **how)
     True
     """
-    n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
-    if complexity != np.inf:
-        complexity = _check.positive(complexity, "complexity")
+    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
     exponent = 1 / 32 - _check.positive(budget, "budget") / (
         32 * _check.positive(allocation, "allocation") * complexity
     )
@@ -263,8 +266,6 @@ def identification_budget(
     >>> round(identification_error_bound(identification_budget(0.05, **how), **how), 6)
     0.05
     """
-    n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
-    if complexity != np.inf:
-        complexity = _check.positive(complexity, "complexity")
+    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
     scale = 256 * allocation_constant(n_arms, min_cost) * complexity
     return scale * log(2 * n_arms**2 * n_objectives / _check.positive(error, "error", 1.0))
