@@ -1,7 +1,8 @@
-"""Every constant and bound that the paper states, one function each, exactly as stated; ours say so.
+"""Every constant and bound that the paper states, one function each, exactly as stated; some sharper ones.
 
 Costs are the paper's: in [lambda, 1].  ``min_cost`` is lambda, ``budget`` is B in the same unit,
-``alpha`` the exploration constant of Theorem 1.  Logarithms are natural.
+``alpha`` the exploration constant of Theorem 1.  Logarithms are natural.  Bounds that are this project's and
+not the paper's say so in their first line.
 """
 
 from cobandit.problem import cost_complexity
