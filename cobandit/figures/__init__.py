@@ -4,6 +4,7 @@ Every method has one colour and one marker through the whole book; variants of a
 share them and differ in their line.  Bands are 95 % intervals, and say which.
 """
 
+from cobandit.figures.gaps import gap_plane
 from cobandit.figures.landscapes import drawn_from, landscape, show_table
 from cobandit.figures.replays import along_runs, by_budget, error_bars, error_by_budget
 from cobandit.figures.steps import index_path, phase_plane
@@ -24,6 +25,7 @@ __all__ = [
     "drawn_from",
     "error_bars",
     "error_by_budget",
+    "gap_plane",
     "index_path",
     "landscape",
     "log_axis",

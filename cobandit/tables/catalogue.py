@@ -110,6 +110,21 @@ def available(name: str) -> bool:
     return _local(_card(name)) is not None
 
 
+def at_hand() -> list[EvaluationTable]:
+    """Load every table of the catalogue that is to be had without the network, in the catalogue's order.
+
+    Returns
+    -------
+    list of EvaluationTable
+
+    Examples
+    --------
+    >>> "synthetic-24" in [table.name for table in at_hand()]
+    True
+    """
+    return [load(name) for name in datasets()["name"] if available(name)]
+
+
 def datasets() -> pd.DataFrame:
     """List the catalogue.
 

@@ -6,7 +6,15 @@ not the paper's say so in their first line.
 """
 
 from cobandit.problem import cost_complexity
-from cobandit.theory.identification import allocation_constant, identification_error_bound
+from cobandit.theory.identification import (
+    allocation_constant,
+    exact_allocation_constant,
+    identification_budget,
+    identification_error_bound,
+    needed_allocation_constant,
+    sharpened_error_bound,
+    summed_complexity,
+)
 from cobandit.theory.online import (
     confidence_radius,
     efficiency_regret_bound,
@@ -33,18 +41,23 @@ __all__ = [
     "confidence_radius",
     "cost_complexity",
     "efficiency_regret_bound",
+    "exact_allocation_constant",
     "failure_probability",
     "horizon",
+    "identification_budget",
     "identification_error_bound",
     "index_constant",
     "informative_budget",
     "instance_pull_bound",
     "instance_standard_regret_bound",
     "lean_pull_bound",
+    "needed_allocation_constant",
     "one_sided_failure_probability",
     "optimal_utility_bound",
     "pull_bound",
+    "sharpened_error_bound",
     "standard_regret_bound",
+    "summed_complexity",
     "threshold_pull_bound",
     "threshold_radius",
 ]
