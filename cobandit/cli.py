@@ -18,6 +18,7 @@ from rich.table import Table
 import cobandit as cb
 from cobandit import _check, experiments, metrics
 from cobandit.commands.recommend import recommend
+from cobandit.commands.rerun import page, rerun
 from cobandit.errors import CobanditError
 from cobandit.replay.kernels import ONLINE
 from cobandit.replay.methods import Spec
@@ -242,6 +243,8 @@ def _show(runs: pd.DataFrame, column: str, title: str) -> None:
 
 
 app.command()(recommend)
+app.command()(rerun)
+app.command()(page)
 
 
 def main() -> None:

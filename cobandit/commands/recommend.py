@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 from rich import box
 from rich.console import Console
@@ -13,6 +12,7 @@ from rich.table import Table
 
 import cobandit as cb
 from cobandit.recommend import Recommendation
+from cobandit.rerun.words import sentences, worth_showing
 
 #: Rows shown of each table on the terminal; ``--json`` gives all.
 SHOWN = 25
@@ -42,58 +42,10 @@ def recommend(
     _show(advice, out)
 
 
-def sentences(advice: Recommendation) -> list[str]:
-    """Say what was found, in words that hold whatever it is.
-
-    Examples
-    --------
-    >>> sentences(cb.recommend(cb.load("synthetic-24")))[0][:29]
-    'Deploy small-direct-t0.0 if e'
-    """
-    arms, unit, level = advice.arms, advice.unit, f"{advice.level:.0%}"
-    best = arms.loc[advice.best]
-    rivals = int((~arms["efficient_settled"]).sum())
-    sure = (
-        f"settled at {level}"
-        if not rivals
-        else f"not settled at {level}: {rivals} other{'s' if rivals > 1 else ''} could be more efficient"
-    )
-    open_ = int((~arms["front_settled"]).sum())
-    ties = int((advice.questions["price"] == float("inf")).sum())
-    said = [
-        f"Deploy {advice.best} if every cost counts: it has the most hypervolume for its cost, in "
-        f"{best['efficient_share']:.0%} of the redrawn tables; {sure}.",
-        f"Pareto set by the means: {int(arms['on_front'].sum())} of {len(arms)} configurations, "
-        f"{int((arms['on_front'] & arms['front_settled']).sum())} of them settled at {level}; of the others "
-        f"{int((~arms['on_front'] & ~arms['front_settled']).sum())} could belong to it.",
-    ]
-    if len(advice.questions):
-        said.append(
-            f"Settling {'everything else' if ties else 'everything'} would take about {advice.needed:,.4g} "
-            f"{unit} more, if gaps, variances and costs stay as measured"
-            + (f"; {ties} exact tie{'s' if ties > 1 else ''} no budget settles." if ties else ".")
-        )
-    else:
-        said.append(f"Every membership is settled at {level}: nothing is left to evaluate.")
-    if advice.budget is not None and open_ + rivals:
-        said.append(
-            f"Next: {int(arms['next'].sum()):,} evaluations for about {advice.spent:,.4g} {unit} of "
-            f"{advice.budget:,.4g}, on instances that all the configurations named are evaluated on."
-        )
-    return said
-
-
-def rows(advice: Recommendation) -> pd.DataFrame:
-    """Give the configurations worth showing: on the front, unsettled, most efficient, or to be evaluated."""
-    arms = advice.arms
-    worth = arms["on_front"] | ~arms["front_settled"] | ~arms["efficient_settled"] | arms["most_efficient"]
-    return arms[worth | (arms["next"] > 0)]
-
-
 def _show(advice: Recommendation, out: Console) -> None:
     for line in sentences(advice):
         out.print(line, highlight=False, markup=False)
-    shown = rows(advice)
+    shown = worth_showing(advice)
     names = [name[:-4] for name in shown if name.endswith("_low")]
     look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "pad_edge": False}
     view = Table(title=f"\nConfigurations of {advice.dataset}, by hypervolume per cost", **look)
