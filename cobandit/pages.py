@@ -195,7 +195,7 @@ def execute(
             kernel_name="python3",
             progress_bar=False,
             on_cell_executed=count,
-            extra_arguments=["--log-level=ERROR"],
+            extra_arguments=["--log-level=CRITICAL"],
         )
     except PapermillExecutionError as raised:
         error = raised

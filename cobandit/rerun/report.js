@@ -1,6 +1,7 @@
 // Every table sorts by the column whose heading is pressed: numbers as numbers, the rest as words.
 for (const table of document.querySelectorAll("table")) {
-  const heads = table.tHead ? [...table.tHead.rows[table.tHead.rows.length - 1].cells] : [];
+  const last = table.tHead ? [...table.tHead.rows].at(-1) : undefined;
+  const heads = last ? [...last.cells] : [];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";

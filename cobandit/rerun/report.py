@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit.recommend import Recommendation
+from cobandit.rerun.plan import INTRODUCTIONS
 from cobandit.rerun.words import sentences, worth_showing
 
 HERE = Path(__file__).parent
@@ -43,8 +44,9 @@ def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation)
         shown = {"entry": entry, "title": entry["page"].replace("-", " "), "body": ""}
         if entry["status"] in ("done", "failed"):
             notebook = nbformat.read(executed, as_version=4)
-            first = next((c.source for c in notebook.cells if c.source.startswith("# ")), f"# {entry['page']}")
-            shown["title"] = first.splitlines()[0].removeprefix("# ")
+            first = next(cell for cell in notebook.cells if cell.source.startswith("# "))
+            first.source = INTRODUCTIONS.get(entry["page"], first.source)
+            shown["title"] = first.source.splitlines()[0].removeprefix("# ")
             shown["body"] = body(notebook, entry["page"])
         sections.append(shown)
     script = (HERE / "report.js").read_text(encoding="utf-8")
@@ -80,19 +82,19 @@ def _arms(advice: Recommendation) -> str:
     columns: dict[str, Any] = {"configuration": arms["configuration"]}
     for name in [name.removesuffix("_low") for name in arms if name.endswith("_low")]:
         columns[name] = [
-            f"{mean:.3f} ({low:.3f} to {high:.3f})"
+            f"{mean:.3f} ±{(high - low) / 2:.3f}"
             for mean, low, high in zip(arms[name], arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
         ]
     columns |= {
         f"cost ({advice.unit})": arms["cost"].map("{:.4g}".format),
-        "hypervolume per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
-        "on the front": arms["on_front"].map({True: "yes", False: "no"}),
-        "share of redraws on it": arms["front_share"].map("{:.1%}".format),
+        "per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
+        "front": arms["on_front"].map({True: "yes", False: "no"}),
+        "in redraws": arms["front_share"].map("{:.1%}".format),
         "settled": arms["front_settled"].map({True: "yes", False: "no"}),
-        "share of redraws most efficient": arms["efficient_share"].map("{:.1%}".format),
+        "best in redraws": arms["efficient_share"].map("{:.1%}".format),
     }
     if advice.budget is not None:
-        columns["evaluate next"] = arms["next"]
+        columns["next"] = arms["next"]
     return _html(pd.DataFrame(columns))
 
 

@@ -86,5 +86,5 @@ def body(notebook: Any, page: str) -> str:
         exclude_anchor_links=True,
     )
     made, _ = exporter.from_notebook_node(notebook)
-    # ids of headings are those of the text, and pages share texts
-    return re.sub(r'(<h\d[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', made)
+    # ids are made of the cells' numbers and the headings' texts, and pages share both
+    return re.sub(r'(<(?:h\d|div)\b[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', made)
