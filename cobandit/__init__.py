@@ -18,7 +18,7 @@ from cobandit.policies import (
     UniformIdentification,
 )
 from cobandit.problem import Problem, hypervolume
-from cobandit.recommend import recommend
+from cobandit.recommendation import recommend
 from cobandit.replay import play, replay_identification, replay_online, spec
 from cobandit.tables import EvaluationTable, datasets, load, open_table, read
 

@@ -110,7 +110,7 @@ def redraws(
     Notes
     -----
     Time O(R K I D) for I distinct instances, as matrix products; memory O(R K D).  A configuration whose
-    instances all scored alike has no spread here: see `cobandit.recommend` for what is said of such.
+    instances all scored alike has no spread here: `cobandit.recommend` allows for that.
 
     Examples
     --------

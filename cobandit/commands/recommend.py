@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import cobandit as cb
-from cobandit.recommend import Recommendation
+from cobandit.recommendation import Recommendation
 from cobandit.rerun.words import sentences, worth_showing
 
 #: Rows shown of each table on the terminal; ``--json`` gives all.

@@ -26,7 +26,7 @@ INTRODUCTIONS = {
 }
 
 #: Seconds that the replays of one page may take on one core, estimated: beyond it replications are fewer.
-SECONDS = {"fast": 15.0, "full": 900.0}
+SECONDS = {"fast": 60.0, "full": 900.0}
 #: Fewer replications than this are no experiment: the page is left out.
 LEAST = {"fast": 5, "full": 20}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.recommend import Recommendation
+from cobandit.recommendation import Recommendation
 from cobandit.rerun.plan import INTRODUCTIONS
 from cobandit.rerun.words import sentences, worth_showing
 

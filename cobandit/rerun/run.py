@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from cobandit import pages as book
 from cobandit.errors import CobanditError
 from cobandit.pages import PageError
-from cobandit.recommend import Recommendation, recommend
+from cobandit.recommendation import Recommendation, recommend
 from cobandit.rerun import manifest as made
 from cobandit.rerun.plan import RESULTS, Planned, plan
 from cobandit.tables import EvaluationTable, open_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from cobandit.recommend import Recommendation
+from cobandit.recommendation import Recommendation
 
 
 def sentences(advice: Recommendation) -> list[str]:
