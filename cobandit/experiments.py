@@ -133,9 +133,7 @@ def identification(
     >>> identification(cb.load("synthetic-24"), replications=2)["method"].nunique()
     3
     """
-    return replay_identification(
-        structured_subset(table), IDENTIFICATION, rho, replications, seed, **how
-    )
+    return replay_identification(structured_subset(table), IDENTIFICATION, rho, replications, seed, **how)
 
 
 def full_set(
@@ -173,7 +171,9 @@ def stochastic_costs(
     """
     arms, most = structured_subset(table), max(rho)
     runs = [
-        replay_identification(arms, IDENTIFICATION, most, replications, seed, costs, **how).assign(costs=costs)
+        replay_identification(arms, IDENTIFICATION, most, replications, seed, costs, **how).assign(
+            costs=costs
+        )
         for costs in ("declared", "realised")
     ]
     both = pd.concat(runs, ignore_index=True)

@@ -1,7 +1,7 @@
 """The book's executable pages as programs: find one, ask for its parameters, run it with others.
 
-Pages are MyST notebooks with a cell tagged ``parameters``.  They are found in an installed package as well as in a
-checkout, and need the extra ``cobandit[rerun]`` to run.
+Pages are MyST notebooks with a cell tagged ``parameters``.  They are found in an installed package
+as well as in a checkout, and need the extra ``cobandit[rerun]`` to run.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ def parameters(page: str) -> dict[str, Any]:
     0
     """
     tagged = [cell for cell in _cells(page).cells if "parameters" in cell.metadata.get("tags", [])]
-    assigned = [node for cell in tagged for node in ast.parse(cell.source).body if isinstance(node, ast.Assign)]
+    assigned = [
+        node for cell in tagged for node in ast.parse(cell.source).body if isinstance(node, ast.Assign)
+    ]
     return {
         target.id: ast.literal_eval(node.value)
         for node in assigned
@@ -124,7 +126,7 @@ def check(page: str, given: Mapping[str, Any]) -> None:
     >>> check("landscape", {"replicatoins": 10})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: unknown parameter of landscape 'replicatoins'. Did you mean 'replications'?...
+    cobandit.errors.CobanditError: unknown parameter of landscape 'replicatoins'. ...
     """
     known = parameters(page)
     for name in given:
@@ -208,7 +210,9 @@ def execute(
         done.cells.pop()
     nbformat.write(done, output)
     if error is not None:
-        raise PageError(page, error.exec_count, f"{error.ename}: {error.evalue}", error.source, done) from None
+        raise PageError(
+            page, error.exec_count, f"{error.ename}: {error.evalue}", error.source, done
+        ) from None
     return done
 
 
@@ -227,8 +231,11 @@ def save(frames: Mapping[str, pd.DataFrame | list[pd.DataFrame]]) -> None:
     """
     for path, given in frames.items():
         each = given if isinstance(given, list) else [given]
-        named = [frame.assign(dataset=frame.attrs["dataset"]) if "dataset" in frame.attrs else frame for frame in each]
-        whole = pd.concat(named, ignore_index=not named[0].index.name)
+        named = [
+            frame.assign(dataset=frame.attrs["dataset"]) if "dataset" in frame.attrs else frame
+            for frame in each
+        ]
+        whole: pd.DataFrame = pd.concat(named, ignore_index=named[0].index.name is None)
         whole.attrs = {}
         whole.to_parquet(f"{path}.parquet")
         if "returned" in whole:

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 class Paired(NamedTuple):
     r"""Means, and what every instance contributes to their errors.
 
-    The influence of instance s on a mean is :math:`z_{is} = (x_{is} - \mu_i) / \sqrt{n_i (n_i - 1)}`, zero where
-    arm i was not evaluated on s.  Instances are independent, so the variance of :math:`\mu_j - \mu_i` is
-    :math:`\sum_s (z_{js} - z_{is})^2`: what two arms share cancels.  An arm whose few instances all scored alike
-    would be certain by that, so each arm's variance counts one instance more that varies like the pooled arms.
+    The influence of instance s on a mean is :math:`z_{is} = (x_{is} - \mu_i) / \sqrt{n_i (n_i - 1)}`, zero
+    where arm i was not evaluated on s.  Instances are independent, so the variance of :math:`\mu_j - \mu_i`
+    is :math:`\sum_s (z_{js} - z_{is})^2`: what two arms share cancels.  An arm whose few instances all scored
+    alike would be certain by that, so each arm's variance counts one instance more that varies like the
+    pooled arms.
     """
 
     evaluations: Evaluations
@@ -94,8 +95,8 @@ def paired(table: EvaluationTable) -> Paired:
     >>> import cobandit as cb
     >>> compared = paired(cb.load("synthetic-24"))
     >>> (arms, ratios), = compared.dominance()
-    >>> ratios.shape, bool((ratios.max(axis=1) <= 0).sum() == cb.load("synthetic-24").summary()["on_front"].sum())
-    ((24, 24), True)
+    >>> ratios.shape, int((ratios.max(axis=1) <= 0).sum())  # six arms that no other beats everywhere
+    ((24, 24), 6)
     """
     every = table.summary()
     means, costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()

@@ -8,7 +8,7 @@ for all answers to one question to be right together with the stated confidence.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,24 +17,12 @@ from numpy.typing import NDArray
 from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.paired import Paired, critical, paired
+from cobandit.paired import paired
+from cobandit.questions import Question, efficiency_questions, front_questions
 from cobandit.resampling import redraws
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
-
-
-class Question(NamedTuple):
-    """An unsettled answer: about which arm, and how many evaluations more of which arms would settle it."""
-
-    kind: str  # "front" or "efficiency"
-    arm: int
-    against: int  # the arm that is hardest to tell from it
-    ratio: float  # gap over its standard error, now
-    factor: float  # what the ratio has to be
-    arms: NDArray[np.int64]
-    extra: NDArray[np.float64]  # (len(arms),), inf for a tie
-    price: float  # in the table's unit
 
 
 @dataclass(frozen=True)
@@ -50,8 +38,8 @@ class Recommendation:
     budget : float or None
         What may be spent on further evaluations.
     arms : DataFrame, K rows
-        Indexed by configuration, best efficiency first: the mean of each objective with ``_low`` and ``_high``
-        (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``,
+        Indexed by configuration, best efficiency first: the mean of each objective with ``_low`` and
+        ``_high`` (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``,
         ``on_front`` and ``most_efficient`` (by the means), ``front_share`` and ``efficient_share`` (of the
         redrawn tables), ``front_settled`` and ``efficient_settled``, ``instances``, ``next`` (evaluations to
         make now).
@@ -88,7 +76,7 @@ class Recommendation:
         --------
         >>> import cobandit as cb
         >>> sorted(cb.recommend(cb.load("synthetic-24")).to_dict())[:3]
-        ['arms', 'best', 'budget']
+        ['arms', 'best', 'best_is_settled']
         """
         frames = {
             "arms": self.arms.reset_index().to_dict("records"),
@@ -119,82 +107,11 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _front_questions(compared: Paired, alpha: float) -> list[Question]:
-    r"""Memberships that are not settled.
-
-    Arm i is off the front if one arm beats it everywhere, by :math:`\min_d t_{ij}^{(d)}` above the critical
-    value at :math:`\alpha / (K (K - 1))`; it is on the front if of every other arm the smallest t is below
-    minus that at :math:`\alpha / (K D)`.  Bonferroni over what could go wrong makes all of it right together.
-    """
-    n_arms, n_objectives = compared.means.shape
-    off = critical(compared.counts, alpha / (n_arms * (n_arms - 1)))
-    on = critical(compared.counts, alpha / (n_arms * n_objectives))
-    asked = []
-    for arms, ratios in compared.dominance():
-        for arm, ratio in zip(arms, ratios, strict=True):
-            ratio[arm] = -np.inf
-            rival = int(ratio.argmax())
-            if ratio[rival] > 0:  # dominated, by the means
-                rivals, factor = np.array([rival]), np.maximum(off[arm], off[[rival]])
-            else:
-                rivals, factor = np.flatnonzero(np.isfinite(ratio)), np.maximum(on[arm], on)
-                factor = factor[rivals]
-            asked += _question("front", int(arm), rivals, np.abs(ratio[rivals]), factor, compared)
-    return asked
-
-
-def _efficiency_questions(compared: Paired, alpha: float) -> list[Question]:
-    """Arms that could be more efficient than the one that is most efficient by the means."""
-    best = int(compared.efficiency.argmax())
-    ratio = compared.efficiency_ratios(best)
-    factor = critical(compared.counts, alpha / (len(ratio) - 1))
-    factor = np.maximum(factor, factor[best])
-    asked = []
-    for arm in np.flatnonzero(ratio <= factor).tolist():
-        if arm != best:
-            here = np.array([best])
-            asked += _question("efficiency", arm, here, ratio[[arm]], factor[[arm]], compared)
-    return asked
-
-
-def _question(
-    kind: str,
-    arm: int,
-    rivals: NDArray[np.int64],
-    ratio: NDArray[np.float64],
-    factor: NDArray[np.float64],
-    compared: Paired,
-) -> list[Question]:
-    """One question, or none if every ratio is beyond its factor.
-
-    A standard error falls with the root of the number of instances, so the instances of both arms have to be
-    ``(factor / ratio)^2`` times what they are.
-    """
-    unsettled = ratio <= factor
-    if not unsettled.any():
-        return []
-    rivals, ratio, factor = rivals[unsettled], ratio[unsettled], factor[unsettled]
-    with np.errstate(divide="ignore"):
-        times = (factor / ratio) ** 2
-    hardest = int(times.argmax())
-    arms = np.append(rivals, arm)
-    extra = np.ceil((np.append(times, times[hardest]) - 1) * compared.counts[arms])
-    extra = np.maximum(extra, 1.0)
-    price = float(extra @ compared.costs[arms])
-    return [
-        Question(
-            kind, arm, int(rivals[hardest]), float(ratio[hardest]), float(factor[hardest]), arms, extra, price
-        )
-    ]
-
-
-def allocate(
-    questions: list[Question], costs: NDArray[np.float64], budget: float
-) -> NDArray[np.int64]:
+def allocate(questions: list[Question], costs: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
     """Spend a budget on whole evaluations, the cheapest open question first.
 
-    A question is funded whole as long as the budget lasts; the first that it does not cover gets what is left,
-    in proportion to its needs.  Evaluations that two questions need are bought once.
+    A question is funded whole as long as the budget lasts; the first that it does not cover gets what is
+    left, in proportion to its needs.  Evaluations that two questions need are bought once.
 
     Parameters
     ----------
@@ -276,8 +193,8 @@ def recommend(
     -----
     Assumes that instances are independent draws of what the configurations will meet, and that means of them
     are about normal: critical values are Student's, each variance counts one instance more that varies like
-    the pooled arms, and Bonferroni's inequality covers all arms.  Prices assume that gaps, variances and costs
-    stay as measured, and are estimates; after the evaluations, ask again.  Time O(K^2 I D).
+    the pooled arms, and Bonferroni's inequality covers all arms.  Prices assume that gaps, variances and
+    costs stay as measured, and are estimates; after the evaluations, ask again.  Time O(K^2 I D).
 
     Examples
     --------
@@ -291,7 +208,7 @@ def recommend(
         raise CobanditError(f"level is {level}: a confidence below 1 is needed")
     budget = None if budget is None else _check.positive(budget, "budget")
     compared = paired(table)
-    questions = _front_questions(compared, 1 - level) + _efficiency_questions(compared, 1 - level)
+    questions = front_questions(compared, 1 - level) + efficiency_questions(compared, 1 - level)
     needed = np.zeros(table.n_arms)
     for question in (q for q in questions if np.isfinite(q.price)):
         needed[question.arms] = np.maximum(needed[question.arms], question.extra)
@@ -317,7 +234,9 @@ def recommend(
         "instances": every["instances"],
         "next": allocate(questions, compared.costs, budget or 0.0),
     }
-    arms = pd.DataFrame(columns, index=every.index).sort_values("hypervolume_per_cost", ascending=False, kind="stable")
+    arms = pd.DataFrame(columns, index=every.index).sort_values(
+        "hypervolume_per_cost", ascending=False, kind="stable"
+    )
     asked = [
         {
             "kind": question.kind,

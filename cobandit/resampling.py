@@ -53,7 +53,7 @@ class Evaluations:
         self.n_instances = int(self.instance.max()) + 1
 
     def block(self, arms: NDArray[np.int64] | list[int]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Scores and cost of some arms on every instance, ``values`` (D + 1, k, I), zero where not ``present``.
+        """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
 
         Parameters
         ----------
@@ -116,8 +116,8 @@ def redraws(
     --------
     >>> import cobandit as cb
     >>> means, costs = redraws(cb.load("synthetic-24"), replications=500)
-    >>> bool(np.abs(means.mean(axis=0) - cb.load("synthetic-24").summary()[["accuracy", "efficiency"]]).max().max() < 0.01)
-    True
+    >>> means.shape, means[:, 0].std(axis=0).round(2)  # spread of the first configuration's means
+    ((500, 24, 2), array([0.02, 0.  ]))
     """
     replications = _check.count(replications, "replications", 1)
     rng, evaluations = np.random.default_rng(_check.seed(seed)), Evaluations(table)

@@ -80,7 +80,9 @@ def test_redraws_are_weighted_means_with_one_weight_an_instance(ragged):
         values = wide(ragged, column)
         for r in range(5):
             known = ~np.isnan(values)
-            expected = np.nansum(values * weights[r][:, None], axis=0) / (known * weights[r][:, None]).sum(axis=0)
+            expected = np.nansum(values * weights[r][:, None], axis=0) / (known * weights[r][:, None]).sum(
+                axis=0
+            )
             np.testing.assert_allclose(found[r], expected, rtol=1e-12)
 
 
@@ -168,7 +170,9 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level):
     truth = cb.Problem(means, costs)
     wrong_front = wrong_best = settled = 0
     for _ in range(tables):
-        arms = cb.recommend(drawn(rng, means, costs, n_instances), level=level, replications=1).arms.sort_index()
+        arms = cb.recommend(
+            drawn(rng, means, costs, n_instances), level=level, replications=1
+        ).arms.sort_index()
         sure = arms["front_settled"].to_numpy()
         wrong_front += bool((arms["on_front"].to_numpy() != truth.pareto_mask)[sure].any())
         best = arms["most_efficient"].to_numpy().argmax()
@@ -184,25 +188,35 @@ NEAR_TIES = [[0.5, 0.5], *([0.52, 0.49], [0.49, 0.52]) * 3, [0.3, 0.3], [0.3, 0.
 
 @pytest.mark.parametrize(
     ("means", "costs", "n_instances"),
-    [(NEAR_TIES, np.linspace(1, 1.1, 9), 120), (MEANS, COSTS, 40), ([[0.5], [0.5], [0.48]], [1.0, 1.0, 1.0], 60)],
+    [
+        (NEAR_TIES, np.linspace(1, 1.1, 9), 120),
+        (MEANS, COSTS, 40),
+        ([[0.5], [0.5], [0.48]], [1.0, 1.0, 1.0], 60),
+    ],
     ids=["near ties", "clear and few", "one objective"],
 )
 def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs, n_instances):
     """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
-    wrong_front, wrong_best, _ = wrong_and_settled(np.random.default_rng(8), means, costs, n_instances, 100, 0.8)
+    wrong_front, wrong_best, _ = wrong_and_settled(
+        np.random.default_rng(8), means, costs, n_instances, 100, 0.8
+    )
     most = stats.binom.isf(0.002, 100, 0.2)
     assert wrong_front <= most and wrong_best <= most
 
 
 def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
-    monkeypatch.setattr("cobandit.recommendation.critical", lambda counts, alpha: np.full(len(counts), 0.3))
-    wrong_front, _, _ = wrong_and_settled(np.random.default_rng(8), NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8)
+    monkeypatch.setattr("cobandit.questions.critical", lambda counts, alpha: np.full(len(counts), 0.3))
+    wrong_front, _, _ = wrong_and_settled(
+        np.random.default_rng(8), NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8
+    )
     assert wrong_front > stats.binom.isf(0.002, 60, 0.2)
 
 
 def test_more_instances_settle_more():
-    shares = [wrong_and_settled(np.random.default_rng(4), MEANS, COSTS, n, 6, 0.95)[2] for n in (20, 200, 2000)]
+    shares = [
+        wrong_and_settled(np.random.default_rng(4), MEANS, COSTS, n, 6, 0.95)[2] for n in (20, 200, 2000)
+    ]
     assert shares[0] < shares[1] < shares[2] and shares[2] > 0.8
 
 
@@ -215,7 +229,9 @@ def test_the_estimated_evaluations_are_what_it_takes():
     settled = []
     for factor in (0.1, 3):
         tables = [drawn(rng, means, costs, int(n + factor * extra)) for _ in range(20)]
-        settled.append(np.mean([cb.recommend(t, replications=1).arms.loc["arm001", "front_settled"] for t in tables]))
+        settled.append(
+            np.mean([cb.recommend(t, replications=1).arms.loc["arm001", "front_settled"] for t in tables])
+        )
     assert settled[0] < 0.4 and settled[1] > 0.8
 
 
@@ -232,7 +248,9 @@ def test_an_allocation_is_whole_and_within_its_budget(seed, budget, n_questions)
         extra = rng.integers(1, 50, len(arms)).astype(float)
         if rng.random() < 0.1:
             extra[0] = np.inf
-        questions.append(Question("front", arms[0], arms[1], 1.0, 2.0, arms, extra, float(extra @ costs[arms])))
+        questions.append(
+            Question("front", arms[0], arms[1], 1.0, 2.0, arms, extra, float(extra @ costs[arms]))
+        )
     granted = allocate(questions, costs, budget)
     assert granted.dtype == np.int64 and (granted >= 0).all()
     assert granted @ costs <= budget * (1 + 1e-9)

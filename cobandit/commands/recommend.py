@@ -32,9 +32,7 @@ def recommend(
 
     Example: [b]cobandit recommend my.parquet --budget 20[/b]
     """
-    advice = cb.recommend(
-        cb.open_table(table), budget, level=level, replications=replications, seed=seed
-    )
+    advice = cb.recommend(cb.open_table(table), budget, level=level, replications=replications, seed=seed)
     out = Console()
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
@@ -46,7 +44,7 @@ def _show(advice: Recommendation, out: Console) -> None:
     for line in sentences(advice):
         out.print(line, highlight=False, markup=False)
     shown = worth_showing(advice)
-    names = [name[:-4] for name in shown if name.endswith("_low")]
+    names = [name[:-4] for name in shown.columns.astype(str) if name.endswith("_low")]
     look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "pad_edge": False}
     view = Table(title=f"\nConfigurations of {advice.dataset}, by hypervolume per cost", **look)
     view.add_column("configuration", overflow="fold", min_width=18)
@@ -67,9 +65,9 @@ def _show(advice: Recommendation, out: Console) -> None:
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all", highlight=False)
     out.print(
-        "front, best: on the Pareto set, most hypervolume per cost; by the means, and in what share of redrawn "
-        f"tables. ?: not settled at {advice.level:.0%}. ±: half an interval at {advice.level:.0%}, one mean at a time. "
-        "next: evaluations to buy now.",
+        "front, best: on the Pareto set, most hypervolume per cost; by the means, and in what share of "
+        f"redrawn tables. ?: not settled at {advice.level:.0%}. ±: half an interval at {advice.level:.0%}, "
+        "one mean at a time. next: evaluations to buy now.",
         highlight=False,
     )
     if not len(advice.questions):

@@ -22,7 +22,9 @@ def _how(workers: int, backend: str, scheduler: str | None) -> dict[str, Any]:
     """How replays are spread, tried now: a page would find out late."""
     from cobandit.replay import parallel
 
-    how = {"workers": workers, "backend": backend} | ({"scheduler": scheduler} if scheduler else {})
+    how: dict[str, Any] = {"workers": workers, "backend": backend} | (
+        {"scheduler": scheduler} if scheduler else {}
+    )
     parallel.run(divmod, [(1, 1)], **how)
     return how
 
@@ -57,7 +59,11 @@ def rerun(
     from cobandit.rerun import rerun as make
 
     err, how = Console(stderr=True), _how(workers, backend, scheduler)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} cells"))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed} of {task.total} cells"),
+    )
     with Progress(*columns, TimeElapsedColumn(), console=err) as bar:
         tasks: dict[str, Any] = {}
 
@@ -101,7 +107,8 @@ def page(
         typer.Option("--parameter", "-p", help="NAME=VALUE, the value in YAML; repeat for more."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Executed notebook, .ipynb (default: show parameters).")
+        Path | None,
+        typer.Option("--output", "-o", help="Executed notebook, .ipynb (default: show parameters)."),
     ] = None,
 ) -> None:
     """Run one page of the book with parameters of your own; without --output, show which it has.

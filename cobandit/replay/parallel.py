@@ -32,7 +32,9 @@ def _backend(backend: str, workers: int, scheduler: str | None) -> Iterator[None
         raise CobanditError("backend='dask' needs Dask: pip install 'cobandit[dask]'") from None
     address = scheduler if "://" in scheduler else f"tcp://{scheduler}"
     try:
-        get_address_host_port(address, strict=True)  # a client of an address that is none would end in tracebacks
+        get_address_host_port(
+            address, strict=True
+        )  # a client of an address that is none would end in tracebacks
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None

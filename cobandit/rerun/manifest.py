@@ -73,9 +73,13 @@ def read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CobanditError(f"manifest {path}: {error.strerror}; name the manifest.json of a report") from None
+        raise CobanditError(
+            f"manifest {path}: {error.strerror}; name the manifest.json of a report"
+        ) from None
     except ValueError:
-        raise CobanditError(f"manifest {path}: this is not JSON; name the manifest.json of a report") from None
+        raise CobanditError(
+            f"manifest {path}: this is not JSON; name the manifest.json of a report"
+        ) from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise CobanditError(f"manifest {path}: this is no manifest of a {FORMAT!r}")
     return found

@@ -18,13 +18,6 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "real-data": ("runs", "found"),
 }
 
-#: Pages whose title and introduction speak of the book's own table: what stands there in a report.
-INTRODUCTIONS = {
-    "real-data": "# All methods, with the paper's radii and the theory's\n\nThe four online methods and three identification "
-    "algorithms side by side: which wins at which budget, what ignoring costs would have bought, and how much of its budget "
-    "each identification algorithm leaves unspent.",
-}
-
 #: Seconds that the replays of one page may take on one core, estimated: beyond it replications are fewer.
 SECONDS = {"fast": 60.0, "full": 900.0}
 #: Fewer replications than this are no experiment: the page is left out.
@@ -62,7 +55,7 @@ def ladder(start: float, steps: int) -> list[int]:
 
 
 def _budgets(arms: EvaluationTable, least: tuple[int, ...]) -> list[int]:
-    """As many budgets as the paper takes, from the first at which CoPSI can run, at least the paper's first."""
+    """As many budgets as the paper takes, from the first at which CoPSI can run, or from the paper's."""
     smallest = theory.allocation_constant(arms.n_arms, arms.costs.min() / arms.costs.max())
     return ladder(max(smallest, least[0]), len(least))
 
@@ -81,8 +74,8 @@ def _found_seconds(arms: EvaluationTable, rhos: list[int]) -> float:
 def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | None = None) -> list[Planned]:
     """Choose pages and parameters for a table.
 
-    The full profile takes the paper's replications, the fast one a tenth; either takes fewer where the table is
-    so large that a page would replay for longer than `SECONDS`.
+    The full profile takes the paper's replications, the fast one a tenth; either takes fewer where the table
+    is so large that a page would replay for longer than `SECONDS`.
 
     Parameters
     ----------
@@ -120,8 +113,8 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
         fitting = int(SECONDS[profile] / seconds)
         if fitting < LEAST[profile]:
             reason = (
-                f"one replication on {table.n_arms:,} configurations takes about {seconds:,.0f} s, so {LEAST[profile]} "
-                f"of them more than the {SECONDS[profile]:,.0f} s a page may take"
+                f"one replication on {table.n_arms:,} configurations takes about {seconds:,.0f} s, so "
+                f"{LEAST[profile]} of them more than the {SECONDS[profile]:,.0f} s a page may take"
             )
             return Planned(page, {}, reason)
         return Planned(page, {"replications": min(wanted, fitting), "seed": seed, **parameters})
@@ -142,7 +135,12 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
         about("trajectories", 100, 8 * _online_seconds(table, ONLINE_RHO[-1:], PULL)),
         about("identification-results", 500, _found_seconds(arms, structured), rho=structured),
         about("full-set-recovery", 100, _found_seconds(table, full), rho=full),
-        about("real-data", 100, 5 * online + by_hand + 5 * _found_seconds(table, whole), identification_rho=whole),
+        about(
+            "real-data",
+            100,
+            5 * online + by_hand + 5 * _found_seconds(table, whole),
+            identification_rho=whole,
+        ),
     ]
     if chosen[-1].reason is None:
         chosen[-1].parameters["identification_replications"] = 5 * chosen[-1].parameters["replications"]

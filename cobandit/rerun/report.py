@@ -11,10 +11,43 @@ from typing import Any
 import pandas as pd
 
 from cobandit.recommendation import Recommendation
-from cobandit.rerun.plan import INTRODUCTIONS
 from cobandit.rerun.words import sentences, worth_showing
 
 HERE = Path(__file__).parent
+#: Title and introduction of each page: those of the book speak of the book's own tables.
+INTRODUCTIONS = {
+    "landscape": (
+        "The landscape of configurations",
+        "What every configuration scores and costs, which of them are Pareto-optimal, and how often each "
+        "would be so on another set of instances like this one.",
+    ),
+    "online-results": (
+        "Online selection",
+        "Four online methods replayed on the table with the radii that the paper tuned on its own data: what "
+        "each budget costs in regret.",
+    ),
+    "trajectories": (
+        "Online selection along a run",
+        r"The same four methods at one budget, $\rho = 32$: how much regret has accumulated by the time so "
+        "much was spent, and how large the gap of the last fifty pulls is on average.",
+    ),
+    "identification-results": (
+        "Which configurations are Pareto-optimal",
+        "Three algorithms look for the Pareto set at several budgets, from the smallest at which all of them "
+        "can run: how often what they return is not exactly that set.",
+    ),
+    "full-set-recovery": (
+        "How much of the Pareto set is recovered",
+        "Where exact recovery is too much to ask: F1 of the set that each algorithm returns among all "
+        "configurations.",
+    ),
+    "real-data": (
+        "All methods side by side",
+        "The four online methods, CoHV-UCB also with the theory's radii, and three identification algorithms: "
+        "which wins at which budget, what ignoring costs would have bought, and how much of its budget "
+        "each identification algorithm leaves unspent.",
+    ),
+}
 #: Rows of a table in the report; the results folder has all.
 SHOWN = 200
 
@@ -41,12 +74,11 @@ def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation)
     sections = []
     for entry in manifest["pages"]:
         executed = folder / "notebooks" / f"{entry['page']}.ipynb"
-        shown = {"entry": entry, "title": entry["page"].replace("-", " "), "body": ""}
+        shown = {"entry": entry, "title": INTRODUCTIONS[entry["page"]][0], "body": ""}
         if entry["status"] in ("done", "failed"):
             notebook = nbformat.read(executed, as_version=4)
             first = next(cell for cell in notebook.cells if cell.source.startswith("# "))
-            first.source = INTRODUCTIONS.get(entry["page"], first.source)
-            shown["title"] = first.source.splitlines()[0].removeprefix("# ")
+            first.source = "# {}\n\n{}".format(*INTRODUCTIONS[entry["page"]])
             shown["body"] = body(notebook, entry["page"])
         sections.append(shown)
     script = (HERE / "report.js").read_text(encoding="utf-8")
@@ -80,7 +112,7 @@ def _html(frame: pd.DataFrame) -> str:
 def _arms(advice: Recommendation) -> str:
     arms = worth_showing(advice).reset_index(names="configuration")
     columns: dict[str, Any] = {"configuration": arms["configuration"]}
-    for name in [name.removesuffix("_low") for name in arms if name.endswith("_low")]:
+    for name in [name.removesuffix("_low") for name in arms.columns.astype(str) if name.endswith("_low")]:
         columns[name] = [
             f"{mean:.3f} ±{(high - low) / 2:.3f}"
             for mean, low, high in zip(arms[name], arms[f"{name}_low"], arms[f"{name}_high"], strict=True)

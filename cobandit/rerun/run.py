@@ -73,7 +73,10 @@ def _folder(output: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     if not (output / made.NAME).is_file():
         raise CobanditError(f"output {output}: the folder holds other files; name a new or empty one")
     earlier = made.read(output)
-    if (earlier["table"]["sha256"], earlier["table"]["card_sha256"]) != (about["sha256"], about["card_sha256"]):
+    if (earlier["table"]["sha256"], earlier["table"]["card_sha256"]) != (
+        about["sha256"],
+        about["card_sha256"],
+    ):
         raise CobanditError(
             f"output {output}: the folder holds a report on another table, or on another version of it "
             f"({earlier['table']['name']}); name a new folder"
@@ -97,8 +100,8 @@ def rerun(
     """Run the book's pages on a table and write a self-contained report.
 
     The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy, Parquet and CSV) and
-    ``manifest.json``, from which the report can be made again.  A page that was executed into the same folder from
-    the same source, parameters, table and library is not executed again.
+    ``manifest.json``, from which the report can be made again.  A page that was executed into the same folder
+    from the same source, parameters, table and library is not executed again.
 
     Parameters
     ----------
@@ -137,8 +140,13 @@ def rerun(
         raise CobanditError("table: name one, or a manifest to follow")
     data, dataset, about = _identify(str(table), output)
     if earlier is not None:
-        if about["sha256"] != earlier["table"]["sha256"] or about["card_sha256"] != earlier["table"]["card_sha256"]:
-            raise CobanditError(f"table {table}: not the one of the manifest, its checksum or its card's differs")
+        if (
+            about["sha256"] != earlier["table"]["sha256"]
+            or about["card_sha256"] != earlier["table"]["card_sha256"]
+        ):
+            raise CobanditError(
+                f"table {table}: not the one of the manifest, its checksum or its card's differs"
+            )
         planned = [Planned(p["page"], p["parameters"], p["reason"]) for p in earlier["pages"]]
         options = earlier["options"]
     else:
@@ -192,7 +200,9 @@ def _sums(output: Path, files: list[str]) -> dict[str, str]:
     return {name: file_sha256(output / name) for name in files}
 
 
-def _entry(each: Planned, before: dict[str, Any] | None, output: Path, about: dict[str, Any]) -> dict[str, Any]:
+def _entry(
+    each: Planned, before: dict[str, Any] | None, output: Path, about: dict[str, Any]
+) -> dict[str, Any]:
     """What the manifest says of a page before it runs, or after, if it ran before and is intact."""
     identity = made.key(each.page, each.parameters, about)
     entry = {
@@ -205,7 +215,12 @@ def _entry(each: Planned, before: dict[str, Any] | None, output: Path, about: di
         "seconds": None,
         "files": {},
     }
-    if before and before["status"] == "done" and before["key"] == identity and made.intact(output, before["files"]):
+    if (
+        before
+        and before["status"] == "done"
+        and before["key"] == identity
+        and made.intact(output, before["files"])
+    ):
         return before
     return entry
 
@@ -237,7 +252,7 @@ def _execute(
 
 
 def _differing(earlier: dict[str, Any] | None, manifest: dict[str, Any]) -> list[str]:
-    """Result files whose checksum is not that of the manifest followed; notebooks hold paths and are not asked."""
+    """Result files whose checksum is not that of the manifest followed; notebooks hold paths."""
     if earlier is None:
         return []
 

@@ -18,7 +18,7 @@ HEADING = re.compile(r"^(#{1,5} )", re.MULTILINE)
 
 @cache
 def formula(tex: str) -> str:
-    r"""Draw a formula as an inline SVG image, its TeX as alternative text; the TeX itself where it cannot be drawn.
+    r"""Draw a formula as an inline SVG image described by its TeX; the TeX itself where it cannot be drawn.
 
     Examples
     --------
@@ -52,12 +52,20 @@ def plain(markdown: str) -> str:
     """
     markdown = ROLE.sub(lambda found: f"*{found[1].rpartition('/')[2]}*", markdown)
     parts = CODE.split(markdown)
-    parts[::2] = [FORMULA.sub(lambda found: formula(found[1]), part) for part in parts[::2]]
+    parts[::2] = [_drawn(part) for part in parts[::2]]
     return "".join(parts)
 
 
+def _drawn(text: str) -> str:
+    """Draw the formulas; a configuration's name may hold what looks like a tag, and stays text."""
+    pieces = FORMULA.split(text)
+    pieces[::2] = [piece.replace("<", "&lt;") for piece in pieces[::2]]
+    pieces[1::2] = [formula(tex) for tex in pieces[1::2]]
+    return "".join(pieces)
+
+
 def body(notebook: Any, page: str) -> str:
-    """Give an executed page as HTML without its code: text, tables, pictures with their descriptions, errors."""
+    """Give an executed page as HTML without its code: text, tables, described pictures, errors."""
     from nbconvert import HTMLExporter
 
     notebook = notebook.copy()
