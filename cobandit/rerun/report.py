@@ -43,8 +43,8 @@ INTRODUCTIONS = {
     ),
     "real-data": (
         "All methods side by side",
-        "The four online methods, CoHV-UCB also with the theory's radii, and three identification algorithms: "
-        "which wins at which budget, what ignoring costs would have bought, and how much of its budget "
+        "The four online methods, CoHV-UCB also with the theory's radii, and three identification "
+        "algorithms: which wins at which budget, what ignoring costs would have bought, and how much of its budget "
         "each identification algorithm leaves unspent.",
     ),
 }
