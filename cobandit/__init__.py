@@ -18,6 +18,7 @@ from cobandit.policies import (
     UniformIdentification,
 )
 from cobandit.problem import Problem, hypervolume
+from cobandit.recommendation import recommend
 from cobandit.replay import play, replay_identification, replay_online, spec
 from cobandit.tables import EvaluationTable, datasets, load, open_table, read
 
@@ -51,6 +52,7 @@ __all__ = [
     "pareto_mask",
     "play",
     "read",
+    "recommend",
     "replay_identification",
     "replay_online",
     "spec",

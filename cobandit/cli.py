@@ -17,6 +17,8 @@ from rich.table import Table
 
 import cobandit as cb
 from cobandit import _check, experiments, metrics
+from cobandit.commands.recommend import recommend
+from cobandit.commands.rerun import page, rerun
 from cobandit.errors import CobanditError
 from cobandit.replay.kernels import ONLINE
 from cobandit.replay.methods import Spec
@@ -238,6 +240,11 @@ def _show(runs: pd.DataFrame, column: str, title: str) -> None:
         )
         shown.add_row(f"{row['method']} {row['options']}".strip(), f"{row['rho']:g}", *numbers)
     out.print(shown)
+
+
+app.command()(recommend)
+app.command()(rerun)
+app.command()(page)
 
 
 def main() -> None:

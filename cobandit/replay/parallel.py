@@ -27,10 +27,15 @@ def _backend(backend: str, workers: int, scheduler: str | None) -> Iterator[None
         raise CobanditError("backend='dask' needs the address of a scheduler, such as 'tcp://127.0.0.1:8786'")
     try:
         from dask.distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError:
         raise CobanditError("backend='dask' needs Dask: pip install 'cobandit[dask]'") from None
+    address = scheduler if "://" in scheduler else f"tcp://{scheduler}"
     try:
-        client = Client(scheduler, timeout=10, set_as_default=False)
+        get_address_host_port(
+            address, strict=True
+        )  # a client of an address that is none would end in tracebacks
+        client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
     with client, joblib.parallel_config(backend="dask", client=client):
