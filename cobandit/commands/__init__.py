@@ -1,0 +1,1 @@
+"""Commands of ``cobandit`` that have a file of their own."""
