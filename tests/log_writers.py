@@ -32,6 +32,9 @@ EXAMPLE = [
 SMALL = [EXAMPLE[0], EXAMPLE[3]]
 
 
+THOUGHT = "first add the tens and then the ones, carry one if they pass ten, check by adding again, so"
+
+
 class Answer(NamedTuple):
     question: str
     target: str
@@ -53,7 +56,8 @@ def answers(config, n, seed=0):
         shown = a + b if right else a + b + dice.choice([-10, -1, 1, 10])
         words = max(4, round(dice.gauss(config.words, config.words / 5)))
         question = f"What is {a} + {b}? Think aloud, then give the sum."
-        text = f"{a} + {b}: " + "so " * (words // 4) + f"the sum is {shown}."
+        thoughts = " ".join((THOUGHT.split() * words)[:words])
+        text = f"{a} + {b}: {thoughts} the sum is {shown}."
         seconds = round(0.2 + words * config.pace * dice.uniform(0.8, 1.4), 3)
         found.append(Answer(question, str(a + b), text, right, words + words // 3, 21, seconds))
     return found
@@ -226,7 +230,7 @@ def helm_run(config, n, batch=4):
             {"name": {"name": "training_co2_cost", "split": "test"}, "count": 0, "sum": 0},
         ]
         entry = {"instance_id": f"id{i}", "train_trial_index": 0}
-        entries.append(entry | {"stats": basic + [_stat("exact_match", float(said.right))]})
+        entries.append(entry | {"stats": [*basic, _stat("exact_match", float(said.right))]})
         entries.append(entry | {"stats": [_stat("quasi_exact_match", float(said.right))]})
         if i == 0:
             entries.append(entry | {"perturbation": typo, "stats": [_stat("exact_match", 0.0)]})

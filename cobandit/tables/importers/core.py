@@ -34,6 +34,9 @@ class LogOptions(Options):
     by: tuple[str, ...] = Field(
         (), description="A setting that, with the model, makes a configuration (default: all that differ)."
     )
+    scale: float = Field(
+        1.0, gt=0, allow_inf_nan=False, description="Divide scores by this, say 10 for a judge's 0 to 10."
+    )
     count: Literal["generated", "all"] = Field(
         "generated", description="Tokens that cost: those generated, or all, with the prompt's."
     )

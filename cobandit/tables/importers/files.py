@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import reprlib
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -14,11 +15,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from cobandit.errors import CobanditError
 from cobandit.tables.importers.core import stop
 
-MAX_FILE = 2 * 1024**3
+MAX_FILE = 1024**3
 """Largest file that is read, in bytes."""
 
-MAX_LINE = 256 * 1024**2
-"""Largest line of a JSON Lines file, and largest member of an archive once expanded, in bytes."""
+MAX_MEMBER = 256 * 1024**2
+"""Largest member of an archive once expanded, in bytes."""
 
 MAX_EXPANDED = 16 * 1024**3
 """Largest sum of what the members of one archive claim to expand to, in bytes; one is held at a time."""
@@ -76,7 +77,7 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         size = path.stat().st_size
         if size > most:
             stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "split it")
-        content = path.read_bytes()
+        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")
     if not content.strip():
@@ -86,20 +87,9 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
 
 def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
     """Go through the lines of a JSON Lines file that are not blank, each with the place where it stands."""
-    if path.stat().st_size > MAX_FILE:
-        stop(path, f"the file has more than the {MAX_FILE:,} bytes that are read", "split it")
-    empty = True
-    with path.open("rb") as file:
-        number = 0
-        while line := file.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                stop(path, f"line {number} has more than {MAX_LINE:,} bytes", "check that this is the log")
-            if line.strip():
-                empty = False
-                yield f"{path}, line {number}", line
-    if empty:
-        stop(path, "the file is empty", "run the evaluation again, with its samples logged")
+    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
+        if line.strip():
+            yield f"{path}, line {number}", line
 
 
 def parse(kind: type[R], content: bytes, where: str | Path) -> R:
@@ -159,10 +149,12 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
                     stop(path, f"the member {member.filename!r} leads out of the archive", "do not trust it")
             claimed = sum(member.file_size for member in archive.infolist())
             largest = max((member.file_size for member in archive.infolist()), default=0)
-            if claimed > MAX_EXPANDED or largest > MAX_LINE:
+            if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
                 problem = f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one member"
                 stop(
-                    path, problem, f"at most {MAX_EXPANDED:,} and {MAX_LINE:,} are read: split the evaluation"
+                    path,
+                    problem,
+                    f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read: split the evaluation",
                 )
             yield archive
     except CobanditError:
@@ -179,7 +171,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
         how = f"{name} is compressed by method {member.compress_type}, which is not read"
         stop(str(archive.filename), how, "convert the log to JSON: inspect log convert --to json")
     with archive.open(member) as file:
-        return file.read(MAX_LINE)
+        return file.read(MAX_MEMBER)
 
 
 def plain_text(value: Any, where: str | Path, what: str) -> str:

@@ -44,6 +44,7 @@ VERSION = 2
 """Newest version of the log format that is read."""
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
+_LISTS = ("logs.json", "eval-set.json")
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
@@ -140,6 +141,10 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
         If a file is damaged, hostile or no such log, or a choice (task, scorer, cost) has to be made.
     """
     files = find(paths, ["*.eval", "*.json"], "Inspect logs")
+    lists = [file for file in files if file.name in _LISTS]
+    if lists:
+        notes.left_out["lists of logs, which hold no samples"] += len(lists)
+        files = [file for file in files if file not in lists]
     logs = {file: _log(file) for file in files}
     tasks = choose_tasks(options, [log.eval.task for log in logs.values()], "the logs")
     for file in [file for file, log in logs.items() if log.eval.task not in tasks]:
@@ -153,7 +158,7 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
     for file, log in logs.items():
         run = Run(str(file), _settings(file, log, options.compare_tasks))
         if log.status != "success":
-            notes.remarks.append(f"{file}: this run ended as {log.status!r}; its finished samples are taken")
+            notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
         for sample in log.samples or ():
             reason = _unusable(sample, metric)
             if reason:
@@ -190,7 +195,7 @@ def _log(file: Path) -> _Log:
             _check_version(file, log)
             samples = [
                 parse(_Sample, read_member(archive, name), f"{file}, {name}")
-                for name in names
+                for name in dict.fromkeys(names)  # of a name written twice, the last is what counts
                 if _SAMPLE.fullmatch(name)
             ]
         log = log.model_copy(update={"samples": samples})

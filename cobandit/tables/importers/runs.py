@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from cobandit.tables.importers.core import Harvest, LogOptions, Notes, is_number
 UNSET = "not set"
 SCORE, SECONDS = "score", "seconds"
 _LONGEST = 40
+_SECRET = re.compile(r"api_?key|secret|password|authorization|access_token|hf_token", re.IGNORECASE)
 
 
 class Measured(NamedTuple):
@@ -37,7 +39,7 @@ class Run:
 
 
 def scalars(*settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Merge settings, later ones winning, and keep the plain ones: text, numbers, true and false.
+    """Merge settings, later ones winning; keep what is plain (text, numbers, true, false) and no secret.
 
     Examples
     --------
@@ -47,7 +49,8 @@ def scalars(*settings: Mapping[str, Any] | None) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for group in settings:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
-    return {key: value for key, value in merged.items() if is_number(value) or isinstance(value, str)}
+    plain = {key: value for key, value in merged.items() if is_number(value) or isinstance(value, str)}
+    return {key: value for key, value in plain.items() if not _SECRET.search(key)}
 
 
 def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, source: str) -> Harvest:
@@ -87,9 +90,10 @@ def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, 
     if len(set(labels)) < 2:
         stop(runs[0].file, f"there is only one configuration, {labels[0]!r}", "choosing needs two: add logs")
     _refuse_repeats(runs, labels)
+    _check_scores(runs, options.scale)
     timed = _timed(runs, notes)
     rows = [
-        {"config": label, "instance": row.instance, SCORE: row.score, cost.column: row.cost}
+        {"config": label, "instance": row.instance, SCORE: row.score / options.scale, cost.column: row.cost}
         | ({SECONDS: row.seconds} if timed else {})
         | chosen
         for run, label, chosen in zip(runs, labels, values, strict=True)
@@ -98,7 +102,10 @@ def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, 
     objectives = [{"name": "accuracy", "column": SCORE}]
     if timed:
         objectives.append({"name": "efficiency", "column": SECONDS, "transform": "inverse-percentile"})
-    notes.remarks.insert(0, f"took: {len(rows)} evaluations of {len(set(labels))} configurations")
+    notes.remarks[:0] = [
+        f"took: {len(rows)} evaluations of {len(set(labels))} configurations from {len(runs)} logs",
+        f"a configuration is: {', '.join(names)} ({'see' if options.by else 'what differs; see'} --by)",
+    ]
     checked = tuple(Objective.model_validate(objective) for objective in objectives)
     return Harvest(pd.DataFrame(rows), cost, checked, tuple(columns.values()), source)
 
@@ -146,7 +153,15 @@ def _short(text: str) -> str:
 
 def _label(model: str, settings: dict[str, Any]) -> str:
     rest = [f"{name}={value}" for name, value in settings.items() if name != "model"]
-    return ", ".join([model, *rest])
+    return " ".join([model, *rest])
+
+
+def _check_scores(runs: Sequence[Run], scale: float) -> None:
+    for run in runs:
+        for row in run.rows:
+            if not 0 <= row.score <= scale:
+                problem = f"instance {row.instance!r} has the score {row.score:g}, outside 0 to {scale:g}"
+                stop(run.file, problem, "choose another score with --metric, or say its range with --scale")
 
 
 def _refuse_repeats(runs: Sequence[Run], labels: Sequence[str]) -> None:

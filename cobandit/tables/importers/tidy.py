@@ -134,7 +134,7 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
     frame = pd.concat(frames, ignore_index=True)
     notes.remarks += [
         f"took: {len(frame)} rows",
-        f"cost: {options.cost} in {options.unit}",
+        f"cost: column {options.cost}, in {options.unit}",
         "objectives: " + ", ".join(f"{o.name} from {o.column} ({o.transform})" for o in options.objective),
     ]
     source = f"{', '.join(sorted({path.name for path in paths}))}, with a mapping of its columns"
@@ -238,7 +238,7 @@ def _tidy(frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Pa
                 "rename it: the table needs that name",
             )
     named = frame[list(options.config)]
-    config = named.astype(str).agg(", ".join, axis=1).mask(named.isna().any(axis=1))
+    config = named.astype(str).agg(" ".join, axis=1).mask(named.isna().any(axis=1))
     measured = {column: frame[column] for column in described}
     return pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
 

@@ -92,7 +92,7 @@ def import_logs(
         stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
     chosen = IMPORTERS[source]
     output = Path(output)
-    _check_output(output)
+    _check_output(output, [Path(path) for path in paths])
     notes = Notes()
     found = chosen.read([Path(path) for path in paths], _options(chosen, options), notes)
     n_instances = found.frame["instance"].nunique()
@@ -120,11 +120,13 @@ def import_logs(
     return _write(found.frame, fields, output, (f"made by: cobandit import {source}", *notes.lines()))
 
 
-def _check_output(output: Path) -> None:
+def _check_output(output: Path, paths: Sequence[Path]) -> None:
     if output.suffix != ".parquet":
         stop(output, "the table is written as Parquet", "let the name end in .parquet")
     if not output.parent.is_dir():
         stop(output, f"there is no folder {output.parent}", "make it first")
+    if output.resolve() in [path.resolve() for path in paths]:
+        stop(output, "this is also what is to be imported", "choose another name")
     for path in (output, output.with_suffix(".yml")):
         if path.is_dir():
             stop(path, "this is a folder", "choose another name")
@@ -145,7 +147,8 @@ def _options(chosen: Importer, given: dict[str, Any]) -> Options:
 def _write(frame: pd.DataFrame, fields: dict[str, Any], output: Path, report: tuple[str, ...]) -> Imported:
     """Write both files in a folder of their own, read them back as a user would, then move them in place."""
     card_path = output.with_suffix(".yml")
-    head = "".join(f"# {' '.join(line.split())}\n" for line in report)
+    # a comment may hold no line breaks, and YAML no control characters
+    head = "".join(f"# {''.join(c if c.isprintable() else ' ' for c in line)}\n" for line in report)
     try:
         with tempfile.TemporaryDirectory(prefix=".cobandit-", dir=output.parent) as folder:
             records, card = Path(folder) / output.name, Path(folder) / card_path.name
