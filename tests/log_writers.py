@@ -6,9 +6,13 @@ Nothing here was measured: a model answers sums with a made-up chance, length an
 
 import json
 import random
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
+
+import pyarrow as pa
 
 DATE = "2026-01-15T10-20-30.123456"
 
@@ -136,6 +140,26 @@ def write_eval(path, log):
         archive.writestr("summaries.json", "[]")
         header = {key: value for key, value in log.items() if key != "samples"}
         archive.writestr("header.json", json.dumps(header))
+
+
+def zip_with_zstandard(path, members, claim=None):
+    """Write an archive as recent versions of Inspect do, compressed by method 93, which zipfile cannot.
+
+    `claim` is the size that each member says it expands to, if that is to be a lie.
+    """
+    codec = pa.Codec("zstd")
+    body, directory = b"", b""
+    for name, content in members.items():
+        packed, raw_name = codec.compress(content, asbytes=True), name.encode()
+        size = len(content) if claim is None else claim
+        common = struct.pack(
+            "<HHHHHIIIHH", 63, 0, 93, 0, 33, zlib.crc32(content), len(packed), size, len(raw_name), 0
+        )
+        entry = b"PK\1\2" + struct.pack("<H", 63) + common + struct.pack("<HHHII", 0, 0, 0, 0, len(body))
+        directory += entry + raw_name
+        body += b"PK\3\4" + common + raw_name + packed
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0)
+    Path(path).write_bytes(body + directory + b"PK\5\6" + end)
 
 
 # ----------------------------------------------------------------------------- lm-evaluation-harness

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import log_writers as logs
@@ -78,6 +79,16 @@ def test_inspect_archives_and_json_logs_give_the_same_table(here):
     for kind in ("json", "eval"):
         import_logs("inspect", [kind], f"{kind}.parquet")
     assert Path("json.parquet").read_bytes() == Path("eval.parquet").read_bytes()
+
+
+def test_inspect_archives_of_recent_versions_are_compressed_by_zstandard(here):
+    for path in Path("eval").iterdir():
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        logs.zip_with_zstandard(path, members)
+    import_logs("inspect", ["eval"], "new.parquet")
+    import_logs("inspect", ["json"], "json.parquet")
+    assert Path("json.parquet").read_bytes() == Path("new.parquet").read_bytes()
 
 
 def test_all_tokens_include_the_prompt(here):
@@ -312,8 +323,6 @@ def test_inspect_epochs_are_instances_of_their_own(here):
 
 
 def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
-    import zipfile
-
     path = next(Path("eval").glob("sparrow*"))
     with zipfile.ZipFile(path) as archive:
         kept = {n: archive.read(n) for n in archive.namelist() if n not in ("header.json", "summaries.json")}

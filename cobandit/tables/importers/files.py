@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import codecs
 import reprlib
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
+import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cobandit.errors import CobanditError
@@ -23,6 +26,9 @@ MAX_MEMBER = 256 * 1024**2
 
 MAX_EXPANDED = 16 * 1024**3
 """Largest sum of what the members of one archive claim to expand to, in bytes; one is held at a time."""
+
+ZSTANDARD = 93
+"""Method of compression, in the numbering of zip, that Inspect uses since 2026."""
 
 AGAIN = "copy or export it again"
 
@@ -145,7 +151,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
                 parts = PurePosixPath(member.filename.replace("\\", "/"))
-                if parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[:1]:
+                if parts.is_absolute() or ".." in parts.parts or ":" in "".join(parts.parts[:1]):
                     stop(path, f"the member {member.filename!r} leads out of the archive", "do not trust it")
             claimed = sum(member.file_size for member in archive.infolist())
             largest = max((member.file_size for member in archive.infolist()), default=0)
@@ -165,13 +171,30 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Read one member whole; the archive's check of sizes and sums ends a member that claims too little."""
+    """Read one member whole, and no more of it than it claimed to hold; its size and sum are checked."""
     member = archive.getinfo(name)
+    if member.compress_type == ZSTANDARD:
+        return _zstandard(archive, member)
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         how = f"{name} is compressed by method {member.compress_type}, which is not read"
         stop(str(archive.filename), how, "convert the log to JSON: inspect log convert --to json")
     with archive.open(member) as file:
         return file.read(MAX_MEMBER)
+
+
+def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Read a member that zipfile cannot expand (before Python 3.14) with Arrow's codec."""
+    with open(str(archive.filename), "rb") as file:
+        file.seek(member.header_offset)
+        header = file.read(30)  # a member's own header ends in the lengths of its name and its extra field
+        name, extra = struct.unpack("<HH", header[26:30])
+        file.seek(name + extra, 1)
+        packed = file.read(member.compress_size)
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
+        content: bytes = stream.read(member.file_size + 1)
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        raise zipfile.BadZipFile(f"the sum of {member.filename} is wrong")
+    return content
 
 
 def plain_text(value: Any, where: str | Path, what: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -192,7 +193,7 @@ def _timed(runs: Sequence[Run], notes: Notes) -> bool:
         stop(without[0], problem, "leave those logs out, or leave out all times with --latency none")
     for run in runs:
         for row in run.rows:
-            if row.seconds is not None and row.seconds <= 0:
+            if row.seconds is not None and not 0 < row.seconds < math.inf:
                 problem = f"instance {row.instance!r} took {row.seconds:g} seconds, which has no inverse"
                 stop(run.file, problem, "correct the log, or leave out all times with --latency none")
     notes.remarks.append("objectives: accuracy, and efficiency as the normalised inverse of the seconds")

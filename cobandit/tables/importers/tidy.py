@@ -200,10 +200,13 @@ def _table(file: Path, names: set[str]) -> pd.DataFrame:
             table = _separated(file, separator, names)
         else:
             table = pa.parquet.read_table(file) if file.suffix == ".parquet" else pa.json.read_json(file)
-        return table.to_pandas(ignore_metadata=True)
+        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         problem = f"the file does not parse, or is cut short: {' '.join(str(error).split())[:200]}"
         stop(file, problem, "correct it or export it again")
+    if frame.empty:
+        stop(file, "the table has no rows", "export it again, with its data")
+    return frame
 
 
 def _separated(file: Path, separator: str, names: set[str]) -> pa.Table:
