@@ -288,6 +288,16 @@ def write_helm(folder, configs=SMALL, n=12):
 # ----------------------------------------------------------------------------- CSV
 
 
+def write_all(folder):
+    """The logs of two configurations in every format."""
+    write_lm_eval(folder / "lm")
+    write_inspect(folder / "json")
+    write_inspect(folder / "eval", kind="eval")
+    write_helm(folder / "helm")
+    write_tidy(folder / "tidy.csv")
+    write_wide(folder / "wide.csv")
+
+
 def write_tidy(path, configs=SMALL, n=12):
     rows = ["model,temperature,question,correct,tokens,seconds"]
     for config in configs:

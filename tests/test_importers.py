@@ -17,7 +17,7 @@ from cobandit import cli
 from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS, import_logs
-from cobandit.tables.importers.runs import scalars
+from cobandit.tables.importers.runs import settings_of
 from cobandit.tables.importers.tokens import by_characters, counter
 
 CSV = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
@@ -30,12 +30,7 @@ NAMES = ["example/heron-large temperature=0.7", "example/sparrow-mini temperatur
 def here(tmp_path, monkeypatch):
     """A folder of its own, and the logs of two configurations in every format."""
     monkeypatch.chdir(tmp_path)
-    logs.write_lm_eval("lm")
-    logs.write_inspect("json")
-    logs.write_inspect("eval", kind="eval")
-    logs.write_helm("helm")
-    logs.write_tidy(Path("tidy.csv"))
-    logs.write_wide(Path("wide.csv"))
+    logs.write_all(tmp_path)
     return tmp_path
 
 
@@ -154,6 +149,22 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
             place.write_text(json.dumps(one))
         table = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", **options).table
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
+
+
+def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_silently(here):
+    for task in ("sums", "sums_cot"):
+        logs.write_lm_eval("two", task=task)
+    for place in Path("two").rglob("results_*.json"):
+        one = json.loads(place.read_text())
+        details = one["configs"].pop("sums_cot")
+        one["configs"] = {"sums": details, "sums_cot": details}
+        one["n-shot"] = {"sums": 0, "sums_cot": 5}
+        place.write_text(json.dumps(one))
+    both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
+    with pytest.raises(CobanditError, match=r"no instance .* \(model, num_fewshot, temperature\) .*--by"):
+        import_logs("lm-eval", ["two"], "my.parquet", **both)
+    table = import_logs("lm-eval", ["two"], "my.parquet", by=["temperature"], **both).table
+    assert list(table.configs) == NAMES and list(table.n_instances) == [24, 24]
 
 
 def test_lm_eval_before_lines_named_their_metrics_and_filters(here):
@@ -444,7 +455,8 @@ def test_by_says_what_makes_a_configuration(here):
 
 
 def test_settings_leave_secrets_and_nested_values_behind():
-    assert scalars({"api_key": "x", "top_k": 3, "stop": ["a"]}, {"top_k": None}) == {"top_k": 3}
+    given = {"api_key": "x", "top_k": 3, "stop": ["a"]}, {"top_k": None}
+    assert settings_of(Path("a.json"), "m", *given) == {"model": "m", "top_k": 3}
 
 
 def test_long_settings_are_shortened_and_stay_apart(here):

@@ -8,7 +8,9 @@ import zipfile
 from pathlib import Path
 
 import log_writers as logs
+import pandas as pd
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,13 +31,7 @@ YAML = ["csv", "tidy.csv", "--mapping", "map.yml"]
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    logs.write_lm_eval("lm")
-    logs.write_inspect("json")
-    logs.write_inspect("eval", kind="eval")
-    logs.write_helm("helm")
-    logs.write_tidy(Path("tidy.csv"))
-    logs.write_wide(Path("wide.csv"))
-    Path("sub").mkdir()
+    logs.write_all(tmp_path)
     return tmp_path
 
 
@@ -451,16 +447,7 @@ def test_sizes_are_bounded(here, monkeypatch, name, source):
 def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
     monkeypatch.setattr(tidy, "MAX_FILE", 100)
     with pytest.raises(CobanditError, match="more than the 100 bytes"):
-        import_logs(
-            "csv",
-            ["wide.csv"],
-            "my.parquet",
-            wide="{config}_{field}",
-            instance="question",
-            cost="tokens",
-            unit="tokens",
-            objective=["accuracy=correct"],
-        )
+        import_logs("csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES)
     monkeypatch.setattr(tidy, "MAX_MAPPING", 10)
     Path("map.yml").write_text("cost: " + "x" * 10)
     with pytest.raises(CobanditError, match="more than the 10 that"):
@@ -486,25 +473,21 @@ def test_unknown_source_and_unknown_option():
 # ----------------------------------------------------------------------------- any bytes, any values
 
 FUZZ = settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
+MEASURES = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
 ASKED = {
     "lm-eval": ("lm", {"filter": "strict-match"}),
     "inspect": ("json", {}),
     "inspect eval": ("eval", {}),
     "helm": ("helm", {"metric": "exact_match"}),
-    "csv": (
-        "tidy.csv",
-        {
-            "config": "model",
-            "instance": "question",
-            "cost": "tokens",
-            "unit": "tokens",
-            "objective": ["accuracy=correct"],
-            "arm": ["temperature"],
-        },
-    ),
+    "csv": ("tidy.csv", MEASURES | {"config": ["model"], "arm": ["temperature"]}),
 }
+ASKED |= {
+    f"csv {name}": (file, ASKED["csv"][1]) for name, file in [("lines", "t.jsonl"), ("parquet", "t.parquet")]
+}
+ASKED["csv wide"] = ("wide.csv", MEASURES | {"wide": "{config}_{field}"})
+ASKED["csv mapping"] = ("tidy.csv", {"mapping": "map.yml"})
 TARGETS = [
     ("lm-eval", SAMPLES),
     ("lm-eval", RESULTS),
@@ -513,7 +496,20 @@ TARGETS = [
     ("helm", STATS),
     ("helm", SPEC),
     ("csv", "tidy.csv"),
+    ("csv wide", "wide.csv"),
+    ("csv lines", "t.jsonl"),
+    ("csv parquet", "t.parquet"),
+    ("csv mapping", "map.yml"),
 ]
+
+
+@pytest.fixture
+def tables(here):
+    """The CSV file in the other formats, and its mapping."""
+    frame = pd.read_csv("tidy.csv", dtype={"question": str})
+    frame.to_json("t.jsonl", orient="records", lines=True)
+    frame.to_parquet("t.parquet")
+    Path("map.yml").write_text(yaml.safe_dump(ASKED["csv"][1]))
 
 
 def gives_a_table_or_one_error(source):
@@ -549,7 +545,7 @@ def damage(draw):
 @pytest.mark.parametrize(("source", "pattern"), TARGETS)
 @FUZZ
 @given(change=damage())
-def test_any_bytes_give_a_table_or_one_error(here, source, pattern, change):
+def test_any_bytes_give_a_table_or_one_error(tables, source, pattern, change):
     whole = one(pattern).read_bytes()
     try:
         one(pattern).write_bytes(change(whole))
@@ -617,7 +613,7 @@ def test_any_values_give_a_table_or_one_error(here, source, pattern, change, fir
 
 
 @pytest.mark.parametrize("source", ASKED)
-def test_what_the_fuzzing_starts_from_is_sound(here, source):
+def test_what_the_fuzzing_starts_from_is_sound(tables, source):
     assert gives_a_table_or_one_error(source)
 
 

@@ -25,7 +25,7 @@ from cobandit.tables.importers.core import (
     stop,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
-from cobandit.tables.importers.runs import Measured, Run, harvest, scalars
+from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -191,14 +191,9 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
 def _settings(file: Path, spec: _Spec, compare: bool) -> dict[str, Any]:
     adapter = dict(spec.adapter_spec)
     deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
-    model = deployment or model
-    if not isinstance(model, str):
-        stop(file.with_name(SPEC), "it does not name the model", "check that this is a run of HELM")
-    known = scalars(adapter, {"task": spec.task if compare else None})
-    texts = {
-        key: plain_text(value, file, key) if isinstance(value, str) else value for key, value in known.items()
-    }
-    return texts | {"model": plain_text(model, file, "the model")}
+    return settings_of(
+        file.with_name(SPEC), deployment or model, adapter, {"task": spec.task if compare else None}
+    )
 
 
 def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:

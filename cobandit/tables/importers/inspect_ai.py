@@ -38,7 +38,7 @@ from cobandit.tables.importers.files import (
     read_bytes,
     read_member,
 )
-from cobandit.tables.importers.runs import Measured, Run, harvest, scalars
+from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
 
 VERSION = 2
 """Newest version of the log format that is read."""
@@ -215,11 +215,9 @@ def _check_version(file: Path, log: _Log) -> None:
 
 def _settings(file: Path, log: _Log, compare: bool) -> dict[str, Any]:
     given = {"solver": log.eval.solver, "task": log.eval.task if compare else None}
-    known = scalars(log.eval.task_args, log.eval.model_generate_config, log.plan.config, given)
-    texts = {
-        key: plain_text(value, file, key) if isinstance(value, str) else value for key, value in known.items()
-    }
-    return texts | {"model": plain_text(log.eval.model, file, "the model")}
+    # what the run was started with stands in the plan, and wins over what the model was made with
+    made, started = log.eval.model_generate_config, log.plan.config
+    return settings_of(file, log.eval.model, log.eval.task_args, made, started, given)
 
 
 def _unusable(sample: _Sample, metric: str) -> str | None:

@@ -28,7 +28,7 @@ from cobandit.tables.importers.core import (
     stop,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes, read_lines
-from cobandit.tables.importers.runs import Measured, Run, harvest, scalars
+from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
 from cobandit.tables.importers.tokens import Counter, counter
 
 _NOT_METRICS = {"doc_hash", "prompt_hash", "target_hash", "target", "doc", "filtered_resps"}
@@ -162,8 +162,6 @@ def _settings(file: Path, task: str, results: _Results, compare: bool) -> dict[s
     arguments = _arguments(config.get("model_args"))
     named = next((arguments[name] for name in _NAMES_OF_A_MODEL if arguments.get(name)), None)
     model = results.model_name or named or config.get("model")
-    if not isinstance(model, str):
-        stop(file, "its results file does not name the model", "check that both are of the same run")
     details = (results.configs or {}).get(task) or {}
     generation = details.get("generation_kwargs")
     prompt = {
@@ -174,11 +172,9 @@ def _settings(file: Path, task: str, results: _Results, compare: bool) -> dict[s
     }
     rest = {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL}
     generation = generation if isinstance(generation, dict) else {}
-    known = scalars(rest, generation, _arguments(config.get("gen_kwargs")), prompt)
-    texts = {
-        key: plain_text(value, file, key) if isinstance(value, str) else value for key, value in known.items()
-    }
-    return texts | {"model": plain_text(model, file, "the model")}
+    return settings_of(
+        f"{file}, its results file", model, rest, generation, _arguments(config.get("gen_kwargs")), prompt
+    )
 
 
 def _arguments(given: JsonValue) -> dict[str, Any]:

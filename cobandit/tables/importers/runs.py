@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,6 +15,7 @@ import pandas as pd
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.faults import nearest
 from cobandit.tables.importers.core import Harvest, LogOptions, Notes, is_number, stop
+from cobandit.tables.importers.files import plain_text
 
 UNSET = "not set"
 SCORE, SECONDS = "score", "seconds"
@@ -39,19 +41,31 @@ class Run:
     rows: list[Measured] = field(default_factory=list)
 
 
-def scalars(*settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Merge settings, later ones winning; keep what is plain (text, numbers, true, false) and no secret.
+def settings_of(file: str | Path, model: Any, *groups: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Merge what a log says of its configuration, later groups winning.
+
+    What is plain is kept (text, numbers, true, false), and no secret.
+
+    Raises
+    ------
+    TableError
+        If the model is not named, or a text is not valid.
 
     Examples
     --------
-    >>> scalars({"temperature": 0.0, "until": ["."]}, {"temperature": 0.7, "top_p": None}, None)
-    {'temperature': 0.7}
+    >>> settings_of("a.json", "m", {"temperature": 0.0, "until": ["."]}, {"temperature": 0.7, "api_key": "x"})
+    {'temperature': 0.7, 'model': 'm'}
     """
+    if not isinstance(model, str):
+        stop(file, "it does not name the model", "check that it is complete, and of the same run")
     merged: dict[str, Any] = {}
-    for group in settings:
+    for group in groups:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
     plain = {key: value for key, value in merged.items() if is_number(value) or isinstance(value, str)}
-    return {key: value for key, value in plain.items() if not _SECRET.search(key)}
+    known = {key: value for key, value in plain.items() if not _SECRET.search(key)} | {"model": model}
+    return {
+        key: plain_text(value, file, key) if isinstance(value, str) else value for key, value in known.items()
+    }
 
 
 def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, source: str) -> Harvest:
@@ -78,8 +92,9 @@ def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, 
     Raises
     ------
     TableError
-        If a log has no usable evaluation, there are fewer than two configurations, one has an instance
-        twice, a setting of ``options.by`` is in no log, or only some evaluations have their seconds.
+        If a log has no usable evaluation, there are fewer than two configurations, these have no instance in
+        common or one has an instance twice, a setting of ``options.by`` is in no log, a score is out of its
+        range, or only some evaluations have their seconds.
     """
     for run in runs:
         if not run.rows:
@@ -100,15 +115,24 @@ def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, 
         for run, label, chosen in zip(runs, labels, values, strict=True)
         for row in run.rows
     ]
+    frame = pd.DataFrame(rows)
+    evaluated_by = frame.groupby("instance")["config"].nunique()
+    shared = int((evaluated_by == len(set(labels))).sum())
+    if not shared:
+        problem = (
+            f"no instance was evaluated under each of {len(set(labels))} configurations ({', '.join(names)})"
+        )
+        stop("the logs", problem, "say which settings make a configuration with --by, or leave logs out")
     objectives = [{"name": "accuracy", "column": SCORE}]
     if timed:
         objectives.append({"name": "efficiency", "column": SECONDS, "transform": "inverse-percentile"})
     notes.remarks[:0] = [
         f"took: {len(rows)} evaluations of {len(set(labels))} configurations from {len(runs)} logs",
+        f"instances: {len(evaluated_by)}, of which {shared} were evaluated under every configuration",
         f"a configuration is: {', '.join(names)} ({'see' if options.by else 'what differs; see'} --by)",
     ]
     checked = tuple(Objective.model_validate(objective) for objective in objectives)
-    return Harvest(pd.DataFrame(rows), cost, checked, tuple(columns.values()), source)
+    return Harvest(frame, cost, checked, tuple(columns.values()), source)
 
 
 def _why(notes: Notes) -> str:
