@@ -361,11 +361,11 @@ BAD = {
         "not a list of 'option: value'",
     ),
     "csv: mapping that is no YAML": (lambda: Path("map.yml").write_text("a: [1"), YAML, "not valid YAML"),
-    "csv: mapping that is deep": (lambda: Path("map.yml").write_text("[" * 9999), YAML, "not valid YAML"),
+    "csv: mapping that is deep": (lambda: Path("map.yml").write_text("[" * 9999), YAML, "nested more than"),
     "csv: mapping with a tag": (
         lambda: Path("map.yml").write_text("cost: !!python/object/apply:os.system ['touch evil']"),
         YAML,
-        "not valid YAML",
+        "nested more than 5 deep",
     ),
     "csv: mapping with aliases": (
         lambda: Path("map.yml").write_text("a: &a [1, 1]\nb: [*a, *a]\n"),
@@ -384,6 +384,15 @@ BAD = {
         "unknown",
     ),
     "csv: mapping of the wrong types": (lambda: Path("map.yml").write_text("cost: [1]"), YAML, "cost: "),
+    "csv: files that disagree on what a column is": (
+        lambda: [
+            Path("more.csv").write_text(
+                Path("tidy.csv").read_text().replace(",0.7,", ",warm,").replace("/", "-")
+            ),
+        ],
+        ["csv", "tidy.csv", "more.csv", *TIDY[2:], "--arm", "temperature"],
+        "a column mixes kinds of values",
+    ),
     "csv: output among the input": (
         copy("tidy.csv", "my.parquet"),
         ["csv", "my.parquet", *TIDY[2:]],

@@ -45,7 +45,7 @@ VERSION = 2
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
 _LISTS = ("logs.json", "eval-set.json")
-_HEADERS = ("header.json", "_journal/start.json", "start.json")
+_HEADERS = ("header.json", "_journal/start.json")
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
 _Tokens = Annotated[int, Field(strict=True, ge=0)]

@@ -31,7 +31,7 @@ from cobandit.tables.importers.files import Record, find, parse, plain_text, rea
 from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
 from cobandit.tables.importers.tokens import Counter, counter
 
-_NOT_METRICS = {"doc_hash", "prompt_hash", "target_hash", "target", "doc", "filtered_resps"}
+_NOT_METRICS = ("doc", "target", "filtered_resps", "doc_hash", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
 
 
@@ -73,7 +73,7 @@ class _Line(Record):
         extra = self.model_extra or {}
         if self.metrics is not None:
             return {name: extra[name] for name in self.metrics if name in extra}
-        return {key: value for key, value in extra.items() if is_number(value) and key not in _NOT_METRICS}
+        return {key: value for key, value in extra.items() if is_number(value)}
 
 
 @importer("lm-eval", LmEvalOptions)
@@ -142,7 +142,13 @@ def _task(file: Path) -> str:
 
 
 def _lines(file: Path) -> list[tuple[str, _Line]]:
-    return [(where, parse(_Line, line, where)) for where, line in read_lines(file)]
+    found = []
+    for where, content in read_lines(file):
+        line = parse(_Line, content, where)
+        for key in _NOT_METRICS:  # the documents would fill the memory
+            (line.model_extra or {}).pop(key, None)
+        found.append((where, line))
+    return found
 
 
 def _results(file: Path) -> _Results:

@@ -19,13 +19,17 @@ import pyarrow.parquet
 import yaml
 from pydantic import Field, ValidationError, field_validator
 
+from cobandit.errors import CobanditError
 from cobandit.tables.card import Cost, Objective, _UniqueKeyLoader
 from cobandit.tables.faults import nearest
 from cobandit.tables.importers.core import Harvest, Notes, Options, importer, stop
 from cobandit.tables.importers.files import MAX_FILE, find, first_fault, read_bytes
 
-MAX_MAPPING = 1024**2
+MAX_MAPPING = 64 * 1024
 """Largest mapping, in bytes."""
+
+MAX_DEPTH = 5
+"""Deepest nesting of a mapping."""
 
 KINDS = {"*.csv": ",", "*.tsv": "\t", "*.jsonl": None, "*.parquet": None}
 """Files that are read, and what separates their columns."""
@@ -170,22 +174,26 @@ def _with_mapping(options: TidyOptions) -> TidyOptions:
 
 
 def _yaml(path: Path) -> Any:
-    """Load YAML safely; an alias could make a few bytes stand for endless structure, and none is needed."""
+    """Load YAML safely, and refuse what could keep the parser busy without end: aliases, and deep nesting."""
     content = read_bytes(path, MAX_MAPPING)
+    depth = 0
     try:
-        events = list(yaml.parse(content, Loader=yaml.SafeLoader))
-        aliases = any(isinstance(event, yaml.AliasEvent) for event in events)
-        given = None if aliases else yaml.load(content, Loader=_UniqueKeyLoader)
-    except (
-        yaml.YAMLError,
-        ValueError,
-        RecursionError,
-    ) as error:  # ValueError: no UTF-8, or a date that is none
+        for event in yaml.parse(content, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                stop(path, "the mapping uses YAML aliases (*)", "write the values out")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                stop(
+                    path,
+                    f"the mapping is nested more than {MAX_DEPTH} deep",
+                    "a mapping is plain: see --help",
+                )
+        return yaml.load(content, Loader=_UniqueKeyLoader)
+    except CobanditError:
+        raise
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a date that is none
         problem = " ".join(str(error).split())[:200]
         stop(path, f"the mapping is not valid YAML: {problem}", "correct the file")
-    if aliases:
-        stop(path, "the mapping uses YAML aliases (*)", "write the values out")
-    return given
 
 
 def _table(file: Path, names: set[str]) -> pd.DataFrame:

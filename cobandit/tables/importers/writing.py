@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import yaml
 from pydantic import ValidationError
 
@@ -159,6 +160,9 @@ def _write(frame: pd.DataFrame, fields: dict[str, Any], output: Path, report: tu
             read(records)
             records.replace(output)
             card.replace(card_path)
+    except pa.ArrowException as error:
+        problem = f"a column mixes kinds of values ({' '.join(str(error).split())[:120]})"
+        stop(output, problem, "give each column one kind, text or numbers, in all files")
     except OSError as error:
         stop(output, f"it could not be written: {error}", "free some space, or choose another folder")
     return Imported(read(output), output, card_path, report)
