@@ -263,6 +263,12 @@ def helm_run(config, n, batch=4):
         "scenario_spec": {"class_name": "example.SumsScenario", "args": {}},
         "adapter_spec": {
             "method": "generation",
+            "global_prefix": "",
+            "instructions": "",
+            "input_prefix": "Question: ",
+            "output_prefix": "Answer: ",
+            "output_suffix": "\n",
+            "max_train_instances": 0,
             "model": config.model,
             "model_deployment": config.model,
             "temperature": config.temperature,

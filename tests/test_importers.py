@@ -358,6 +358,28 @@ def test_helm_leaves_out_perturbed_instances_and_divides_by_the_batch(here):
     assert np.allclose(again.table.raw_means, imported.table.raw_means, rtol=1e-12)
 
 
+def test_settings_that_differ_in_white_space_alone_stay_apart(here):
+    for suffix in ("\n", "\n\n", ""):
+        place = Path("helm/runs/v1") / f"suffix{len(suffix)}"
+        place.mkdir()
+        spec, entries = logs.helm_run(logs.SMALL[0], 12)
+        spec["adapter_spec"]["output_suffix"] = suffix
+        spec["adapter_spec"]["temperature"] = 0.5
+        (place / "run_spec.json").write_text(json.dumps(spec))
+        (place / "per_instance_stats.json").write_text(json.dumps(entries))
+    table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
+    assert table.n_arms == 5 and list(table.arms.columns) == ["model", "output_suffix", "temperature"]
+
+
+def test_whole_and_decimal_numbers_are_the_same_setting(here):
+    for path, written in zip(sorted(Path("json").iterdir()), (1, 1.0), strict=True):
+        log = json.loads(path.read_text())
+        log["eval"]["model_generate_config"] |= {"temperature": 0.5, "top_p": written}
+        path.write_text(json.dumps(log))
+    table = import_logs("inspect", ["json"], "my.parquet").table
+    assert table.configs == ("example/heron-large", "example/sparrow-mini")
+
+
 def test_helm_trials_are_instances_of_their_own(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
         entries = json.loads(file.read_text())

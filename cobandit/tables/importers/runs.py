@@ -49,7 +49,7 @@ def settings_of(file: str | Path, model: Any, *groups: Mapping[str, Any] | None)
     Raises
     ------
     TableError
-        If the model is not named, or a text is not valid.
+        If the model is not named.
 
     Examples
     --------
@@ -62,10 +62,8 @@ def settings_of(file: str | Path, model: Any, *groups: Mapping[str, Any] | None)
     for group in groups:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
     plain = {key: value for key, value in merged.items() if is_number(value) or isinstance(value, str)}
-    known = {key: value for key, value in plain.items() if not _SECRET.search(key)} | {"model": model}
-    return {
-        key: plain_text(value, file, key) if isinstance(value, str) else value for key, value in known.items()
-    }
+    known = {key: value for key, value in plain.items() if not _SECRET.search(key)}
+    return known | {"model": plain_text(model, file, "the model")}
 
 
 def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, source: str) -> Harvest:
@@ -147,8 +145,13 @@ def _differing(runs: Sequence[Run], options: LogOptions) -> list[str]:
         if name not in known:
             problem = f"no log has the setting {name!r} of --by"
             stop("the logs", problem, f"{nearest(name, known)}there is {', '.join(sorted(known))}")
-    different = [name for name in sorted(known) if len({repr(run.settings.get(name)) for run in runs}) > 1]
+    different = [name for name in sorted(known) if len({_key(run.settings.get(name)) for run in runs}) > 1]
     return ["model", *(name for name in (options.by or different) if name != "model")]
+
+
+def _key(value: Any) -> str:
+    """Tell values apart: 1 and 1.0 are the same, 1 and true or 1 and its numeral are not."""
+    return repr(float(value)) if type(value) is int and abs(value) < 2**53 else repr(value)
 
 
 def _column(name: str, cost: str) -> str:
@@ -169,11 +172,11 @@ def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _short(text: str) -> str:
-    """Keep names readable: a long text, such as a system prompt, is its beginning and a checksum."""
-    text = " ".join(text.split())
-    if len(text) <= _LONGEST:
+    """Keep names readable: what is long or has odd white space is its beginning and a checksum."""
+    plain = " ".join(text.split())
+    if plain == text and 0 < len(text) <= _LONGEST:
         return text
-    return f"{text[:24]}... ({hashlib.sha256(text.encode()).hexdigest()[:6]})"
+    return f"{plain[:24]}... ({hashlib.sha256(text.encode()).hexdigest()[:6]})"
 
 
 def _label(model: str, settings: dict[str, Any]) -> str:
