@@ -397,6 +397,13 @@ BAD = {
         ["csv", "tidy.csv", "more.csv", *TIDY[2:], "--arm", "temperature"],
         "a column mixes kinds of values",
     ),
+    "csv: JSON Lines that are no UTF-8": (
+        lambda: Path("t.jsonl").write_bytes(
+            b'{"model": "a\xff", "question": "1", "correct": 1, "tokens": 2}\n'
+        ),
+        ["csv", "t.jsonl", *TIDY[2:]],
+        "UTF8",
+    ),
     "csv: output among the input": (
         copy("tidy.csv", "my.parquet"),
         ["csv", "my.parquet", *TIDY[2:]],

@@ -208,6 +208,7 @@ def _table(file: Path, names: set[str]) -> pd.DataFrame:
             table = _separated(file, separator, names)
         else:
             table = pa.parquet.read_table(file) if file.suffix == ".parquet" else pa.json.read_json(file)
+        table.validate(full=True)  # neither of the last two readers looks whether text is UTF-8
         frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         problem = f"the file does not parse, or is cut short: {' '.join(str(error).split())[:200]}"
