@@ -537,3 +537,5 @@ def test_the_bundled_logs_import(tmp_path):
     )
     assert sorted(imported.table.n_instances) == [38, 40, 40, 40]
     assert "left out: 2 samples that ended in an error" in imported.report
+    fronts = [list(imported.table.summary(split)["on_front"]) for split in ("all", "evaluation")]
+    assert fronts == [[True, True, True, False]] * 2
