@@ -198,7 +198,7 @@ def lm_eval_lines(config, n, filters=("strict-match", "flexible-extract")):
     return lines
 
 
-def lm_eval_results(config, task="sums"):
+def lm_eval_results(config, n, task="sums"):
     return {
         "results": {task: {"alias": task, "exact_match,strict-match": config.skill}},
         "configs": {
@@ -209,6 +209,7 @@ def lm_eval_results(config, task="sums"):
             }
         },
         "versions": {task: 1.0},
+        "n-samples": {task: {"original": 1319, "effective": n}},
         "n-shot": {task: 0},
         "higher_is_better": {task: {"exact_match": True}},
         "config": {
@@ -231,7 +232,7 @@ def write_lm_eval(folder, configs=SMALL, n=12, task="sums", lines=lm_eval_lines)
         place.mkdir(parents=True, exist_ok=True)
         text = "".join(json.dumps(line) + "\n" for line in lines(config, n))
         (place / f"samples_{task}_{DATE}.jsonl").write_text(text, encoding="utf-8")
-        (place / f"results_{DATE}.json").write_text(json.dumps(lm_eval_results(config, task), indent=2))
+        (place / f"results_{DATE}.json").write_text(json.dumps(lm_eval_results(config, n, task), indent=2))
 
 
 # ----------------------------------------------------------------------------- HELM

@@ -126,6 +126,19 @@ def multiple_choice(config, n):
     return lines
 
 
+def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
+    samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
+    samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
+    log = json.loads((path := next(Path("json").iterdir())).read_text())
+    path.write_text(json.dumps(log | {"samples": log["samples"][:10]}))
+    for imported in (
+        import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match", profiling=6),
+        import_logs("inspect", ["json"], "b.parquet", profiling=6),
+    ):
+        (line,) = (line for line in imported.report if line.startswith("incomplete: "))
+        assert "holds 10 of the 12" in line
+
+
 def test_lm_eval_multiple_choice_costs_what_is_read(here):
     logs.write_lm_eval("mc", lines=multiple_choice)
     with pytest.raises(CobanditError, match=r"nothing was generated .*--count all"):

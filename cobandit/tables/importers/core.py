@@ -59,6 +59,21 @@ class Notes:
     left_out: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
 
+    def compare(self, file: Path, held: int, counted: Any) -> None:
+        """Remark that a log holds fewer evaluations than it counts itself, as one that was cut short does.
+
+        Examples
+        --------
+        >>> notes = Notes()
+        >>> notes.compare(Path("logs/a.jsonl"), 7, 12)
+        >>> notes.remarks
+        ['incomplete: a.jsonl holds 7 of the 12 evaluations that its run counted']
+        """
+        if type(counted) is int and held < counted:
+            self.remarks.append(
+                f"incomplete: {file.name} holds {held} of the {counted} evaluations that its run counted"
+            )
+
     def lines(self) -> list[str]:
         """All of it, one line each."""
         left = [f"left out: {number} {reason}" for reason, number in self.left_out.items()]

@@ -109,11 +109,16 @@ class _Plan(Record):
     config: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+class _Results(Record):
+    total_samples: JsonValue = None
+
+
 class _Header(Record):
     version: int = VERSION
     status: str = "started"
     eval: _Eval
     plan: _Plan = _Plan()
+    results: _Results | None = None
 
 
 class _Log(_Header):
@@ -159,6 +164,8 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
         run = Run(str(file), _settings(file, log, options.compare_tasks))
         if log.status != "success":
             notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
+        if log.results:
+            notes.compare(file, len(log.samples or ()), log.results.total_samples)
         for sample in log.samples or ():
             reason = _unusable(sample, metric)
             if reason:

@@ -51,6 +51,7 @@ class _Results(Record):
     config: dict[str, JsonValue] | None = None
     configs: dict[str, dict[str, JsonValue]] | None = None
     shots: dict[str, JsonValue] | None = Field(None, alias="n-shot")
+    documents: dict[str, dict[str, JsonValue]] | None = Field(None, alias="n-samples")
     higher_is_better: dict[str, dict[str, bool | None]] | None = None
     system_instruction: str | None = None
     chat_template_sha: str | None = None
@@ -114,6 +115,8 @@ def read(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Harvest
         if ((results.higher_is_better or {}).get(task) or {}).get(metric) is False:
             stop(file, f"the harness says that a lower {metric} is better", "choose another with --metric")
         run = Run(str(file), _settings(file, task, results, options.compare_tasks))
+        held = len({line.doc_id for _, line in log if line.filter == filter_})
+        notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
         for where, line in log:
             if line.filter != filter_:
                 notes.left_out[f"lines of the filter {line.filter!r}"] += 1
