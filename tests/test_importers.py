@@ -489,6 +489,16 @@ def test_by_says_what_makes_a_configuration(here):
     )
 
 
+@pytest.mark.parametrize("seeds", [(10**400, 1), (10**400, 0.5), (2**63, 2**63 + 1)])
+def test_settings_may_be_long_whole_numbers(here, seeds):
+    for path, seed in zip(sorted(Path("json").iterdir()), seeds, strict=True):
+        log = json.loads(path.read_text())
+        log["eval"]["model_generate_config"]["seed"] = seed
+        path.write_text(json.dumps(log))
+    table = import_logs("inspect", ["json"], "my.parquet").table
+    assert table.arms["seed"].nunique() == 2
+
+
 def test_settings_leave_secrets_and_nested_values_behind():
     given = {"api_key": "x", "top_k": 3, "stop": ["a"]}, {"top_k": None}
     assert settings_of(Path("a.json"), "m", *given) == {"model": "m", "top_k": 3}

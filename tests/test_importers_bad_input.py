@@ -397,6 +397,14 @@ BAD = {
         ["csv", "tidy.csv", "more.csv", *TIDY[2:], "--arm", "temperature"],
         "a column mixes kinds of values",
     ),
+    "csv: configuration missing in JSON Lines": (
+        lambda: Path("t.jsonl").write_text(
+            '{"model": null, "question": 1, "correct": 1, "tokens": 2}\n'
+            '{"model": "a", "question": 1, "correct": 1, "tokens": 2}\n'
+        ),
+        ["csv", "t.jsonl", *TIDY[2:]],
+        "row 1, column 'config': the name is missing",
+    ),
     "csv: JSON Lines that are no UTF-8": (
         lambda: Path("t.jsonl").write_bytes(
             b'{"model": "a\xff", "question": "1", "correct": 1, "tokens": 2}\n'

@@ -62,7 +62,12 @@ def settings_of(file: str | Path, model: Any, *groups: Mapping[str, Any] | None)
     for group in groups:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
     plain = {key: value for key, value in merged.items() if is_number(value) or isinstance(value, str)}
-    known = {key: value for key, value in plain.items() if not _SECRET.search(key)}
+    # a whole number that no column could hold exactly, such as a long seed, is kept as text
+    known = {
+        key: str(value) if type(value) is int and abs(value) >= 2**53 else value
+        for key, value in plain.items()
+        if not _SECRET.search(key)
+    }
     return known | {"model": plain_text(model, file, "the model")}
 
 
@@ -151,7 +156,7 @@ def _differing(runs: Sequence[Run], options: LogOptions) -> list[str]:
 
 def _key(value: Any) -> str:
     """Tell values apart: 1 and 1.0 are the same, 1 and true or 1 and its numeral are not."""
-    return repr(float(value)) if type(value) is int and abs(value) < 2**53 else repr(value)
+    return repr(float(value)) if type(value) is int else repr(value)
 
 
 def _column(name: str, cost: str) -> str:

@@ -250,7 +250,10 @@ def _tidy(frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Pa
                 "rename it: the table needs that name",
             )
     named = frame[list(options.config)]
-    config = named.astype(str).agg(" ".join, axis=1).mask(named.isna().any(axis=1))
+    config = [
+        None if missing else " ".join(map(str, parts))
+        for parts, missing in zip(named.to_numpy(dtype=object), named.isna().any(axis=1), strict=True)
+    ]
     measured = {column: frame[column] for column in described}
     return pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
 
