@@ -17,6 +17,7 @@ from rich.table import Table
 
 import cobandit as cb
 from cobandit import _check, experiments, metrics
+from cobandit.commands import importing
 from cobandit.commands.recommend import recommend
 from cobandit.commands.rerun import page, rerun
 from cobandit.errors import CobanditError
@@ -33,6 +34,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Budgeted bandits for choosing among LLM configurations, replayed on tables of evaluations.",
 )
+app.add_typer(importing.app, name="import")
 out, err = Console(), Console(stderr=True)
 
 
