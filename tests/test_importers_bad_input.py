@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from cobandit import cli
 from cobandit.errors import CobanditError
+from cobandit.tables import plain_yaml
 from cobandit.tables.importers import core, files, import_logs, tidy
 
 DATE = logs.DATE
@@ -476,7 +477,7 @@ def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
     monkeypatch.setattr(tidy, "MAX_FILE", 100)
     with pytest.raises(CobanditError, match="more than the 100 bytes"):
         import_logs("csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES)
-    monkeypatch.setattr(tidy, "MAX_MAPPING", 10)
+    monkeypatch.setattr(plain_yaml, "MAX_BYTES", 10)
     Path("map.yml").write_text("cost: " + "x" * 10)
     with pytest.raises(CobanditError, match="more than the 10 that"):
         import_logs("csv", ["wide.csv"], "my.parquet", mapping="map.yml")

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from cobandit.errors import TableError
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.faults import Fault, nearest
+from cobandit.tables.faults import nearest, stop
 
 
 class Options(BaseModel):
@@ -112,24 +111,6 @@ def importer(name: str, options: type[Options]) -> Callable[[Callable[..., Harve
         return read
 
     return register
-
-
-def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:
-    """End the import with one message: where, what, and what to do.
-
-    Raises
-    ------
-    TableError
-        Always.
-
-    Examples
-    --------
-    >>> stop("my.eval", "the archive is damaged", "copy it again")
-    Traceback (most recent call last):
-        ...
-    cobandit.errors.TableError: my.eval: the archive is damaged -> copy it again
-    """
-    raise TableError(str(Fault(str(where), problem, remedy)))
 
 
 def choose(what: str, wanted: str | None, found: Iterable[str], where: str, option: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cobandit.errors import CobanditError
-from cobandit.tables.importers.core import stop
+from cobandit.tables.faults import stop
 
 MAX_FILE = 1024**3
 """Largest file that is read, in bytes."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue, RootModel
 
 from cobandit.tables.card import Cost
+from cobandit.tables.faults import stop
 from cobandit.tables.importers.core import (
     Harvest,
     LogOptions,
@@ -22,7 +23,6 @@ from cobandit.tables.importers.core import (
     choose_tasks,
     finite,
     importer,
-    stop,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
 from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of

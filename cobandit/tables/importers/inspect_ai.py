@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue
 
 from cobandit.tables.card import Cost
+from cobandit.tables.faults import stop
 from cobandit.tables.importers.core import (
     Harvest,
     LogOptions,
@@ -27,7 +28,6 @@ from cobandit.tables.importers.core import (
     finite,
     importer,
     is_number,
-    stop,
 )
 from cobandit.tables.importers.files import (
     Record,

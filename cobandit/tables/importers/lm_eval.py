@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.tables.card import Cost
+from cobandit.tables.faults import stop
 from cobandit.tables.importers.core import (
     Harvest,
     LogOptions,
@@ -25,7 +26,6 @@ from cobandit.tables.importers.core import (
     finite,
     importer,
     is_number,
-    stop,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes, read_lines
 from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.faults import nearest
-from cobandit.tables.importers.core import Harvest, LogOptions, Notes, is_number, stop
+from cobandit.tables.faults import nearest, stop
+from cobandit.tables.importers.core import Harvest, LogOptions, Notes, is_number
 from cobandit.tables.importers.files import plain_text
 
 UNSET = "not set"

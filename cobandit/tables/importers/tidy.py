@@ -16,20 +16,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
-import yaml
 from pydantic import Field, ValidationError, field_validator
 
-from cobandit.errors import CobanditError
-from cobandit.tables.card import Cost, Objective, _UniqueKeyLoader
-from cobandit.tables.faults import nearest
-from cobandit.tables.importers.core import Harvest, Notes, Options, importer, stop
-from cobandit.tables.importers.files import MAX_FILE, find, first_fault, read_bytes
-
-MAX_MAPPING = 64 * 1024
-"""Largest mapping, in bytes."""
-
-MAX_DEPTH = 5
-"""Deepest nesting of a mapping."""
+from cobandit.tables.card import Cost, Objective
+from cobandit.tables.faults import nearest, stop
+from cobandit.tables.importers.core import Harvest, Notes, Options, importer
+from cobandit.tables.importers.files import MAX_FILE, find, first_fault
+from cobandit.tables.plain_yaml import load_yaml
 
 KINDS = {"*.csv": ",", "*.tsv": "\t", "*.jsonl": None, "*.parquet": None}
 """Files that are read, and what separates their columns."""
@@ -152,9 +145,7 @@ def _with_mapping(options: TidyOptions) -> TidyOptions:
     if options.mapping is None:
         return options
     path = options.mapping
-    if not path.is_file():
-        stop(path, "there is no such mapping", "check the path")
-    given = _yaml(path)
+    given = load_yaml(path, "mapping")
     if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
         stop(
             path,
@@ -171,29 +162,6 @@ def _with_mapping(options: TidyOptions) -> TidyOptions:
         return TidyOptions.model_validate(given | options.model_dump(exclude_unset=True))
     except ValidationError as error:
         stop(path, first_fault(error), "correct the mapping")
-
-
-def _yaml(path: Path) -> Any:
-    """Load YAML safely, and refuse what could keep the parser busy without end: aliases, and deep nesting."""
-    content = read_bytes(path, MAX_MAPPING)
-    depth = 0
-    try:
-        for event in yaml.parse(content, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                stop(path, "the mapping uses YAML aliases (*)", "write the values out")
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_DEPTH:
-                stop(
-                    path,
-                    f"the mapping is nested more than {MAX_DEPTH} deep",
-                    "a mapping is plain: see --help",
-                )
-        return yaml.load(content, Loader=_UniqueKeyLoader)
-    except CobanditError:
-        raise
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a date that is none
-        problem = " ".join(str(error).split())[:200]
-        stop(path, f"the mapping is not valid YAML: {problem}", "correct the file")
 
 
 def _table(file: Path, names: set[str]) -> pd.DataFrame:

@@ -15,7 +15,8 @@ import yaml
 from pydantic import ValidationError
 
 from cobandit.tables.card import Card
-from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options, stop
+from cobandit.tables.faults import stop
+from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256, read
 from cobandit.tables.table import EvaluationTable
