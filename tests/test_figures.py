@@ -120,6 +120,10 @@ def test_methods_are_told_apart():
     with pytest.raises(CobanditError, match="Did you mean 'CoPSI'"):
         figures.method_style("CoPSY")
     assert figures.method_label("CoPSI") == "CoPSI"
+    own = [figures.method_style("CoPSI", f"normaliser={which}") for which in ("exact", "adaptive")]
+    everything = [*styles, *own]
+    for key in ("color", "marker"):
+        assert len({str(style[key]) for style in everything}) == len(everything)
 
 
 @pytest.mark.parametrize(

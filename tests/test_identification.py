@@ -15,6 +15,8 @@ from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 
 METHODS = {
     "CoPSI": cb.CoPSI,
+    "CoPSI-exact": lambda *a, **k: cb.CoPSI(*a, normaliser="exact", **k),
+    "CoPSI-adaptive": lambda *a, **k: cb.CoPSI(*a, normaliser="adaptive", **k),
     "PSISR": cb.PSISR,
     "PSISR-max": lambda *a, **k: cb.PSISR(*a, rounds="max", **k),
     "PSISR-mean": lambda *a, **k: cb.PSISR(*a, rounds="mean", **k),
@@ -215,7 +217,15 @@ def test_smallest_budgets_are_those_of_the_design():
             method(costs, 0.01, 1)
         smallest[name] = caught.value.smallest
     assert smallest == pytest.approx(
-        {"CoPSI": 37 / 15 * 6, "PSISR": 6, "PSISR-max": 16, "PSISR-mean": 8, "Uniform": 6}
+        {
+            "CoPSI": 37 / 15 * 6,
+            "CoPSI-exact": 10,
+            "CoPSI-adaptive": 10,
+            "PSISR": 6,
+            "PSISR-max": 16,
+            "PSISR-mean": 8,
+            "Uniform": 6,
+        }
     )
 
 
@@ -399,6 +409,11 @@ BAD = {
 def test_invalid_arguments(method, bad):
     with pytest.raises(CobanditError):
         method(**GOOD | bad)
+
+
+def test_invalid_normaliser():
+    with pytest.raises(CobanditError, match="Did you mean 'adaptive'"):
+        cb.CoPSI([1, 1], 10, 1, normaliser="adaptiv")
 
 
 def test_invalid_rounds():

@@ -26,6 +26,8 @@ def options_of(method, rng):
         return scales | online
     if method == "PSISR":
         return {"rounds": str(rng.choice(["worst-case", "max", "mean"]))}
+    if method == "CoPSI":
+        return {"normaliser": str(rng.choice(["paper", "exact", "adaptive"]))}
     return {}
 
 
@@ -117,6 +119,23 @@ def test_identical_arms(method, n_objectives):
     for factor in (1, 1.5, 9):
         for costs in ("realised",) if method in kernels.ONLINE else ("declared", "realised"):
             assert_twins(method, table, feasible(method, table, factor), costs)
+
+
+@pytest.mark.parametrize("normaliser", ["exact", "adaptive"])
+@pytest.mark.parametrize("costs", ["declared", "realised"])
+def test_normalisers_on_unusual_sizes(normaliser, costs, synthetic):
+    """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
+    rng = np.random.default_rng(8)
+    wide = [
+        [[cost * c, *rng.random(2).round(1)] for c in (0.5, 1, 1.5)]
+        for cost in 10.0 ** -rng.integers(0, 4, 20)
+    ]
+    ties = [[[0.1, 0.5, 0.5]] * 2] * 7
+    tables = [ragged_table(rng, 2, 1), ragged_table(rng, 130, 3), table_of(wide), table_of(ties), synthetic]
+    for table in tables:
+        for factor in (1, 1.5, 7):
+            budget = feasible("CoPSI", table, factor, normaliser=normaliser)
+            assert_twins("CoPSI", table, budget, costs, normaliser=normaliser)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"])

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
 from cobandit import metrics
-from cobandit.figures.style import log_axis, method_label, method_style, provenance, rho_axis, variants
+from cobandit.figures.style import log_axis, method_style, provenance, rho_axis, variants
 
 
 def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
@@ -41,7 +41,7 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
     cells = metrics.summarise(runs, column)
     for method, options, label, line in variants(cells):
         cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
-        style = method_style(method)
+        style = method_style(method, options)
         ax.plot(cell["rho"], cell["mean"], line, label=label, **style)
         ax.fill_between(cell["rho"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     rho_axis(ax, sorted(cells["rho"].unique()))
@@ -76,7 +76,7 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     cells = metrics.summarise(runs.assign(error=~runs["correct"].astype(bool)), "error")
     for method, options, label, line in variants(cells):
         cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
-        style, seen = method_style(method), cell["successes"] > 0
+        style, seen = method_style(method, options), cell["successes"] > 0
         ax.plot(cell["rho"], cell["mean"].where(seen), line, label=label, **style)
         ax.fill_between(
             cell["rho"], cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0
@@ -117,7 +117,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     cells = metrics.summarise(shown, column, ("method", "options", "spent"))
     for method, options, label, line in variants(cells):
         cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("spent")
-        style = method_style(method) | {"marker": ""}
+        style = method_style(method, options) | {"marker": ""}
         ax.plot(cell["spent"], cell["mean"], line, label=label, **style)
         ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     unit, most = paths.attrs.get("unit", ""), float(shown["spent"].max())
@@ -130,7 +130,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
 
 
 def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Probability of a wrong Pareto set as bars with their values, by method and by what was charged.
+    """Probability of a wrong Pareto set as bars with their values, by variant and by what was charged.
 
     Parameters
     ----------
@@ -152,12 +152,14 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax = ax or plt.subplots()[1]
     errors = runs.assign(error=~runs["correct"].astype(bool))
     cells = metrics.summarise(errors, "error", ("method", "options", "costs"))
-    methods, kinds = cells["method"].unique().tolist(), cells["costs"].unique().tolist()
+    shown, kinds = variants(cells), cells["costs"].unique().tolist()
+    places = {(method, options): place for place, (method, options, *_) in enumerate(shown)}
     width = 0.8 / len(kinds)
     for row in cells.to_dict("records"):
-        place = methods.index(row["method"]) + width * (kinds.index(row["costs"]) - (len(kinds) - 1) / 2)
+        variant = row["method"], row["options"]
+        place = places[variant] + width * (kinds.index(row["costs"]) - (len(kinds) - 1) / 2)
         hatch = "" if row["costs"] == kinds[0] else "//"
-        color = method_style(row["method"])["color"]
+        color = method_style(*variant)["color"]
         ax.bar(place, row["mean"], width * 0.92, color=color, hatch=hatch, edgecolor="white")
         reach = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]]
         ax.errorbar(place, row["mean"], yerr=reach, color="0.2", capsize=3, lw=1)
@@ -169,7 +171,7 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
             ha="center",
             fontsize="small",
         )
-    ax.set_xticks(range(len(methods)), [method_label(method) for method in methods])
+    ax.set_xticks(range(len(shown)), [label for _, _, label, _ in shown])
     ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
     ax.set_title(provenance(runs))
     hatches = zip(kinds, ("", "//"), strict=False)

@@ -24,6 +24,12 @@ PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
 
+#: Variants that are shown as methods in their own right: what they are called, and their colours.
+VARIANTS = {
+    ("CoPSI", "normaliser=exact"): ("CoPSI (exact L*)", PALETTE[7]),
+    ("CoPSI", "normaliser=adaptive"): ("CoPSI (adaptive L*)", "0.15"),
+}
+
 
 def use_style() -> None:
     """Set the book's matplotlib style.
@@ -51,13 +57,15 @@ def use_style() -> None:
     )
 
 
-def method_style(method: str) -> dict[str, Any]:
+def method_style(method: str, options: str = "") -> dict[str, Any]:
     """Colour and marker of a method, by its place among all methods.
 
     Parameters
     ----------
     method : str
         Name of a policy class.
+    options : str
+        As in a replay's frame; only those of CoPSI's normaliser have a colour and marker of their own.
 
     Returns
     -------
@@ -76,7 +84,10 @@ def method_style(method: str) -> dict[str, Any]:
     """
     names = [*ONLINE, *IDENTIFICATION]
     place = names.index(_check.choice(method, "method", names))
-    return {"color": PALETTE[place % len(PALETTE)], "marker": MARKERS[place % len(MARKERS)]}
+    color: Any = PALETTE[place % len(PALETTE)]
+    if (method, options) in VARIANTS:
+        place, color = len(names) + list(VARIANTS).index((method, options)), VARIANTS[method, options][1]
+    return {"color": color, "marker": MARKERS[place % len(MARKERS)]}
 
 
 def method_label(method: str, options: str = "") -> str:
@@ -86,7 +97,11 @@ def method_label(method: str, options: str = "") -> str:
     --------
     >>> method_label("PSISR", "rounds=mean")
     'PSI-SR (rounds=mean)'
+    >>> method_label("CoPSI", "normaliser=adaptive")
+    'CoPSI (adaptive L*)'
     """
+    if (method, options) in VARIANTS:
+        return VARIANTS[method, options][0]
     label = (ONLINE | IDENTIFICATION)[method].policy.label
     return f"{label} ({options})" if options else label
 
@@ -112,7 +127,10 @@ def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     pairs = list(frame[["method", "options"]].drop_duplicates().itertuples(index=False, name=None))
     shown = []
     for method, options in pairs:
-        siblings = [o for m, o in pairs if m == method]
+        if (method, options) in VARIANTS:
+            shown.append((method, options, method_label(method, options), LINES[0]))
+            continue
+        siblings = [o for m, o in pairs if m == method and (m, o) not in VARIANTS]
         place = siblings.index(options)
         label = method_label(method, (options or "default") if len(siblings) > 1 else "")
         shown.append((method, options, label, LINES[place % len(LINES)]))

@@ -163,8 +163,23 @@ class CoPSI(GapElimination):
         n_r = \Bigl\lfloor \frac{B}{L_{K,\lambda}\, C_r} \Bigr\rfloor, \qquad C_r = \sum_{i \in A_r} c_i,
         \qquad L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
-    Takes what `IdentificationPolicy` takes.  Theorem 2 bounds its error probability; Step 2 of the proof
-    shows that it never spends more than B.
+    Takes what `IdentificationPolicy` takes, and ``normaliser``, what the budget is divided by.  Theorem 2
+    bounds the error probability of the first, which is the paper's; the other two are this project's, and
+    the bound holds for both with :math:`L^\star([K])` in place of L:
+
+    * ``"paper"`` (default), :math:`L_{K,\lambda}`, the only one that reads ``min_cost``;
+    * ``"exact"``, :math:`L^\star([K])` of `theory.exact_allocation_constant`, the smallest constant with
+      which no order of elimination overspends;
+    * ``"adaptive"``, the constant of the arms that are left and the budget that is left for them,
+
+      .. math:: n_r = \Bigl\lfloor \frac{B - S_r}{L^\star(A_r)\, C_r} \Bigr\rfloor,
+
+      :math:`S_r` being what the arms that have left were charged.  It spends all but less than one pull of
+      each of the last two arms.  If charges differ from the declared costs, :math:`S_r` is all that was
+      charged less the declared cost of the active arms' pulls, so that every phase plans with what is left;
+      a target never falls below the one before.
+
+    None of them ever spends more than B.  Time O(K) a phase for the targets (kernel; the class sorts).
 
     Examples
     --------
@@ -178,14 +193,37 @@ class CoPSI(GapElimination):
     (array([0, 1]), array([8, 2, 8]), 24.0)
     >>> [(phase.target, phase.removed, phase.accepted) for phase in finder.phases]
     [(2, 1, True), (8, 2, False)]
+
+    With known costs the first target can be 40 / (5/3 * 6) = 4; that leaves 24 for the other two.
+
+    >>> finder = CoPSI(costs=[1, 4, 1], budget=40, n_objectives=2, normaliser="adaptive")
+    >>> while (arm := finder.ask()) is not None:
+    ...     finder.tell(arm, rewards[arm])
+    >>> finder.pulls, finder.spent
+    (array([12,  4, 12]), 40.0)
     """
 
     label = "CoPSI"
 
-    def __init__(self, costs: ArrayLike, budget: float, n_objectives: int, *, min_cost: float | None = None):
+    def __init__(
+        self,
+        costs: ArrayLike,
+        budget: float,
+        n_objectives: int,
+        *,
+        min_cost: float | None = None,
+        normaliser: str = "paper",
+    ):
         super().__init__(costs, budget, n_objectives, min_cost=min_cost)
-        #: L_{K, lambda}; costs divided by the largest are the paper's.
-        self.allocation_constant = theory.allocation_constant(self.n_arms, self.min_cost / self.costs.max())
+        self.normaliser = _check.choice(normaliser, "normaliser", ("paper", "exact", "adaptive"))
+        #: Whether it is set anew in each phase.
+        self.adaptive = self.normaliser == "adaptive"
+        #: What the budget is divided by in the first phase; costs divided by the largest are the paper's.
+        self.allocation_constant = (
+            theory.allocation_constant(self.n_arms, self.min_cost / self.costs.max())
+            if self.normaliser == "paper"
+            else theory.exact_allocation_constant(self.costs)
+        )
         smallest = float(self.allocation_constant * self.costs.sum())
         if self._target(1) < 1:
             raise BudgetError(
@@ -195,7 +233,14 @@ class CoPSI(GapElimination):
             )
 
     def _target(self, phase: int) -> int:
-        return _check.floor(self.budget / (self.allocation_constant * self.costs[self._active].sum()))
+        costs = self.costs[self._active]
+        round_cost = float(costs.sum())
+        if not self.adaptive:
+            return _check.floor(self.budget / (self.allocation_constant * round_cost))
+        reached = self.phases[-1].target if self.phases else 0
+        on_removed = self.spent - reached * round_cost
+        constant = theory.exact_allocation_constant(costs)
+        return max(reached, _check.floor((self.budget - on_removed) / (constant * round_cost)))
 
 
 class PSISR(GapElimination):

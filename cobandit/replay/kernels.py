@@ -73,6 +73,20 @@ def instance(seed, replication, arm, s, n):
     return _draw(_key(seed, replication, arm), s, n)
 
 
+class Stage(NamedTuple):
+    """Where a gap elimination stands when it sets a target: phases count from 1.
+
+    ``costs`` (k,) are the declared costs of the active arms, ascending, and ``round_cost`` is their sum;
+    ``reached`` pulls each arm has, and ``spent`` is what all arms were charged.
+    """
+
+    phase: int
+    costs: np.ndarray
+    round_cost: float
+    reached: int
+    spent: float
+
+
 class Table(NamedTuple):
     """What kernels read: evaluation rows arm after arm, ``offsets[i]`` to ``offsets[i + 1]`` those of arm i.
 
@@ -115,7 +129,7 @@ def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]
 
 
 def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
-    """Register ``target(phase, active_cost, p)`` of a gap elimination; phases count from 1."""
+    """Register ``target(at, p)`` of a gap elimination; ``at`` is its `Stage`."""
 
     def register(target: Callable[..., Any]) -> Callable[..., Any]:
         FORMULAS[parameters] = target
@@ -129,7 +143,7 @@ def _index(n, sums, p):
     """Index of an arm, by the type of p; replaced at compile time."""
 
 
-def _target(phase, active_cost, p):
+def _target(at, p):
     """Target of a phase, by the type of p; replaced at compile time."""
 
 
@@ -139,7 +153,7 @@ def _compile_index(n, sums, p):
 
 
 @overload(_target)
-def _compile_target(phase, active_cost, p):
+def _compile_target(at, p):
     return FORMULAS[p.instance_class]
 
 
@@ -378,13 +392,13 @@ def _sorted_by_mean(active, k, sums, pulls, means):
 
 
 @njit(cache=True)
-def _drop(arm, arms, k):
-    """Take an arm out of the first k of ``arms``, keeping their order."""
+def _drop(value, values, k):
+    """Take a value out of the first k of ``values``, keeping their order."""
     position = 0
-    while arms[position] != arm:
+    while values[position] != value:
         position += 1
     for later in range(position, k - 1):
-        arms[later] = arms[later + 1]
+        values[later] = values[later + 1]
 
 
 @njit(cache=True)
@@ -398,14 +412,14 @@ def _eliminate(p, limit, declared, realised, table, seed, replication, pulls, re
     gaps, plus = np.zeros(n_arms), np.zeros(n_arms)
     front = np.empty(n_arms, dtype=np.int64)
     active = np.arange(n_arms)
-    order = active
+    order, costs = active, np.sort(declared)
     k, spent, t, reached = n_arms, 0.0, 0, 0
 
     for phase in range(1, n_arms):
-        active_cost = 0.0
+        round_cost = 0.0
         for position in range(k):
-            active_cost += declared[active[position]]
-        target = _target(phase, active_cost, p)
+            round_cost += declared[active[position]]
+        target = _target(Stage(phase, costs[:k], round_cost, reached, spent), p)
         if target > reached:  # otherwise the means, and so their order, are as they were
             cut_short = False
             for position in range(k):
@@ -450,6 +464,7 @@ def _eliminate(p, limit, declared, realised, table, seed, replication, pulls, re
             returned[removed] = True
         _drop(removed, active, k)
         _drop(removed, order, k)
+        _drop(declared[removed], costs, k)
         k -= 1
     returned[active[0]] = True
     return spent
@@ -477,11 +492,20 @@ class Copsi(NamedTuple):
 
     budget: float
     allocation_constant: float
+    adaptive: bool
 
 
 @elimination_target(policies.CoPSI, Copsi)
-def _copsi_target(phase, active_cost, p):
-    return floor(p.budget / (p.allocation_constant * active_cost) * (1.0 + SLACK))
+def _copsi_target(at, p):
+    budget, constant = p.budget, p.allocation_constant
+    if p.adaptive:
+        budget -= at.spent - at.reached * at.round_cost  # what the arms that have left were charged
+        constant = 1.0  # L* of those that are left, from the cheapest upwards
+        left = at.costs[0] + at.costs[1]
+        for cost in at.costs[2:]:
+            left += cost
+            constant += cost / left
+    return floor(budget / (constant * at.round_cost) * (1.0 + SLACK))
 
 
 class Psisr(NamedTuple):
@@ -491,8 +515,8 @@ class Psisr(NamedTuple):
 
 
 @elimination_target(policies.PSISR, Psisr)
-def _psisr_target(phase, active_cost, p):
-    return p.targets[phase - 1]
+def _psisr_target(at, p):
+    return p.targets[at.phase - 1]
 
 
 @njit(cache=True)
