@@ -244,8 +244,8 @@ class Journal:
             raise CobanditError(f"{self.path}, line {number}: the policy refuses it now: {error}") from error
         if arm != entry["ask"]:
             raise CobanditError(
-                f"{self.path}, line {number}: the policy asked for arm {entry['ask']} then and for {arm} now: "
-                "its code has changed since, or it is not deterministic.  The file is left as it is"
+                f"{self.path}, line {number}: the policy asked for arm {entry['ask']} then and for {arm} "
+                "now: its code has changed since, or it is not deterministic.  The file is left as it is"
             )
         self._begun = arm is None  # the end is written once, an arm by each process that hands it out
 
