@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from cobandit import experiments, theory
 from cobandit.dominance import classification_gaps, margins, pareto_mask
 from cobandit.errors import BudgetError, CobanditError, DatasetUnavailable, GuaranteeWarning, TableError
+from cobandit.journal import Journal
 from cobandit.policies import (
     HVUCB,
     PSISR,
@@ -38,6 +39,7 @@ __all__ = [
     "DatasetUnavailable",
     "EvaluationTable",
     "GuaranteeWarning",
+    "Journal",
     "Problem",
     "TableError",
     "UniformAllocation",
