@@ -491,7 +491,7 @@ def test_policies_of_ones_own(path):
         cb.Journal(path, Seeded(8))
     with pytest.raises(CobanditError, match=r"option rng is .*\(a seed, not a generator"):
         cb.Journal(path, Seeded(np.random.default_rng()))
-    with pytest.raises(CobanditError, match="Forgetful keeps its argument rng under no such name"):
+    with pytest.raises(CobanditError, match="Forgetful keeps no attribute rng, the name of its argument"):
         cb.Journal(path, Forgetful(7))
 
 
