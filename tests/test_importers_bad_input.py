@@ -479,7 +479,7 @@ def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
         import_logs("csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES)
     monkeypatch.setattr(plain_yaml, "MAX_BYTES", 10)
     Path("map.yml").write_text("cost: " + "x" * 10)
-    with pytest.raises(CobanditError, match="more than the 10 that"):
+    with pytest.raises(CobanditError, match="more than the 10 bytes"):
         import_logs("csv", ["wide.csv"], "my.parquet", mapping="map.yml")
 
 

@@ -115,7 +115,13 @@ def test_lines_say_what_happened(path):
         "journal": 1,
         "policy": "CoPSI",
         "names": ["a", "b", "c"],
-        "options": {"costs": COSTS, "budget": 9.0, "n_objectives": 2, "min_cost": 0.2},
+        "options": {
+            "costs": COSTS,
+            "budget": 9.0,
+            "n_objectives": 2,
+            "min_cost": 0.2,
+            "normaliser": "paper",
+        },
     }
     assert ask == {"ask": 0}
     assert tell == {"tell": 0, "reward": [float(np.float32(0.1)), 1.0], "cost": None}
