@@ -1,4 +1,4 @@
-# make book | test | bench | notebooks | clean | help
+# make book | test | bench | notebooks | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -11,7 +11,7 @@ HTML   := _build/html
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lint bench notebooks lock clean
+.PHONY: help book test lint bench notebooks results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ bench: $(READY)  ## measure the speed ratios that the project promises
 
 notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired .ipynb
 	$(BIN)/python book/_ext/notebooks.py refresh
+
+results: $(READY)  ## compute what takes too long for a page into data/results (an hour on two cores)
+	$(BIN)/python -m cobandit.results
 
 lock:  ## compile requirements.txt anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

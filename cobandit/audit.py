@@ -50,6 +50,48 @@ class Comparison:
     score: float
 
 
+def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
+    """Count in how many replays one method errs, another one does, and both do.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As `cobandit.replay_identification` returns it.
+    first : str
+        The method that all others are compared with; budgets at which it cannot run are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row a budget and rival: ``rho``, ``method`` and ``options`` of the rival, ``n`` replays,
+        ``first``, ``second`` and ``both`` (errors of the first, of the rival, of both in one replay),
+        ``first_spends`` and ``second_spends`` (mean share of the budget).
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=50)
+    >>> joint_errors(runs)[["rho", "method", "n"]].to_numpy().tolist()
+    [[500.0, 'PSISR', 50]]
+    """
+    rows = []
+    for rho, at in runs[runs["status"] == "ok"].groupby("rho"):
+        ran = {
+            key: cell.set_index("replication") for key, cell in at.groupby(["method", "options"], sort=False)
+        }
+        if (first, "") not in ran:
+            continue
+        ours = ran.pop((first, ""))
+        for (method, options), theirs in ran.items():
+            theirs = theirs.loc[ours.index]
+            wrong, also = ~ours["correct"].astype(bool), ~theirs["correct"].astype(bool)
+            counts = (len(ours), int(wrong.sum()), int(also.sum()), int((wrong & also).sum()))
+            spends = [(one["spent"] / one["budget"]).mean() for one in (ours, theirs)]
+            rows.append((rho, method, options, *counts, *spends))
+    columns = ["rho", "method", "options", "n", "first", "second", "both", "first_spends", "second_spends"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64]:
     """McNemar's exact test, two-sided, of whether either method is the likelier to err alone.
 

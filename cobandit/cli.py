@@ -19,6 +19,7 @@ import cobandit as cb
 from cobandit import _check, experiments, metrics
 from cobandit.commands import importing
 from cobandit.commands.recommend import recommend
+from cobandit.commands.reconstruct import reconstruct
 from cobandit.commands.rerun import page, rerun
 from cobandit.errors import CobanditError
 from cobandit.replay.kernels import ONLINE
@@ -244,6 +245,7 @@ def _show(runs: pd.DataFrame, column: str, title: str) -> None:
     out.print(shown)
 
 
+app.command()(reconstruct)
 app.command()(recommend)
 app.command()(rerun)
 app.command()(page)

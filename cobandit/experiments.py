@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cobandit import metrics
@@ -181,6 +182,42 @@ def stochastic_costs(
     return both
 
 
+def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
+    """Summarise `trajectories`: both quantities at the end and at some points along the runs.
+
+    Parameters
+    ----------
+    paths : DataFrame
+        From `trajectories`.
+    points : int
+        How many of the grid's values of the consumed budget are taken, evenly.
+
+    Returns
+    -------
+    DataFrame
+        ``experiment``, ``method``, ``rho``, ``quantity``, ``spent`` (NaN for the end of the run), ``runs``,
+        ``mean``, ``low``, ``high``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> paths = trajectories(cb.load("synthetic-24"), replications=2)
+    >>> len(trajectory_cells(paths, points=4))  # 4 methods, 2 quantities, 4 points and the end
+    40
+    """
+    grid = np.sort(paths["spent"].unique())
+    along = paths[paths["spent"].isin(grid[np.linspace(0, len(grid) - 1, points).round().astype(int)])]
+    end = paths[paths["spent"] == grid[-1]].assign(spent=np.nan)
+    cells = []
+    for quantity in ("efficiency_regret", "moving_average"):
+        for frame, by in ((end, ()), (along, ("spent",))):
+            cells.append(
+                metrics.summarise(frame.assign(status="ok"), quantity, ("method", "options", "rho", *by))
+            )
+            cells[-1]["quantity"] = quantity
+    return pd.concat(cells, ignore_index=True).assign(experiment="trajectory")
+
+
 def facts(table: EvaluationTable) -> pd.DataFrame:
     """Return what the paper prints about a table itself: Table 1, profiling costs, the 14-arm subset.
 
@@ -233,8 +270,9 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: An
     Returns
     -------
     DataFrame
-        ``dataset``, ``experiment``, ``method``, ``rho``, ``quantity``, ``costs`` (None online), ``runs``,
-        ``mean``, ``low``, ``high``: the coordinates by which `cobandit.published` names the paper's numbers.
+        ``dataset``, ``experiment``, ``method``, ``rho``, ``quantity``, ``costs`` (None online), ``spent`` (as
+        in `trajectory_cells`), ``runs``, ``mean``, ``low``, ``high``: the coordinates by which
+        `cobandit.published` names the paper's numbers.
 
     Examples
     --------
@@ -250,12 +288,9 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: An
     runs, found = online(table, count(100), seed, **how), identification(table, count(500), seed, **how)
     paths, everything = trajectories(table, count(100), seed, **how), full_set(table, count(100), seed, **how)
     charged = stochastic_costs(table, count(500), seed, **how)
-    ends = paths[paths["spent"] >= paths["spent"].max() * (1 - 1e-9)].assign(status="ok")
     parts = [
         ("online", runs, "efficiency_regret", {}),
         ("online", runs, "standard_regret", {}),
-        ("trajectory", ends, "efficiency_regret", {}),
-        ("trajectory", ends, "moving_average", {}),
         ("identification", found.assign(error=~found["correct"]), "error", {"costs": "declared"}),
         ("full-set", everything, "f1", {"costs": "declared"}),
     ]
@@ -266,4 +301,4 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: An
         metrics.summarise(frame, quantity).assign(experiment=experiment, quantity=quantity, **extra)
         for experiment, frame, quantity, extra in parts
     ]
-    return pd.concat(cells, ignore_index=True).assign(dataset=table.name)
+    return pd.concat([*cells, trajectory_cells(paths)], ignore_index=True).assign(dataset=table.name)

@@ -68,6 +68,7 @@ def add_static_files(app: Sphinx, config: Config) -> None:
     """Style sheet and MathJax. From _config.yml, Jupyter Book would load every script in it on every page."""
     config.html_static_path.append(STATIC)
     app.add_css_file("custom.css")
+    app.add_js_file("filter.js", loading_method="defer")
 
 
 NOTICE = """\

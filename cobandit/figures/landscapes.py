@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Area of the dearest configuration's mark, in square points; the others' are in proportion.
 LARGEST = 420
+#: With more arms than this all marks are smaller, so that they still tell apart.
+CROWD = 30
 #: Members of the front that are numbered and named: what a legend can hold.
 NAMED = 20
 
@@ -57,7 +59,8 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     for name in (x, y):
         _check.choice(name, "objective", table.objectives)
     points = table.summary(split)
-    sizes = LARGEST * points["cost"] / points["cost"].max()
+    largest = LARGEST * min(1.0, CROWD / table.n_arms)
+    sizes = largest * points["cost"] / points["cost"].max()
     front = points[points["on_front"]].sort_values([x, y])
     rest = ~points["on_front"]
     line = points[pareto_mask(points[[x, y]].to_numpy())].sort_values([x, y])
@@ -70,7 +73,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
         ax.annotate(str(number), tuple(at), place, textcoords="offset points", ha="center", fontsize="small")
     unit = table.card.cost.unit
     for cost in points["cost"].quantile([0, 0.5, 1]):
-        size = LARGEST * cost / points["cost"].max()
+        size = largest * cost / points["cost"].max()
         ax.scatter([], [], s=size, color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
     ax.plot([], [], color="black", lw=1, label="front of these two")
     ax.scatter([], [], s=40, color=PALETTE[0], lw=0, label="Pareto-optimal:")
@@ -84,7 +87,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     return ax
 
 
-def show_table(frame: pd.DataFrame, caption: str = "", **formats: str) -> Styler:
+def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False, **formats: str) -> Styler:
     """Typeset a frame: no index, aligned numbers, the same HTML in every run.
 
     Parameters
@@ -92,6 +95,8 @@ def show_table(frame: pd.DataFrame, caption: str = "", **formats: str) -> Styler
     frame : DataFrame
     caption : str
         Stands above the table; different for each table of a page.
+    filterable : bool
+        Whether the book gives the table a field by which its readers choose rows.
     **formats : str
         Format specifications by column, such as ``cost=".3f"``.
 
@@ -109,6 +114,8 @@ def show_table(frame: pd.DataFrame, caption: str = "", **formats: str) -> Styler
     words = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
     wrap = "text-align: left; white-space: normal"
     left: Any = [{"selector": f".col{frame.columns.get_loc(name)}", "props": wrap} for name in words]
+    if filterable:
+        shown = shown.set_table_attributes('class="filterable"')
     shown = shown.hide(axis="index").set_table_styles(left)
     return shown.format(
         {column: f"{{:{spec}}}" for column, spec in formats.items()}, na_rep="–", escape="html"

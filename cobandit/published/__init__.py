@@ -1,7 +1,7 @@
 """What the paper prints, as data: its numbers, what follows from them, the orderings that it claims."""
 
 from cobandit.published.derived import OPERATIONS, arithmetic, inconsistencies, theory_values
-from cobandit.published.judge import Outcome, check
+from cobandit.published.judge import Outcome, check, verdicts
 from cobandit.published.ledger import ledger
 from cobandit.published.numbers import ROLES, Published, as_frame, published
 from cobandit.published.orderings import Claim, claims
@@ -25,4 +25,5 @@ __all__ = [
     "printed_cells",
     "published",
     "theory_values",
+    "verdicts",
 ]

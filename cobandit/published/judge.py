@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit.errors import CobanditError
-from cobandit.published.orderings import Claim
+from cobandit.published.orderings import Claim, claims
 
 #: Means count as comparable up to this difference, relative to the larger.
 CLOSE = 0.1
@@ -81,6 +81,36 @@ def check(claim: Claim, frame: pd.DataFrame) -> Outcome:
         columns=["dataset", "at", "method", "against", "left", "right", "verdict"],
     )
     return Outcome(claim.key, _overall(claim, details["verdict"].tolist()), details)
+
+
+def verdicts(cells: pd.DataFrame) -> pd.Series:
+    """Judge every claim by the means of whole experiments.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `cobandit.experiments.summary` returns it.
+
+    Returns
+    -------
+    Series
+        The verdict by claim key; a claim about cells that are not there cannot be checked.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> found = verdicts(cb.experiments.summary(cb.load("synthetic-24"), scale=0.05))
+    >>> set(found) <= {"holds", "fails", "not separated", "cannot be checked"}
+    True
+    """
+    found = {}
+    for claim in claims():
+        part = cells[(cells["experiment"] == claim.experiment) & (cells["quantity"] == claim.quantity)]
+        if "spent" in part:
+            part = part[part["spent"].isna() == (claim.along == "rho")]
+        covered = claim.along in part and set(claim.methods + claim.against) <= set(part["method"])
+        found[claim.key] = check(claim, part).verdict if covered else UNKNOWN
+    return pd.Series(found)
 
 
 def _overall(claim: Claim, verdicts: list[str]) -> str:

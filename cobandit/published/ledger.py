@@ -11,6 +11,7 @@ import pandas as pd
 from cobandit.metrics import proportion_interval
 from cobandit.published.derived import OPERATIONS
 from cobandit.published.numbers import Published, published
+from cobandit.tables.reconstruction.settings import REGRET_TOLERANCE
 
 REPLICATED, CONSISTENT, DIFFERS, UNKNOWN = "replicated", "consistent", "differs", "cannot be checked"
 
@@ -22,7 +23,11 @@ COORDINATES = ("dataset", "experiment", "quantity", "method", "rho", "costs")
 Interval = tuple[float, float, float]
 
 
-def ledger(cells: pd.DataFrame, numbers: tuple[Published, ...] | None = None) -> pd.DataFrame:
+def ledger(
+    cells: pd.DataFrame,
+    numbers: tuple[Published, ...] | None = None,
+    ensemble: pd.DataFrame | None = None,
+) -> pd.DataFrame:
     r"""Set printed numbers beside computed ones.
 
     The rule, with the printed value taken as the interval of its rounding:
@@ -30,7 +35,8 @@ def ledger(cells: pd.DataFrame, numbers: tuple[Published, ...] | None = None) ->
     - *replicated*: it meets our 95 % interval;
     - *consistent*: it does not, but the difference is within what two samples of the same size allow, that is
       :math:`\sqrt2` times our half width (for an error probability: the Wilson interval of the paper's own
-      count of 500 meets ours);
+      count of 500 meets ours), or it meets the ensemble's interval: other tables that agree with all that was
+      fitted give such values; a fitted regret that is within the tolerance of the fit is consistent, too;
     - *differs*: neither;
     - *cannot be checked*: there is no such cell.
 
@@ -43,12 +49,16 @@ def ledger(cells: pd.DataFrame, numbers: tuple[Published, ...] | None = None) ->
         ``method``, ``rho``, ``costs``, as `cobandit.experiments.summary` returns them.
     numbers : tuple of Published, optional
         Default: all that are fitted, predicted or derived.
+    ensemble : DataFrame, optional
+        Such cells for each ``member`` of an ensemble of tables.
 
     Returns
     -------
     DataFrame
         One row a number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``, ``method``, ``rho``,
-        ``quantity``, ``costs``, ``printed``, ``value``, ``ours``, ``low``, ``high``, ``verdict``.
+        ``quantity``, ``costs``, ``printed``, ``value``, ``ours``, ``low``, ``high``, ``ensemble_low`` and
+        ``ensemble_high`` (between which lie the central 95 % of the members; NaN without an ensemble),
+        ``verdict``.
 
     Examples
     --------
@@ -60,13 +70,12 @@ def ledger(cells: pd.DataFrame, numbers: tuple[Published, ...] | None = None) ->
     """
     if numbers is None:
         numbers = tuple(n for n in published() if n.role in ("fitted", "predicted", "arithmetic"))
-    ours = {
-        tuple(_none(row.get(name)) for name in COORDINATES): (row["mean"], row["low"], row["high"])
-        for row in cells.to_dict("records")
-    }
+    ours = _by_coordinates(cells)
+    members = [] if ensemble is None else [_by_coordinates(part) for _, part in ensemble.groupby("member")]
     rows = []
     for number in numbers:
         mean, low, high = _ours(number, ours)
+        spread = _spread([_ours(number, member)[0] for member in members])
         rows.append(
             {
                 **{name: getattr(number, name) for name in ("key", "place", "role", "dataset", "experiment")},
@@ -76,10 +85,30 @@ def ledger(cells: pd.DataFrame, numbers: tuple[Published, ...] | None = None) ->
                 "ours": mean,
                 "low": low,
                 "high": high,
-                "verdict": _verdict(number, mean, low, high),
+                "ensemble_low": spread[0],
+                "ensemble_high": spread[1],
+                "verdict": _verdict(number, mean, low, high, spread),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _by_coordinates(cells: pd.DataFrame) -> dict[tuple[Any, ...], Interval]:
+    if "spent" in cells:  # the paper prints ends of trajectories
+        cells = cells[cells["spent"].isna()]
+    return {
+        tuple(_none(row.get(name)) for name in COORDINATES): (row["mean"], row["low"], row["high"])
+        for row in cells.to_dict("records")
+    }
+
+
+def _spread(values: list[float]) -> tuple[float, float]:
+    """Ends of the central 95 % of the members in which the number exists."""
+    known = [value for value in values if np.isfinite(value)]
+    if not known:
+        return np.nan, np.nan
+    low, high = np.quantile(known, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def _none(value: Any) -> Any:
@@ -100,14 +129,19 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], Interval]) -> Interval:
         return float(operation(np.float64(mine[0]), np.float64(other[0]))), min(corners), max(corners)
 
 
-def _verdict(number: Published, mean: float, low: float, high: float) -> str:
+def _verdict(number: Published, mean: float, low: float, high: float, spread: tuple[float, float]) -> str:
     if not np.isfinite([mean, low, high]).all():
         return UNKNOWN
     least, most = number.value - number.half_unit, number.value + number.half_unit
     if least <= high and most >= low:
         return REPLICATED
+    if least <= spread[1] and most >= spread[0]:
+        return CONSISTENT
     if number.quantity == "error" and number.operation is None:
         theirs = proportion_interval(round(number.value * PAPER_REPLAYS), PAPER_REPLAYS)
         return CONSISTENT if theirs[0] <= high and theirs[1] >= low else DIFFERS
+    fitted = REGRET_TOLERANCE.get(str(number.method), 0.0) if number.role == "fitted" else 0.0
+    if abs(number.value - mean) <= fitted * number.value:
+        return CONSISTENT
     reach = np.sqrt(2) * max(high - mean, mean - low) + number.half_unit
     return CONSISTENT if abs(number.value - mean) <= reach else DIFFERS

@@ -1,0 +1,255 @@
+"""Results that take too long for a page: ``make results`` writes them into ``data/results``.
+
+Beside each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
+taken.  A result whose data have changed since is refused; that the code still gives it is tested by computing
+parts of it anew (`recompute`).
+
+Command: ``python -m cobandit.results [NAME...]``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import track
+
+from cobandit import _check, audit, experiments
+from cobandit.errors import CobanditError
+from cobandit.replay import replay_identification, spec
+from cobandit.tables import EvaluationTable, load, reconstruction
+from cobandit.tables.catalogue import data_directory
+from cobandit.tables.readers import file_sha256
+
+NAMES = tuple(reconstruction.SETTINGS)
+SEED = 0
+
+ENSEMBLE_SCALE = 0.2
+"""Replications of a member of the ensemble, as a multiple of the paper's."""
+AUDIT_BLOCK = 1_000
+AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
+"""Replays by budget; the large ones cost most, and fewer replays tell them apart."""
+AUDIT_METHODS = (
+    *experiments.IDENTIFICATION,
+    spec("PSISR", rounds="max"),
+    spec("PSISR", rounds="mean"),
+)
+
+
+def replication(name: str) -> pd.DataFrame:
+    """Run all experiments on one bundled reconstruction, at the paper's replication counts.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.experiments.summary` and `cobandit.experiments.facts`.
+    """
+    return _experiments(load(name), 1.0)
+
+
+def _experiments(table: EvaluationTable, scale: float) -> pd.DataFrame:
+    cells = [experiments.summary(table, scale, SEED), experiments.facts(table)]
+    return pd.concat(cells, ignore_index=True)
+
+
+def ensemble_member(number: int) -> pd.DataFrame:
+    """Run all experiments on one member of the ensemble, of both tables.
+
+    Parameters
+    ----------
+    number : int
+        0 is the bundled reconstruction.
+
+    Returns
+    -------
+    DataFrame
+        As `replication`, with a column ``member``.
+    """
+    cells = [_experiments(reconstruction.member(name, number), ENSEMBLE_SCALE) for name in NAMES]
+    return pd.concat(cells, ignore_index=True).assign(member=number)
+
+
+def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
+    """Count joint errors on the 14 arms in one block of replays.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    rho : int
+        Budget in evaluations per configuration.
+    block : int
+        Each block has `AUDIT_BLOCK` replays.
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.audit.joint_errors`, with columns ``dataset`` and ``block``.
+    """
+    table = experiments.structured_subset(load(name))
+    seed = SEED + block  # blocks are independent, as replications are
+    runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, seed)
+    return audit.joint_errors(runs).assign(dataset=name, block=block)
+
+
+class Result(NamedTuple):
+    """A result: what is called for each of its parts, with which arguments, and the data files behind it."""
+
+    part: Callable[..., pd.DataFrame]
+    arguments: Callable[[], list[tuple[Any, ...]]]
+    data: tuple[str, ...]
+
+
+TABLES = tuple(f"{name}.parquet" for name in NAMES)
+
+
+RESULTS = {
+    "replication": Result(replication, lambda: [(name,) for name in NAMES], TABLES),
+    "ensemble": Result(
+        ensemble_member,
+        lambda: [(number,) for number in range(min(len(reconstruction.members(name)) for name in NAMES))],
+        (reconstruction.STORE,),
+    ),
+    "audit": Result(
+        audit_block,
+        lambda: [
+            (name, rho, block)
+            for name in NAMES
+            for rho in experiments.IDENTIFICATION_RHO
+            for block in range(AUDIT_REPLAYS[rho] // AUDIT_BLOCK)
+        ],
+        TABLES,
+    ),
+}
+
+
+def directory() -> Path:
+    """Give the folder of the stored results.
+
+    Examples
+    --------
+    >>> (directory() / "manifest.json").is_file()
+    True
+    """
+    return data_directory() / "results"
+
+
+def data_checksum(name: str) -> str:
+    """Return a checksum of the data files that a result depends on, as they are now.
+
+    Examples
+    --------
+    >>> data_checksum("audit") == manifest()["audit"]["data"]
+    True
+    """
+    files = [data_directory() / file for file in RESULTS[name].data]
+    return sha256("".join(file_sha256(path) for path in files).encode()).hexdigest()
+
+
+def manifest() -> dict[str, dict[str, Any]]:
+    """Return the manifest: one entry a result."""
+    path = directory() / "manifest.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def read(name: str) -> pd.DataFrame:
+    """Read a stored result.
+
+    Parameters
+    ----------
+    name : {"replication", "ensemble", "audit"}
+
+    Raises
+    ------
+    CobanditError
+        If it is missing, damaged, or was made from other data than there are now, with what to do.
+
+    Examples
+    --------
+    >>> sorted(read("replication")["dataset"].unique())
+    ['gsm8k', 'piqa']
+    """
+    _check.choice(name, "result", RESULTS)
+    path, remedy = directory() / f"{name}.parquet", "-> run: make results"
+    entry = manifest().get(name)
+    if entry is None or not path.is_file():
+        raise CobanditError(f"the result {name!r} is not stored in {directory()} {remedy}")
+    if file_sha256(path) != entry["sha256"]:
+        raise CobanditError(f"{path} is not the file that the manifest describes {remedy}")
+    if entry["data"] != data_checksum(name):
+        raise CobanditError(f"{path} was made from other data than there are now {remedy}")
+    return pd.read_parquet(path)
+
+
+def recompute(name: str, *arguments: Any) -> pd.DataFrame:
+    """Compute one part of a result anew and compare it with what is stored.
+
+    Parameters
+    ----------
+    name : {"replication", "ensemble", "audit"}
+    *arguments
+        Of `replication`, `ensemble_member` or `audit_block`.
+
+    Returns
+    -------
+    DataFrame
+        The part.
+
+    Raises
+    ------
+    CobanditError
+        If the two differ; counts have to agree exactly, means to a relative 1e-9.
+    """
+    part, stored = RESULTS[name].part(*arguments), read(name)
+    keys = [key for key in ("member", "dataset", "rho", "block") if key in part]
+    known = stored.merge(part[keys].drop_duplicates(), on=keys)[part.columns]
+    try:
+        pd.testing.assert_frame_equal(known, part.reset_index(drop=True), check_dtype=False, rtol=1e-9)
+    except AssertionError as error:
+        message = f"the result {name!r} {arguments} computed anew differs from the stored one: {error}"
+        raise CobanditError(message) from None
+    return part
+
+
+def make(names: Sequence[str] = (), workers: int = -1) -> None:
+    """Compute results and store them, each as soon as it is complete.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Default: all.
+    workers : int
+        Processes.
+    """
+    names = [_check.choice(name, "result", RESULTS) for name in names] or list(RESULTS)
+    for name in names:
+        result, data, start = RESULTS[name], data_checksum(name), time.perf_counter()
+        arguments = result.arguments()
+        tasks = (delayed(result.part)(*each) for each in arguments)
+        done = Parallel(n_jobs=workers, return_as="generator")(tasks)
+        parts = list(track(done, description=name, total=len(arguments), console=Console(stderr=True)))
+        path = directory() / f"{name}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        partial = path.with_suffix(".part")
+        pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
+        partial.replace(path)
+        entry = {"sha256": file_sha256(path), "data": data, "seed": SEED, "parts": len(parts)}
+        entry["seconds"] = round(time.perf_counter() - start)
+        entries = manifest() | {name: entry}
+        text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
+        (directory() / "manifest.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    make(sys.argv[1:])

@@ -1,0 +1,81 @@
+"""Stored results: fresh, whole, and the same when a part is computed anew."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+from cobandit import published, results
+from cobandit.errors import CobanditError
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A copy of the stored results that a test may damage."""
+    folder = tmp_path / "results"
+    shutil.copytree(results.directory(), folder)
+    monkeypatch.setattr(results, "directory", lambda: folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", results.RESULTS)
+def test_results_are_those_of_the_data_at_hand(name):
+    """Fails when the data have changed since: run make results."""
+    assert len(results.read(name)) and results.manifest()[name]["seconds"] >= 0
+
+
+def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
+    part = results.recompute("audit", "gsm8k", 20, 3)
+    assert set(part["n"]) == {results.AUDIT_BLOCK}
+
+
+def test_a_member_of_the_ensemble_computed_anew_is_the_stored_one():
+    """Every experiment on two tables: fails when a change of the code changes a result."""
+    last = results.RESULTS["ensemble"].arguments()[-1]
+    assert set(results.recompute("ensemble", *last)["dataset"]) == set(results.NAMES)
+
+
+def test_a_part_that_differs_is_refused(stored):
+    frame = pd.read_parquet(stored / "audit.parquet")
+    frame["second"] += 1
+    frame.to_parquet(stored / "audit.parquet", index=False)
+    with pytest.raises(CobanditError, match="is not the file that the manifest describes"):
+        results.read("audit")
+    known = json.loads((stored / "manifest.json").read_text())
+    known["audit"]["sha256"] = results.file_sha256(stored / "audit.parquet")
+    (stored / "manifest.json").write_text(json.dumps(known))
+    with pytest.raises(CobanditError, match="computed anew differs from the stored one"):
+        results.recompute("audit", "gsm8k", 20, 3)
+
+
+def test_results_of_other_data_are_refused(stored, monkeypatch):
+    monkeypatch.setattr(results, "data_checksum", lambda name: "other")
+    with pytest.raises(CobanditError, match="made from other data than there are now -> run: make results"):
+        results.read("ensemble")
+
+
+def test_missing_results_say_what_to_do(stored):
+    (stored / "ensemble.parquet").unlink()
+    with pytest.raises(CobanditError, match=r"is not stored in .* -> run: make results"):
+        results.read("ensemble")
+    with pytest.raises(CobanditError, match="unknown result"):
+        results.read("ensembel")
+
+
+def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
+    (stored / "audit.parquet").unlink()
+    small = results.RESULTS["audit"]._replace(arguments=lambda: [("gsm8k", 20, 0), ("piqa", 20, 1)])
+    monkeypatch.setitem(results.RESULTS, "audit", small)
+    results.make(["audit"], workers=1)
+    assert results.read("audit")["block"].unique().tolist() == [0, 1]
+    assert not list(stored.glob("*.part")) and set(results.manifest()) == set(results.RESULTS)
+
+
+def test_every_number_has_a_verdict_from_the_stored_results():
+    """The ledger is complete: each printed number that can be checked has one row and one verdict."""
+    rows = published.ledger(results.read("replication"), ensemble=results.read("ensemble"))
+    numbers = [n for n in published.published() if n.role in ("fitted", "predicted", "arithmetic")]
+    assert rows["key"].tolist() == [n.key for n in numbers]
+    assert rows.loc[rows["role"] == "predicted", "ensemble_low"].notna().mean() > 0.9
+    assert "differs" not in set(rows.loc[(rows["role"] == "fitted"), "verdict"])
