@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from cobandit import experiments, theory
 from cobandit.dominance import classification_gaps, margins, pareto_mask
 from cobandit.errors import BudgetError, CobanditError, DatasetUnavailable, GuaranteeWarning, TableError
+from cobandit.journal import Journal
 from cobandit.policies import (
     HVUCB,
     PSISR,
@@ -18,6 +19,7 @@ from cobandit.policies import (
     UniformIdentification,
 )
 from cobandit.problem import Problem, hypervolume
+from cobandit.recommendation import recommend
 from cobandit.replay import play, replay_identification, replay_online, spec
 from cobandit.tables import EvaluationTable, datasets, load, open_table, read
 
@@ -37,6 +39,7 @@ __all__ = [
     "DatasetUnavailable",
     "EvaluationTable",
     "GuaranteeWarning",
+    "Journal",
     "Problem",
     "TableError",
     "UniformAllocation",
@@ -51,6 +54,7 @@ __all__ = [
     "pareto_mask",
     "play",
     "read",
+    "recommend",
     "replay_identification",
     "replay_online",
     "spec",

@@ -17,6 +17,9 @@ from rich.table import Table
 
 import cobandit as cb
 from cobandit import _check, experiments, metrics
+from cobandit.commands import importing
+from cobandit.commands.recommend import recommend
+from cobandit.commands.rerun import page, rerun
 from cobandit.errors import CobanditError
 from cobandit.replay.kernels import ONLINE
 from cobandit.replay.methods import Spec
@@ -31,6 +34,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Budgeted bandits for choosing among LLM configurations, replayed on tables of evaluations.",
 )
+app.add_typer(importing.app, name="import")
 out, err = Console(), Console(stderr=True)
 
 
@@ -238,6 +242,11 @@ def _show(runs: pd.DataFrame, column: str, title: str) -> None:
         )
         shown.add_row(f"{row['method']} {row['options']}".strip(), f"{row['rho']:g}", *numbers)
     out.print(shown)
+
+
+app.command()(recommend)
+app.command()(rerun)
+app.command()(page)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ default is taken.  Every function takes the number of replications and how the w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -85,7 +86,13 @@ def structured_subset(table: EvaluationTable) -> EvaluationTable:
     return table.subset(FOURTEEN)
 
 
-def online(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+def online(
+    table: EvaluationTable,
+    replications: int = 100,
+    seed: int = 0,
+    rho: Sequence[float] = ONLINE_RHO,
+    **how: Any,
+) -> pd.DataFrame:
     """Figures 2a-b and 3: both regrets of the four online methods at five budgets.
 
     Examples
@@ -94,7 +101,7 @@ def online(table: EvaluationTable, replications: int = 100, seed: int = 0, **how
     >>> online(cb.load("synthetic-24"), replications=2)["rho"].unique().tolist()
     [2.0, 4.0, 8.0, 16.0, 32.0]
     """
-    return replay_online(table, online_methods(), ONLINE_RHO, replications, seed, **how)
+    return replay_online(table, online_methods(), rho, replications, seed, **how)
 
 
 def trajectories(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
@@ -112,7 +119,11 @@ def trajectories(table: EvaluationTable, replications: int = 100, seed: int = 0,
 
 
 def identification(
-    table: EvaluationTable, replications: int = 500, seed: int = 0, **how: Any
+    table: EvaluationTable,
+    replications: int = 500,
+    seed: int = 0,
+    rho: Sequence[float] = IDENTIFICATION_RHO,
+    **how: Any,
 ) -> pd.DataFrame:
     """Figures 2c-d: identification of the 14 arms at eight budgets, declared costs.
 
@@ -122,12 +133,16 @@ def identification(
     >>> identification(cb.load("synthetic-24"), replications=2)["method"].nunique()
     3
     """
-    return replay_identification(
-        structured_subset(table), IDENTIFICATION, IDENTIFICATION_RHO, replications, seed, **how
-    )
+    return replay_identification(structured_subset(table), IDENTIFICATION, rho, replications, seed, **how)
 
 
-def full_set(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+def full_set(
+    table: EvaluationTable,
+    replications: int = 100,
+    seed: int = 0,
+    rho: Sequence[float] = FULL_SET_RHO,
+    **how: Any,
+) -> pd.DataFrame:
     """Figure 5: identification among all configurations at five budgets, judged by F1.
 
     Examples
@@ -136,11 +151,15 @@ def full_set(table: EvaluationTable, replications: int = 100, seed: int = 0, **h
     >>> float(full_set(cb.load("synthetic-24"), replications=2)["f1"].max()) <= 1
     True
     """
-    return replay_identification(table, IDENTIFICATION, FULL_SET_RHO, replications, seed, **how)
+    return replay_identification(table, IDENTIFICATION, rho, replications, seed, **how)
 
 
 def stochastic_costs(
-    table: EvaluationTable, replications: int = 500, seed: int = 0, **how: Any
+    table: EvaluationTable,
+    replications: int = 500,
+    seed: int = 0,
+    rho: Sequence[float] = IDENTIFICATION_RHO,
+    **how: Any,
 ) -> pd.DataFrame:
     """Figure 6: the 14 arms at the largest budget, charged declared and realised costs (column ``costs``).
 
@@ -150,9 +169,11 @@ def stochastic_costs(
     >>> stochastic_costs(cb.load("synthetic-24"), replications=2)["costs"].unique().tolist()
     ['declared', 'realised']
     """
-    arms, rho = structured_subset(table), max(IDENTIFICATION_RHO)
+    arms, most = structured_subset(table), max(rho)
     runs = [
-        replay_identification(arms, IDENTIFICATION, rho, replications, seed, costs, **how).assign(costs=costs)
+        replay_identification(arms, IDENTIFICATION, most, replications, seed, costs, **how).assign(
+            costs=costs
+        )
         for costs in ("declared", "realised")
     ]
     both = pd.concat(runs, ignore_index=True)

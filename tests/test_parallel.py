@@ -54,6 +54,35 @@ def test_dask_changes_nothing(processes, usual, small_table):
         pd.testing.assert_frame_equal(frame, same)
 
 
+class Traced:
+    """Counts how often it is sent."""
+
+    sent = 0
+
+    def __reduce__(self):
+        Traced.sent += 1
+        return Traced, ()
+
+
+def number_of(_, number):
+    return number
+
+
+def test_dask_sends_once_what_tasks_share():
+    """Sent with every task, a large table would be copied as often as there are tasks."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, protocol="tcp"
+    ) as cluster:
+        how = {"backend": "dask", "scheduler": cluster.scheduler_address}
+        counts = []
+        for n in (10, 40):
+            Traced.sent = 0
+            assert parallel.run(number_of, [(i,) for i in range(n)], shared=(Traced(),), **how) == [*range(n)]
+            counts.append(Traced.sent)
+    assert counts[0] == counts[1] <= 3  # hashed for its name, and sent
+
+
 def interrupt_at(number):
     if number == 3:
         raise KeyboardInterrupt

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,9 @@ import pytest
 from matplotlib.testing.compare import compare_images
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.S)
+COMMANDS = re.findall(r"^\$ (cobandit .*)$", README, re.M)
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
@@ -30,3 +34,20 @@ def test_example_runs(number, tmp_path):
         assert compare_images(str(shown), str(drawn), tol=2) is None, "run make notebooks"
     else:
         assert done.stdout.startswith("[") and float(done.stdout.split()[-1]) <= 20
+
+
+def test_commands_run_as_they_stand(tmp_path):
+    """In the order of the page, from a folder that holds the logs; each leaves what the next one takes."""
+    assert [command.split()[1] for command in COMMANDS] == ["import", "recommend", "rerun", "page"]
+    shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
+    for command in COMMANDS:
+        done = subprocess.run(
+            [sys.executable, "-c", "from cobandit.cli import main; main()", *shlex.split(command)[1:]],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        if " recommend " in command:
+            assert done.stdout.startswith("Deploy ") and "of 2,000" in " ".join(done.stdout.split())
+    assert (tmp_path / "report" / "index.html").is_file() and (tmp_path / "out.ipynb").is_file()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Area of the dearest configuration's mark, in square points; the others' are in proportion.
 LARGEST = 420
+#: Members of the front that are numbered and named: what a legend can hold.
+NAMED = 20
 
 
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
@@ -62,7 +64,8 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
     ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
     ax.plot(line[x], line[y], color="black", lw=1, zorder=2)
-    for number, at in enumerate(front[[x, y]].to_numpy(), start=1):
+    named = front.sort_values("cost")[:NAMED].sort_values([x, y])
+    for number, at in enumerate(named[[x, y]].to_numpy(), start=1):
         place = (-9, -4) if number % 2 else (9, -4)  # neighbours on the front often lie close together
         ax.annotate(str(number), tuple(at), place, textcoords="offset points", ha="center", fontsize="small")
     unit = table.card.cost.unit
@@ -71,8 +74,10 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
         ax.scatter([], [], s=size, color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
     ax.plot([], [], color="black", lw=1, label="front of these two")
     ax.scatter([], [], s=40, color=PALETTE[0], lw=0, label="Pareto-optimal:")
-    for number, name in enumerate(front.index, start=1):
+    for number, name in enumerate(named.index, start=1):
         ax.plot([], [], ls="", label=f"{number}  {name}")
+    if len(front) > NAMED:
+        ax.plot([], [], ls="", label=f"and {len(front) - NAMED} that cost more")
     ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=0.9)
     ax.set(xlabel=f"mean {x}", ylabel=f"mean {y}")
     ax.set_title(provenance(table))

@@ -113,7 +113,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     'consumed budget (thousand tokens)'
     """
     ax = ax or plt.subplots()[1]
-    shown = paths[paths["spent"].notna()].assign(status="ok")
+    shown = paths[paths[column].notna()].assign(status="ok")  # no pull yet: nothing to average
     cells = metrics.summarise(shown, column, ("method", "options", "spent"))
     for method, options, label, line in variants(cells):
         cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("spent")

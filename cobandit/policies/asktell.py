@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +32,17 @@ class AskTell:
         self._reward_sums = np.zeros((self.n_arms, self.n_objectives))
         self._asked: int | None = None
         self._warned = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments that make this policy anew, by name: each is kept as an attribute of that name."""
+        names = list(inspect.signature(type(self)).parameters)
+        for name in names:
+            if not hasattr(self, name):
+                raise CobanditError(
+                    f"{type(self).__name__} keeps no attribute {name}, the name of its argument"
+                )
+        return {name: getattr(self, name) for name in names}
 
     def ask(self) -> int | None:
         """Return the arm to evaluate next; the same one until it is told, None once the run is over.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,6 +93,10 @@ class OnlinePolicy(AskTell):
     def index(self) -> NDArray[np.float64]:
         """Index of each arm, shape (K,), from what was observed so far.  Time O(K D)."""
         raise NotImplementedError
+
+    @property
+    def options(self) -> dict[str, Any]:  # noqa: D102 (as its parent; expected_costs changes with the run)
+        return super().options | {"expected_costs": self._declared}
 
     @property
     def expected_costs(self) -> NDArray[np.float64]:

@@ -80,8 +80,8 @@ def play_grid(
     **how: Any,
 ) -> tuple[pd.DataFrame, ...]:
     """Play every part with ``part(source, cell, *fixed)`` and join the frames that it returns."""
-    source = source_of(table)
-    parts = parallel.run(part, [(source, cell, *fixed) for cell in cells], **how)
+    shared = (source_of(table),)
+    parts = parallel.run(part, [(cell, *fixed) for cell in cells], shared=shared, **how)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
     frames = tuple(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))

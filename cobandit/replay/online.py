@@ -48,7 +48,7 @@ def _online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame,
     dearest = np.argsort(-source.costs, kind="stable")
     parameters = cell.spec.kernel.read(policy)
 
-    def play(arms: NDArray[np.int64], costs: NDArray[np.float64]) -> Any:
+    def play(replications: NDArray[np.int64], arms: NDArray[np.int64], costs: NDArray[np.float64]) -> Any:
         return cell.spec.kernel.run(
             parameters,
             _check.with_slack(cell.budget),
@@ -57,12 +57,12 @@ def _online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame,
             policy.n_init,
             source.table,
             np.uint64(cell.seed),
-            cell.replications,
+            replications,
             arms,
             costs,
         )
 
-    pulls, spent = play(np.empty((n, 0), dtype=np.int64), np.empty((n, 0)))
+    pulls, spent = play(cell.replications, np.empty((n, 0), dtype=np.int64), np.empty((n, 0)))
     runs = frame_of(
         cell,
         status="ok",
@@ -75,15 +75,15 @@ def _online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame,
     if not trace:
         return (runs, pd.DataFrame())
 
-    # The run is deterministic, so it is played again now that its length is known, and written down.
-    arms = np.empty((n, pulls.sum(axis=1).max()), dtype=np.int64)
-    costs = np.empty(arms.shape)
-    play(arms, costs)
+    # A run is deterministic, so it is played again now that its length is known, and written down; one at a
+    # time, since with thousands of arms each has millions of pulls.
     grid = cell.budget * np.arange(1, GRID + 1) / GRID
     paths = []
     for r, length in enumerate(pulls.sum(axis=1)):
-        gaps = problem.efficiency_gaps[arms[r, :length]]
-        done = np.searchsorted(np.cumsum(costs[r, :length]), grid * (1 + _check.SLACK), side="right")
+        arms, costs = np.empty((1, length), dtype=np.int64), np.empty((1, length))
+        play(cell.replications[r : r + 1], arms, costs)
+        gaps = problem.efficiency_gaps[arms[0]]
+        done = np.searchsorted(np.cumsum(costs[0]), grid * (1 + _check.SLACK), side="right")
         path = pd.DataFrame(
             {
                 "replication": cell.replications[r],

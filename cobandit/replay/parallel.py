@@ -16,7 +16,7 @@ from cobandit.errors import CobanditError
 
 
 @contextlib.contextmanager
-def _backend(backend: str, workers: int, scheduler: str | None) -> Iterator[None]:
+def _backend(backend: str, workers: int, scheduler: str | None, shared: tuple[Any, ...]) -> Iterator[None]:
     if scheduler is not None and backend != "dask":
         raise CobanditError("a scheduler address is for backend='dask'")
     if backend != "dask":
@@ -27,13 +27,19 @@ def _backend(backend: str, workers: int, scheduler: str | None) -> Iterator[None
         raise CobanditError("backend='dask' needs the address of a scheduler, such as 'tcp://127.0.0.1:8786'")
     try:
         from dask.distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError:
         raise CobanditError("backend='dask' needs Dask: pip install 'cobandit[dask]'") from None
+    address = scheduler if "://" in scheduler else f"tcp://{scheduler}"
     try:
-        client = Client(scheduler, timeout=10, set_as_default=False)
+        get_address_host_port(
+            address, strict=True
+        )  # a client of an address that is none would end in tracebacks
+        client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
-    with client, joblib.parallel_config(backend="dask", client=client):
+    # sent once to every worker; of the tasks, only references to it
+    with client, joblib.parallel_config(backend="dask", client=client, scatter=shared):
         yield
 
 
@@ -48,12 +54,13 @@ def run(
     function: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
     *,
+    shared: tuple[Any, ...] = (),
     workers: int = 1,
     backend: str = "loky",
     scheduler: str | None = None,
     progress: bool = False,
 ) -> list[Any]:
-    """``[function(*task) for task in tasks]``, spread over workers, with a progress bar.
+    """``[function(*shared, *task) for task in tasks]``, spread over workers, with a progress bar.
 
     Ctrl-C ends the run and returns what is finished (a prefix of the list), with a warning.
 
@@ -63,6 +70,8 @@ def run(
         Importable, so that other processes find it.
     tasks : sequence of tuples
         Its arguments.
+    shared : tuple
+        Arguments that all tasks have in common and that come first; Dask's workers get them once.
     workers : int
         Processes (threads with ``backend="threading"``); -1 takes every core.
     backend : {"loky", "threading", "dask"}
@@ -91,11 +100,12 @@ def run(
     finished: list[Any] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
-        _backend(backend, workers, scheduler),
+        _backend(backend, workers, scheduler, shared),
         Progress(*columns, console=Console(stderr=True), disable=not progress) as bar,
     ):
         shown = bar.add_task("replaying", total=len(tasks))
-        results = joblib.Parallel(return_as="generator")(joblib.delayed(function)(*task) for task in tasks)
+        calls = (joblib.delayed(function)(*shared, *task) for task in tasks)
+        results = joblib.Parallel(return_as="generator")(calls)
         try:
             for result in results:
                 finished.append(result)

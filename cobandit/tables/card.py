@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from cobandit.tables.faults import Fault, nearest, refuse
+from cobandit.tables.plain_yaml import load_yaml
 
 RESERVED = ("config", "instance", "cost", "split")
 """Columns of ``EvaluationTable.rows`` that an objective's name must leave alone."""
@@ -204,20 +204,6 @@ class Card(_Model):
         return self
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """Safe loading that refuses a repeated key, of which YAML would silently keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        repeated = [key for i, key in enumerate(keys) if key in keys[:i]]
-        if repeated:
-            mark = node.start_mark
-            raise yaml.constructor.ConstructorError(
-                None, None, f"the key {repeated[0]!r} is given twice", mark
-            )
-        return super().construct_mapping(node, deep)
-
-
 def read_card(path: str | Path) -> Card:
     """Read and check a card.
 
@@ -233,8 +219,8 @@ def read_card(path: str | Path) -> Card:
     Raises
     ------
     TableError
-        If the file is missing, is not YAML, or a field is missing, unknown or wrong; every fault is listed
-        with its field and what to do.
+        If the file is missing, is not YAML (or deep, with aliases, or large, as no card is), or a field is
+        missing, unknown or wrong; every fault is listed with its field and what to do.
 
     Examples
     --------
@@ -246,11 +232,7 @@ def read_card(path: str | Path) -> Card:
     path = Path(path)
     if not path.is_file():
         refuse([Fault(str(path), "there is no such card", "write one, or name it with card=...")])
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a date that is none
-        problem = " ".join(str(error).split())
-        refuse([Fault(str(path), f"the card is not valid YAML: {problem}", "correct the file")])
+    content = load_yaml(path, "card")
     if not isinstance(content, dict):
         refuse([Fault(str(path), "the card holds no fields", "write 'name: ...', 'title: ...' and so on")])
     try:

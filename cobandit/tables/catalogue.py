@@ -63,8 +63,24 @@ def load(name: str) -> EvaluationTable:
         ...
     cobandit.errors.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
     """
+    return read(records_of(name), _card(name))
+
+
+def records_of(name: str) -> Path:
+    """Path of a table's records, fetched first if they are not on this machine.
+
+    Raises
+    ------
+    TableError, DatasetUnavailable
+        As :func:`load`.
+
+    Examples
+    --------
+    >>> records_of("synthetic-24").name
+    'synthetic-24.parquet'
+    """
     card = _card(name)
-    return read(_local(card) or _fetched(card), card)
+    return _local(card) or _fetched(card)
 
 
 def open_table(name_or_path: str | Path) -> EvaluationTable:

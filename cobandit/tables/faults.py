@@ -5,8 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
 
 from cobandit.errors import TableError
+
+MOST = 50
+"""Faults that one error lists, at most."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Fault:
 
 
 def refuse(faults: Iterable[Fault]) -> None:
-    """Raise one :class:`~cobandit.errors.TableError` that lists every fault; do nothing without any.
+    """Raise one :class:`~cobandit.errors.TableError` that lists the faults; do nothing without any.
 
     Raises
     ------
@@ -72,7 +77,26 @@ def refuse(faults: Iterable[Fault]) -> None:
     if len(found) == 1:
         raise TableError(str(found[0]))
     counting = " (row 1 is the first data row)" if any(fault.row for fault in found) else ""
-    raise TableError("\n".join([f"{len(found)} faults{counting}", *(f"- {fault}" for fault in found)]))
+    first = f", the first {MOST} of them" if len(found) > MOST else ""
+    raise TableError("\n".join([f"{len(found)} faults{first}{counting}", *(f"- {f}" for f in found[:MOST])]))
+
+
+def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:
+    """Raise one error that says where, what, and what to do.
+
+    Raises
+    ------
+    TableError
+        Always.
+
+    Examples
+    --------
+    >>> stop("my.eval", "the archive is damaged", "copy it again")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: my.eval: the archive is damaged -> copy it again
+    """
+    raise TableError(str(Fault(str(where), problem, remedy)))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

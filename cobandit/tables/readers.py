@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from cobandit.errors import TableError
 from cobandit.tables import swebench
 from cobandit.tables.card import Card, read_card
 from cobandit.tables.faults import Fault, refuse
@@ -126,7 +127,16 @@ def _read_parquet(path: Path, card: Card) -> pd.DataFrame:
     try:
         file = pa.parquet.ParquetFile(path)
         columns = _wanted(file.schema_arrow.names, card)
-        return file.read(columns=columns).to_pandas(ignore_metadata=True)
+        table = file.read(columns=columns)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            try:
+                column.validate(full=True)  # the reader does not look whether text is UTF-8
+            except pa.ArrowInvalid as error:
+                problem = f"the column does not hold what its type says ({error})"
+                refuse([Fault(str(path), problem, "export it again, with text as UTF-8", column=name)])
+        return table.to_pandas(ignore_metadata=True)
+    except TableError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         problem = f"the Parquet file is truncated or damaged ({error})"
         refuse([Fault(str(path), problem, "copy or export it again")])
@@ -174,7 +184,7 @@ def _read_jsonl(path: Path, card: Card) -> pd.DataFrame:
                 names.update(*records)
                 columns = {c: [record.get(c) for record in records] for c in card.columns if c in names}
                 chunks.append(pd.DataFrame(columns, index=range(len(records))))
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:  # also half a character, written as an escape
         refuse([Fault(str(path), f"the file is not UTF-8 text: {error}", "save it as UTF-8")])
     frame = pd.concat(chunks, ignore_index=True)
     if _wanted(list(names), card) is None:

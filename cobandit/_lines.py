@@ -1,0 +1,126 @@
+"""A file of checksummed lines that survives the death of its process; the journal says what they mean."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+from cobandit.errors import CobanditError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no lock that ends with its process and leaves the file readable
+    fcntl = None  # type: ignore[assignment]
+
+
+def seal(body: bytes, crc: int) -> bytes:
+    """A line from its body, an open JSON object, and the CRC-32 of the file before it."""
+    return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
+
+
+def unseal(line: bytes, crc: int) -> bytes | None:
+    """The body of a line, None if the line does not fit its checksum."""
+    body = line.rpartition(b', "crc": ')[0]
+    return body if body and seal(body, crc) == line else None
+
+
+class Lines:
+    """One process's hold on a file of lines; `entries` are those found in it, oldest first.
+
+    Opening changes nothing but that an absent file is made.  `mend` then removes what was being written
+    when an earlier process died, and `append` adds to the file; neither returns before it is on the disk.
+    """
+
+    def __init__(self, path: Path):
+        if fcntl is None:
+            raise CobanditError("a journal needs the file locks of Linux or macOS")
+        self.path = path
+        self.entries: list[dict[str, Any]] = []
+        self._crc = 0  # of the file as far as it has been read or written
+        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666), "rb+", buffering=0)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read()
+        except BlockingIOError:
+            self.close()
+            raise CobanditError(
+                f"{path} is open already, here or in another process: close it or let that process end, "
+                "or give this run a file of its own"
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be appended any more."""
+        return self._file.closed
+
+    def close(self) -> None:
+        """Give the file up."""
+        self._file.close()
+
+    def _read(self) -> None:
+        content = self._file.read()
+        *lines, tail = content.split(b"\n")
+        for number, line in enumerate(lines, 1):
+            if not self._take(line + b"\n"):
+                what = f"line {number} of {len(lines)} is damaged" + (", or it is no journal" * (number == 1))
+                raise CobanditError(
+                    f"{self.path}: {what}.  The file is left as it is.  Bring it back from a copy; without "
+                    f"one, `head -n {number - 1}` into a new file keeps the lines before, and what these do "
+                    "not hold is evaluated again"
+                )
+        self._tail = tail
+        self._whole = len(content) - len(tail)  # bytes of whole lines
+        self._lacks_end = self._take(tail + b"\n")  # the tail is a line but for that
+
+    def _take(self, line: bytes) -> bool:
+        body = unseal(line, self._crc)
+        if body is None:
+            return False
+        self.entries.append(json.loads(body + b"}"))
+        self._crc = zlib.crc32(line, self._crc)
+        return True
+
+    def was_writing(self, entry: dict[str, Any]) -> bool:
+        """Whether the file ends with a beginning of this entry, maybe an empty one."""
+        return self._line(entry).startswith(self._tail)
+
+    def _line(self, entry: dict[str, Any]) -> bytes:
+        return seal(json.dumps(entry, allow_nan=False)[:-1].encode(), self._crc)
+
+    def mend(self) -> None:
+        """Complete or drop a last line that has no end."""
+        if self._lacks_end:
+            self._file.write(b"\n")
+        else:
+            os.ftruncate(self._file.fileno(), self._whole)
+        os.fsync(self._file.fileno())
+        folder = os.open(self.path.parent, os.O_RDONLY)  # a new file is safe once its folder is on the disk
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def append(self, entry: dict[str, Any]) -> None:
+        """Add a line; the file is closed, and the error holds the entry, if that fails."""
+        line = self._line(entry)
+        try:
+            rest = memoryview(line)
+            while rest:  # a write may take less than it was given
+                rest = rest[self._file.write(rest) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self.close()
+            raise CobanditError(
+                f"{self.path}: could not write {json.dumps(entry)} ({error}).  It is closed: see to the "
+                "disk, open it again with a fresh policy, and tell what was not written"
+            ) from error
+        except BaseException:
+            self.close()
+            raise
+        self._crc = zlib.crc32(line, self._crc)

@@ -1,0 +1,1 @@
+"""The longer commands of ``cobandit``, one file each."""

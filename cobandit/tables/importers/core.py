@@ -1,0 +1,200 @@
+"""What every importer shares: the registry, the options, the notes, and how a choice is made or refused."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
+
+from cobandit.tables.card import Cost, Objective
+from cobandit.tables.faults import nearest, stop
+
+
+class Options(BaseModel):
+    """Options of an importer; a field is an option of the command, its description the help text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LogOptions(Options):
+    """Options of every importer of evaluation logs."""
+
+    metric: str | None = Field(None, description="The score that becomes the accuracy objective.")
+    task: tuple[str, ...] = Field((), description="The task to take; repeat to take several.")
+    compare_tasks: bool = Field(
+        False, description="The tasks are variants of one (say, prompts): they are part of the configuration."
+    )
+    by: tuple[str, ...] = Field(
+        (), description="A setting that, with the model, makes a configuration (default: all that differ)."
+    )
+    scale: float = Field(
+        1.0, gt=0, allow_inf_nan=False, description="Divide scores by this, say 10 for a judge's 0 to 10."
+    )
+    count: Literal["generated", "all"] = Field(
+        "generated", description="Tokens that cost: those generated, or all, with the prompt's."
+    )
+
+
+@dataclass
+class Notes:
+    """What an import has to tell: remarks, what was left out and how often, what else was seen how often.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> notes.remarks.append("cost: tokens")
+    >>> notes.left_out["samples that ended in an error"] += 2
+    >>> notes.lines()
+    ['cost: tokens', 'left out: 2 samples that ended in an error']
+    """
+
+    remarks: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def compare(self, file: Path, held: int, counted: Any) -> None:
+        """Remark that a log holds fewer evaluations than it counts itself, as one that was cut short does.
+
+        Examples
+        --------
+        >>> notes = Notes()
+        >>> notes.compare(Path("logs/a.jsonl"), 7, 12)
+        >>> notes.remarks
+        ['incomplete: a.jsonl holds 7 of the 12 evaluations that its run counted']
+        """
+        if type(counted) is int and held < counted:
+            self.remarks.append(
+                f"incomplete: {file.name} holds {held} of the {counted} evaluations that its run counted"
+            )
+
+    def lines(self) -> list[str]:
+        """All of it, one line each."""
+        left = [f"left out: {number} {reason}" for reason, number in self.left_out.items()]
+        seen = [f"note: {number} {what}" for what, number in self.seen.items()]
+        return [*self.remarks, *(left or ["left out: nothing"]), *seen]
+
+
+class Harvest(NamedTuple):
+    """What an importer found: a tidy frame and what its columns mean, as the card will say it."""
+
+    frame: pd.DataFrame
+    cost: Cost
+    objectives: tuple[Objective, ...]
+    arms: tuple[str, ...]
+    source: str
+
+
+class Importer(NamedTuple):
+    """A registered importer: its name, one line of help, its options and its function."""
+
+    name: str
+    help: str
+    options: type[Options]
+    read: Callable[[Sequence[Path], Any, Notes], Harvest]
+
+
+IMPORTERS: dict[str, Importer] = {}
+"""Every importer by name."""
+
+
+def importer(name: str, options: type[Options]) -> Callable[[Callable[..., Harvest]], Callable[..., Harvest]]:
+    """Register the function below as an importer; the first line of its docstring is the help text."""
+
+    def register(read: Callable[..., Harvest]) -> Callable[..., Harvest]:
+        IMPORTERS[name] = Importer(name, (read.__doc__ or "").splitlines()[0], options, read)
+        return read
+
+    return register
+
+
+def choose(what: str, wanted: str | None, found: Iterable[str], where: str, option: str) -> str:
+    """Take the wanted one of those found, or the only one; never guess among several.
+
+    Parameters
+    ----------
+    what : str
+        What is chosen, such as ``"filter"``.
+    wanted : str or None
+        What the user asked for.
+    found : iterable of str
+        What there is.
+    where, option : str
+        The place, and the option that makes the choice, for the message.
+
+    Raises
+    ------
+    TableError
+        If there is none, none of that name, or several and no wish.
+
+    Examples
+    --------
+    >>> choose("filter", None, ["none"], "the logs", "--filter")
+    'none'
+    >>> choose("filter", None, ["b", "a"], "the logs", "--filter")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: the logs: there is more than one filter: a, b -> choose with --filter
+    """
+    names = sorted(set(found))
+    listed = ", ".join(names)
+    if not names:
+        stop(where, f"there is no {what}", "check that these are the right files, of a run that finished")
+    if wanted is None and len(names) > 1:
+        stop(where, f"there is more than one {what}: {listed}", f"choose with {option}")
+    if wanted is not None and wanted not in names:
+        stop(where, f"there is no {what} {wanted!r}", f"{nearest(wanted, names)}there is {listed}")
+    return names[0] if wanted is None else wanted
+
+
+def choose_tasks(options: LogOptions, found: Iterable[str], where: str) -> list[str]:
+    """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for."""
+    names = sorted(set(found))
+    if not options.task and not options.compare_tasks:
+        return [
+            choose("task", None, names, where, "--task (repeat to pool several), or with --compare-tasks")
+        ]
+    return [choose("task", task, names, where, "--task") for task in options.task or names]
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number that JSON can hold, true and false included.
+
+    Examples
+    --------
+    >>> is_number(0.5), is_number(True), is_number("0.5"), is_number([1])
+    (True, True, False, False)
+    """
+    return isinstance(value, (bool, int, float))
+
+
+def finite(value: Any, where: str | Path, what: str) -> float:
+    """Return a value as a finite float.
+
+    Raises
+    ------
+    TableError
+        If it is not a number, or not a finite one.
+
+    Examples
+    --------
+    >>> finite(True, "a.json", "the score")
+    1.0
+    >>> finite("high", "a.json", "the score")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: a.json: the score is 'high', not a finite number -> correct it or leave it out
+    """
+    try:
+        number = float(value) if is_number(value) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        shown = repr(value)[:60]
+        stop(where, f"{what} is {shown}, not a finite number", "correct it or leave it out")
+    return number

@@ -1,0 +1,220 @@
+"""Bounded and safe reading of files that nobody vouches for; nothing is ever unpacked to disk or executed."""
+
+from __future__ import annotations
+
+import codecs
+import reprlib
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cobandit.errors import CobanditError
+from cobandit.tables.faults import stop
+
+MAX_FILE = 1024**3
+"""Largest file that is read, in bytes."""
+
+MAX_MEMBER = 256 * 1024**2
+"""Largest member of an archive once expanded, in bytes."""
+
+MAX_EXPANDED = 16 * 1024**3
+"""Largest sum of what the members of one archive claim to expand to, in bytes; one is held at a time."""
+
+ZSTANDARD = 93
+"""Method of compression, in the numbering of zip, that Inspect uses since 2026."""
+
+AGAIN = "copy or export it again"
+
+
+class Record(BaseModel):
+    """Part of a log; what it holds beyond the declared fields is ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
+
+
+R = TypeVar("R", bound=BaseModel)
+
+
+def find(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path]:
+    """List the files that are meant: those named, and those in the named folders that fit a pattern.
+
+    Raises
+    ------
+    TableError
+        If a path does not exist, a file fits no pattern, or a folder has no file that does.
+
+    Examples
+    --------
+    >>> find([Path("nowhere")], ["*.eval"], "Inspect logs")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
+    """
+    expected = f"{what} are named {' or '.join(patterns)}"
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = sorted({file for pattern in patterns for file in path.rglob(pattern) if file.is_file()})
+            if not inside:
+                stop(
+                    path, f"there are no {what} in this folder", f"{expected}: name the folder that has them"
+                )
+            found.update(dict.fromkeys(inside))
+        elif not path.is_file():
+            stop(path, "there is no such file or folder", "check the path")
+        elif not any(path.match(pattern) for pattern in patterns):
+            stop(path, f"this file is not named as {what} are", expected)
+        else:
+            found[path] = None
+    return list(found)
+
+
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """Read a whole file that is not empty and not larger than ``most``, by default ``MAX_FILE``, bytes."""
+    most = MAX_FILE if most is None else most
+    try:
+        size = path.stat().st_size
+        if size > most:
+            stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "split it")
+        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    except OSError as error:
+        stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")
+    if not content.strip():
+        stop(path, "the file is empty", "export it again, with its data")
+    return content
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Go through the lines of a JSON Lines file that are not blank, each with the place where it stands."""
+    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
+        if line.strip():
+            yield f"{path}, line {number}", line
+
+
+def parse(kind: type[R], content: bytes, where: str | Path) -> R:
+    """Read JSON as the given kind of record.
+
+    Raises
+    ------
+    TableError
+        If it is not JSON, or lacks a field, or one has the wrong type; the message names the first.
+
+    Examples
+    --------
+    >>> class Toy(Record):
+    ...     size: float
+    >>> parse(Toy, b'{"size": 2, "colour": "red"}', "toy.json").size
+    2.0
+    >>> parse(Toy, b'{}', "toy.json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: toy.json: the field 'size' is missing -> check that this is ...
+    """
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        stop(where, first_fault(error), "check that this is the right file, complete and of this format")
+
+
+def first_fault(error: ValidationError) -> str:
+    """Word the first of pydantic's complaints in one line."""
+    detail = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "json_invalid":
+        return f"this is not JSON, or it is cut short ({detail['msg']})"
+    if detail["type"] == "missing":
+        return f"the field {place!r} is missing"
+    shown = reprlib.repr(detail["input"])  # bounded, whatever the input
+    return f"{place}: {detail['msg']}, not {shown}" if place else f"{detail['msg']}, not {shown}"
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip whose members stay inside it and do not claim to expand beyond bounds.
+
+    Nothing is unpacked to disk, so no name could lead out of a folder; an archive with such names was still
+    not written by any evaluation, and is refused as a whole.
+
+    Raises
+    ------
+    TableError
+        If the archive is damaged, encrypted, compressed by an unbounded method, or made to do harm.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                parts = PurePosixPath(member.filename.replace("\\", "/"))
+                if parts.is_absolute() or ".." in parts.parts or ":" in "".join(parts.parts[:1]):
+                    stop(path, f"the member {member.filename!r} leads out of the archive", "do not trust it")
+            claimed = sum(member.file_size for member in archive.infolist())
+            largest = max((member.file_size for member in archive.infolist()), default=0)
+            if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
+                problem = f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one member"
+                stop(
+                    path,
+                    problem,
+                    f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read: split the evaluation",
+                )
+            yield archive
+    except CobanditError:
+        raise
+    except Exception as error:
+        # zipfile answers damage with a dozen kinds of exceptions, from BadZipFile to struct.error
+        stop(path, f"this is not a complete zip archive ({type(error).__name__}: {error})", AGAIN)
+
+
+def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read one member whole, and no more of it than it claimed to hold; its size and sum are checked."""
+    member = archive.getinfo(name)
+    if member.compress_type == ZSTANDARD:
+        return _zstandard(archive, member)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        how = f"{name} is compressed by method {member.compress_type}, which is not read"
+        stop(str(archive.filename), how, "convert the log to JSON: inspect log convert --to json")
+    with archive.open(member) as file:
+        return file.read(MAX_MEMBER)
+
+
+def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Read a member that zipfile cannot expand (before Python 3.14) with Arrow's codec."""
+    with open(str(archive.filename), "rb") as file:
+        file.seek(member.header_offset)
+        header = file.read(30)  # a member's own header ends in the lengths of its name and its extra field
+        name, extra = struct.unpack("<HH", header[26:30])
+        file.seek(name + extra, 1)
+        packed = file.read(member.compress_size)
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
+        content: bytes = stream.read(member.file_size + 1)
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        raise zipfile.BadZipFile(f"the sum of {member.filename} is wrong")
+    return content
+
+
+def plain_text(value: Any, where: str | Path, what: str) -> str:
+    """Return a name as text that can be stored and shown.
+
+    Raises
+    ------
+    TableError
+        If it is blank, or holds half a character.
+
+    Examples
+    --------
+    >>> plain_text(17, "a.json", "the id")
+    '17'
+    """
+    text = str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        stop(where, f"{what} is not valid text: {text[:60]!a}", "correct the log")
+    if not text.strip():
+        stop(where, f"{what} is blank", "correct the log")
+    return text

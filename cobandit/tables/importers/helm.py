@@ -1,0 +1,221 @@
+"""Runs of HELM: ``run_spec.json`` with ``per_instance_stats.json``, in one folder a run.
+
+Each of HELM's metric classes writes entries of its own for an instance, so the statistics of one instance
+stand in several entries, which are brought together here.  ``inference_runtime`` is that of a whole batch
+where inference ran in batches, so it is divided by ``batch_size``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue, RootModel
+
+from cobandit.tables.card import Cost
+from cobandit.tables.faults import stop
+from cobandit.tables.importers.core import (
+    Harvest,
+    LogOptions,
+    Notes,
+    choose,
+    choose_tasks,
+    finite,
+    importer,
+)
+from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
+from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
+
+STATS, SPEC = "per_instance_stats.json", "run_spec.json"
+
+_BOOKKEEPING = {
+    "num_references",
+    "num_train_trials",
+    "num_prompt_tokens",
+    "num_completion_tokens",
+    "num_output_tokens",
+    "training_co2_cost",
+    "training_energy_cost",
+    "inference_runtime",
+    "inference_denoised_runtime",
+    "inference_idealized_runtime",
+    "batch_size",
+    "num_train_instances",
+    "prompt_truncated",
+    "max_prob",
+    "logprob",
+    "num_perplexity_tokens",
+    "num_bytes",
+    "predicted_index",
+}
+"""Statistics of every run that say nothing of how good an answer is."""
+
+_Number = Annotated[float, Field(strict=True)]
+
+
+class HelmOptions(LogOptions):
+    """Options of ``cobandit import helm``."""
+
+    latency: Literal["inference_runtime", "none"] = Field(
+        "inference_runtime", description="The time that makes efficiency: inference_runtime or none."
+    )
+
+
+class _Name(Record):
+    name: str
+
+
+class _Stat(Record):
+    name: _Name
+    count: int = 0
+    mean: _Number | None = None
+
+
+class _Entry(Record):
+    instance_id: str
+    train_trial_index: int = 0
+    perturbation: JsonValue = None
+    stats: list[_Stat]
+
+
+class _Entries(RootModel[list[_Entry]]):
+    pass
+
+
+class _Scenario(Record):
+    class_name: str
+    args: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class _Spec(Record):
+    name: str
+    scenario_spec: _Scenario
+    adapter_spec: dict[str, JsonValue]
+
+    @property
+    def task(self) -> str:
+        """Class of the scenario and its arguments, such as ``MMLUScenario:subject=anatomy``."""
+        name = self.scenario_spec.class_name.rpartition(".")[2]
+        arguments = ",".join(f"{key}={value}" for key, value in sorted(self.scenario_spec.args.items()))
+        return f"{name}:{arguments}" if arguments else name
+
+
+@importer("helm", HelmOptions)
+def read(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Harvest:
+    """Runs of HELM, folders with run_spec.json and per_instance_stats.json.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Folders that hold runs at any depth, or files ``per_instance_stats.json``.
+    options : HelmOptions
+    notes : Notes
+
+    Returns
+    -------
+    Harvest
+
+    Raises
+    ------
+    TableError
+        If a file is damaged or no run of HELM, or a choice (task, metric) has to be made.
+    """
+    specs = {file: _spec(file) for file in find(paths, [STATS], "per-instance statistics of HELM")}
+    tasks = choose_tasks(options, [spec.task for spec in specs.values()], "the runs")
+    chosen = {file: spec for file, spec in specs.items() if spec.task in tasks}
+    if len(chosen) < len(specs):
+        notes.left_out["runs of other tasks"] += len(specs) - len(chosen)
+    instances = {file: _instances(file, notes) for file in chosen}
+    trials = {trial for rows in instances.values() for _, trial in rows}
+    names = {name for rows in instances.values() for stats in rows.values() for name in stats}
+    metric = choose("metric", options.metric, names - _BOOKKEEPING, "the runs", "--metric")
+
+    runs = []
+    for file, spec in chosen.items():
+        run = Run(str(file), _settings(file, spec, options.compare_tasks))
+        for (id_, trial), stats in instances[file].items():
+            if metric not in stats:
+                notes.left_out[f"instances without {metric}"] += 1
+                continue
+            where = f"{file}, instance {id_!r}"
+            instance = plain_text(id_, where, "the instance_id") + (
+                f", trial {trial}" if len(trials) > 1 else ""
+            )
+            if len(tasks) > 1 and not options.compare_tasks:
+                instance = f"{spec.task}/{instance}"
+            seconds = _seconds(stats, where) if options.latency != "none" else None
+            run.rows.append(Measured(instance, stats[metric], _tokens(stats, where, options.count), seconds))
+        runs.append(run)
+    paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
+    notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, as HELM counted them"]
+    source = f"HELM runs: {', '.join(tasks)}, {metric}; {paid}; {options.latency}"
+    return harvest(runs, Cost(column="tokens", unit="tokens"), options, notes, source)
+
+
+def _spec(file: Path) -> _Spec:
+    spec = file.with_name(SPEC)
+    if not spec.is_file():
+        stop(file, f"there is no {SPEC} beside it, which names the model", "give the whole folder of the run")
+    return parse(_Spec, read_bytes(spec), spec)
+
+
+def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
+    """Statistics by name of each (instance, trial) as it was asked, without those that were perturbed."""
+    entries = parse(_Entries, read_bytes(file), file).root
+    if not entries:
+        stop(
+            file, "there are no instances", "run it again with per-instance statistics (not --skip-instances)"
+        )
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    perturbed = set()
+    for entry in entries:
+        if entry.perturbation is not None:
+            perturbed.add((entry.instance_id, entry.train_trial_index, str(entry.perturbation)))
+            continue
+        stats = found.setdefault((entry.instance_id, entry.train_trial_index), {})
+        for stat in entry.stats:
+            if stat.mean is None:  # HELM writes a statistic that it could not compute with a count of 0
+                continue
+            name = stat.name.name
+            where = f"{file}, instance {entry.instance_id!r}"
+            value = finite(stat.mean, where, name)
+            if stats.setdefault(name, value) != value:
+                problem = f"it has two values of {name}, {stats[name]:g} and {value:g}"
+                stop(where, problem, "keep one of them in the file")
+    if perturbed:
+        notes.left_out["perturbed instances"] += len(perturbed)
+    return found
+
+
+def _settings(file: Path, spec: _Spec, compare: bool) -> dict[str, Any]:
+    adapter = dict(spec.adapter_spec)
+    deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
+    return settings_of(
+        file.with_name(SPEC), deployment or model, adapter, {"task": spec.task if compare else None}
+    )
+
+
+def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
+    """Tokens that cost; unlike ``num_completion_tokens``, ``num_output_tokens`` excludes an echoed prompt."""
+    generated = stats.get("num_output_tokens", stats.get("num_completion_tokens"))
+    prompt = stats.get("num_prompt_tokens")
+    wanted = [generated] if count == "generated" else [generated, prompt]
+    known = [number for number in wanted if number is not None]
+    if len(known) < len(wanted):
+        stop(where, "its numbers of tokens are missing", "use runs whose metrics include the basic ones")
+    if sum(known) <= 0:
+        remedy = "count all tokens with --count all" if count == "generated" else "correct the file"
+        stop(where, "it used 0 tokens, and an evaluation that is free needs no budget", remedy)
+    return sum(known)
+
+
+def _seconds(stats: Mapping[str, float], where: str) -> float | None:
+    if "inference_runtime" not in stats:
+        return None
+    batch = stats.get("batch_size", 1.0)
+    if batch < 1:
+        stop(
+            where, f"its batch_size is {batch:g}", "correct the file, or leave out times with --latency none"
+        )
+    return stats["inference_runtime"] / batch

@@ -1,0 +1,286 @@
+"""Logs of Inspect AI: ``.eval`` archives, and JSON logs.
+
+An archive is a zip of ``header.json`` (of a run that did not finish: ``_journal/start.json``) and one
+``samples/<id>_epoch_<n>.json`` a sample; a JSON log is the header with its ``samples``.  A sample has scores
+by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves
+out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes it, so
+``--count all`` takes that.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue
+
+from cobandit.tables.card import Cost
+from cobandit.tables.faults import stop
+from cobandit.tables.importers.core import (
+    Harvest,
+    LogOptions,
+    Notes,
+    choose,
+    choose_tasks,
+    finite,
+    importer,
+    is_number,
+)
+from cobandit.tables.importers.files import (
+    Record,
+    find,
+    open_archive,
+    parse,
+    plain_text,
+    read_bytes,
+    read_member,
+)
+from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
+
+VERSION = 2
+"""Newest version of the log format that is read."""
+
+_SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
+_LISTS = ("logs.json", "eval-set.json")
+_HEADERS = ("header.json", "_journal/start.json")
+_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+
+_Tokens = Annotated[int, Field(strict=True, ge=0)]
+_Number = Annotated[float, Field(strict=True)]
+
+
+class InspectOptions(LogOptions):
+    """Options of ``cobandit import inspect``."""
+
+    cost: Literal["tokens", "usd"] = Field(
+        "tokens", description="Cost: tokens, or the logged total_cost (usd)."
+    )
+    usage: Literal["model", "all"] = Field(
+        "model", description="Whose usage costs: the evaluated model's, or all models' (graders, sub-agents)."
+    )
+    latency: Literal["total_time", "working_time", "none"] = Field(
+        "total_time", description="The time that makes efficiency: total_time, working_time or none."
+    )
+
+
+class _Usage(Record):
+    output_tokens: _Tokens = 0
+    total_tokens: _Tokens = 0
+    total_cost: _Number | None = None
+
+
+class _Score(Record):
+    value: JsonValue
+
+
+class _Sample(Record):
+    id: int | str
+    epoch: int = 1
+    scores: dict[str, _Score] | None = None
+    model_usage: dict[str, _Usage] = Field(default_factory=dict)
+    total_time: _Number | None = None
+    working_time: _Number | None = None
+    error: JsonValue = None
+    invalidation: JsonValue = None
+
+    def values(self) -> dict[str, JsonValue]:
+        """Return the scores by name; one that is a dictionary counts as one for each of its keys."""
+        found: dict[str, JsonValue] = {}
+        for name, score in (self.scores or {}).items():
+            if isinstance(score.value, dict):
+                found |= {f"{name}.{key}": value for key, value in score.value.items()}
+            else:
+                found[name] = score.value
+        return found
+
+
+class _Eval(Record):
+    task: str
+    model: str
+    model_generate_config: dict[str, JsonValue] = Field(default_factory=dict)
+    task_args: dict[str, JsonValue] = Field(default_factory=dict)
+    solver: str | None = None
+
+
+class _Plan(Record):
+    config: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class _Results(Record):
+    total_samples: JsonValue = None
+
+
+class _Header(Record):
+    version: int = VERSION
+    status: str = "started"
+    eval: _Eval
+    plan: _Plan = _Plan()
+    results: _Results | None = None
+
+
+class _Log(_Header):
+    samples: list[_Sample] | None = None
+
+
+@importer("inspect", InspectOptions)
+def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harvest:
+    """Logs of Inspect AI, .eval archives or JSON.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Logs, or folders that hold them.
+    options : InspectOptions
+    notes : Notes
+
+    Returns
+    -------
+    Harvest
+
+    Raises
+    ------
+    TableError
+        If a file is damaged, hostile or no such log, or a choice (task, scorer, cost) has to be made.
+    """
+    files = find(paths, ["*.eval", "*.json"], "Inspect logs")
+    lists = [file for file in files if file.name in _LISTS]
+    if lists:
+        notes.left_out["lists of logs, which hold no samples"] += len(lists)
+        files = [file for file in files if file not in lists]
+    logs = {file: _log(file) for file in files}
+    tasks = choose_tasks(options, [log.eval.task for log in logs.values()], "the logs")
+    for file in [file for file, log in logs.items() if log.eval.task not in tasks]:
+        del logs[file]
+        notes.left_out["logs of other tasks"] += 1
+    scorers = {name for log in logs.values() for sample in log.samples or () for name in sample.values()}
+    metric = choose("scorer", options.metric, scorers, "the logs", "--metric")
+    epochs = {sample.epoch for log in logs.values() for sample in log.samples or ()}
+
+    runs = []
+    for file, log in logs.items():
+        run = Run(str(file), _settings(file, log, options.compare_tasks))
+        if log.status != "success":
+            notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
+        if log.results:
+            notes.compare(file, len(log.samples or ()), log.results.total_samples)
+        for sample in log.samples or ():
+            reason = _unusable(sample, metric)
+            if reason:
+                notes.left_out[reason] += 1
+                continue
+            where = f"{file}, sample {sample.id!r}"
+            instance = plain_text(sample.id, where, "the id")
+            instance += f", epoch {sample.epoch}" if len(epochs) > 1 else ""
+            if len(tasks) > 1 and not options.compare_tasks:
+                instance = f"{log.eval.task}/{instance}"
+            score = _score(sample.values()[metric], where, metric)
+            cost = _cost(sample, log.eval.model, where, options, notes)
+            seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
+            run.rows.append(Measured(instance, score, cost, seconds[options.latency]))
+        runs.append(run)
+    unit = "USD" if options.cost == "usd" else "tokens"
+    what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
+    paid = "total_cost in USD" if options.cost == "usd" else what
+    whose = "the evaluated model" if options.usage == "model" else "all models"
+    notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, of {whose}"]
+    source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metric}; {paid}, of {whose}; {options.latency}"
+    column = "cost_usd" if options.cost == "usd" else "tokens"
+    return harvest(runs, Cost(column=column, unit=unit), options, notes, source)
+
+
+def _log(file: Path) -> _Log:
+    if file.suffix == ".eval":
+        with open_archive(file) as archive:
+            names = archive.namelist()
+            header = next((name for name in _HEADERS if name in names), None)
+            if header is None:
+                stop(file, "the archive has no header.json", "check that this is a log of Inspect AI")
+            log = parse(_Log, read_member(archive, header), f"{file}, {header}")
+            _check_version(file, log)
+            samples = [
+                parse(_Sample, read_member(archive, name), f"{file}, {name}")
+                for name in dict.fromkeys(names)  # of a name written twice, the last is what counts
+                if _SAMPLE.fullmatch(name)
+            ]
+        log = log.model_copy(update={"samples": samples})
+    else:
+        log = parse(_Log, read_bytes(file), file)
+        _check_version(file, log)
+    if not log.samples:
+        stop(file, "the log holds no samples", "run the evaluation again, with its samples logged")
+    return log
+
+
+def _check_version(file: Path, log: _Log) -> None:
+    if log.version > VERSION:
+        problem = f"this is version {log.version} of the log format; up to {VERSION} is read"
+        stop(file, problem, "convert it: inspect log convert")
+
+
+def _settings(file: Path, log: _Log, compare: bool) -> dict[str, Any]:
+    given = {"solver": log.eval.solver, "task": log.eval.task if compare else None}
+    # what the run was started with stands in the plan, and wins over what the model was made with
+    made, started = log.eval.model_generate_config, log.plan.config
+    return settings_of(file, log.eval.model, log.eval.task_args, made, started, given)
+
+
+def _unusable(sample: _Sample, metric: str) -> str | None:
+    if sample.error is not None:
+        return "samples that ended in an error"
+    if sample.invalidation is not None:
+        return "samples that were invalidated"
+    value = sample.values().get(metric)
+    # Inspect writes an unscored sample as not a number
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return f"samples without a score of {metric}"
+    return None
+
+
+def _score(value: JsonValue, where: str, metric: str) -> float:
+    """Read a score as Inspect itself does, but refuse what Inspect would count as 0 with a warning."""
+    if isinstance(value, str):
+        known = _LETTERS.get(value, _LETTERS.get(value.lower()))
+        value = known if known is not None else _numeral(value)
+    if not is_number(value):
+        problem = f"the score of {metric} is neither a number nor one of C, I, P, N"
+        stop(where, problem, "take another scorer with --metric, or import the numbers as CSV")
+    return finite(value, where, f"the score of {metric}")
+
+
+def _numeral(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, notes: Notes) -> float:
+    usages = sample.model_usage
+    if options.usage == "model":
+        if model not in usages:
+            there = f"there is {', '.join(usages)}" if usages else "there is no usage at all"
+            stop(where, f"no usage of {model} is logged; {there}", "count every model with --usage all")
+        if len(usages) > 1:
+            notes.seen["samples also used other models (graders, sub-agents), not counted: see --usage"] += 1
+        usages = {model: usages[model]}
+    if options.cost == "usd":
+        prices = [usage.total_cost for usage in usages.values()]
+        if not prices or None in prices:
+            stop(where, "no total_cost is logged", "count tokens: --cost tokens")
+        total = sum(finite(price, where, "total_cost") for price in prices)
+        if total <= 0:
+            stop(where, f"its total_cost is {total:g}, not positive", "count tokens: --cost tokens")
+        return total
+    key = "output_tokens" if options.count == "generated" else "total_tokens"
+    total = sum(getattr(usage, key) for usage in usages.values())
+    if total <= 0:
+        stop(
+            where, f"its {key} are 0, and an evaluation that is free needs no budget", _REMEDY[options.count]
+        )
+    return finite(total, where, key)
+
+
+_REMEDY = {"generated": "count all tokens with --count all", "all": "correct the log, or leave it out"}

@@ -1,0 +1,244 @@
+"""Logs of EleutherAI's lm-evaluation-harness, as ``lm_eval --log_samples --output_path`` writes them.
+
+A run of one model writes ``results_<date>.json`` and, for each task, ``samples_<task>_<date>.jsonl``.  A line
+of the latter is one document under one *filter* (a way to extract the answer), with each metric's value as a
+top-level key; a task with several filters has several lines a document.  The log has neither tokens nor
+times: tokens are counted here, and there is no efficiency objective.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from cobandit.tables.card import Cost
+from cobandit.tables.faults import stop
+from cobandit.tables.importers.core import (
+    Harvest,
+    LogOptions,
+    Notes,
+    choose,
+    choose_tasks,
+    finite,
+    importer,
+    is_number,
+)
+from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes, read_lines
+from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
+from cobandit.tables.importers.tokens import Counter, counter
+
+_NOT_METRICS = ("doc", "target", "filtered_resps", "doc_hash", "prompt_hash", "target_hash")
+_NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
+
+
+class LmEvalOptions(LogOptions):
+    """Options of ``cobandit import lm-eval``."""
+
+    filter: str | None = Field(None, description="The filter to take, where a task has several.")
+    tokenizer: Path | None = Field(
+        None, description="A tokenizer.json to count tokens with (default: characters / 4)."
+    )
+
+
+class _Results(Record):
+    """What is used of ``results_<date>.json``."""
+
+    model_name: str | None = None
+    config: dict[str, JsonValue] | None = None
+    configs: dict[str, dict[str, JsonValue]] | None = None
+    shots: dict[str, JsonValue] | None = Field(None, alias="n-shot")
+    documents: dict[str, dict[str, JsonValue]] | None = Field(None, alias="n-samples")
+    higher_is_better: dict[str, dict[str, bool | None]] | None = None
+    system_instruction: str | None = None
+    chat_template_sha: str | None = None
+
+
+class _Line(Record):
+    """One line of ``samples_<task>_<date>.jsonl``; the values of its metrics are among the extra keys."""
+
+    model_config = ConfigDict(extra="allow")
+
+    doc_id: int | str
+    filter: str = "none"
+    metrics: list[str] | None = None
+    arguments: JsonValue = None
+    resps: list[JsonValue] = Field(default_factory=list)
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """Metrics of the line; lines written before 2024-08 do not list them, there every number counts."""
+        extra = self.model_extra or {}
+        if self.metrics is not None:
+            return {name: extra[name] for name in self.metrics if name in extra}
+        return {key: value for key, value in extra.items() if is_number(value)}
+
+
+@importer("lm-eval", LmEvalOptions)
+def read(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Harvest:
+    """Logs of EleutherAI's lm-evaluation-harness, run with --log_samples.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files ``samples_<task>_<date>.jsonl``, or folders that hold them, each beside its ``results`` file.
+    options : LmEvalOptions
+    notes : Notes
+
+    Returns
+    -------
+    Harvest
+
+    Raises
+    ------
+    TableError
+        If a file is damaged or none of the harness, or a choice (task, filter, metric) has to be made.
+    """
+    files = find(paths, ["samples_*_*.jsonl"], "samples of the harness")
+    tasks = choose_tasks(options, [_task(file) for file in files], "the logs")
+    skipped = [file for file in files if _task(file) not in tasks]
+    if skipped:
+        notes.left_out["logs of other tasks"] += len(skipped)
+    logs = {file: _lines(file) for file in files if file not in skipped}
+    lines = [line for log in logs.values() for _, line in log]
+    filter_ = choose("filter", options.filter, {line.filter for line in lines}, "the logs", "--filter")
+    scores = {name for line in lines if line.filter == filter_ for name in line.scores}
+    metric = choose("metric", options.metric, scores, "the logs", "--metric")
+    tokens = counter(options.tokenizer)
+
+    runs = []
+    for file, log in logs.items():
+        task, results = _task(file), _results(file)
+        if ((results.higher_is_better or {}).get(task) or {}).get(metric) is False:
+            stop(file, f"the harness says that a lower {metric} is better", "choose another with --metric")
+        run = Run(str(file), _settings(file, task, results, options.compare_tasks))
+        held = len({line.doc_id for _, line in log if line.filter == filter_})
+        notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
+        for where, line in log:
+            if line.filter != filter_:
+                notes.left_out[f"lines of the filter {line.filter!r}"] += 1
+            elif metric not in line.scores:
+                notes.left_out[f"lines without {metric}"] += 1
+            else:
+                pooled = len(tasks) > 1 and not options.compare_tasks
+                instance = plain_text(line.doc_id, where, "the doc_id")
+                score = finite(line.scores[metric], where, f"the metric {metric}")
+                cost = _tokens(line, where, tokens, options.count == "all", notes)
+                run.rows.append(Measured(f"{task}/{instance}" if pooled else instance, score, cost, None))
+        runs.append(run)
+    counted = "the responses" if options.count == "generated" else "prompts and responses"
+    notes.remarks += [
+        f"accuracy: {metric} of filter {filter_!r}, {', '.join(tasks)}",
+        f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
+    ]
+    source = (
+        f"lm-evaluation-harness logs: {', '.join(tasks)}, {metric}, filter {filter_}; tokens of {counted}"
+    )
+    return harvest(runs, Cost(column="tokens", unit=tokens.unit), options, notes, source)
+
+
+def _task(file: Path) -> str:
+    return file.stem.removeprefix("samples_").rpartition("_")[0]
+
+
+def _lines(file: Path) -> list[tuple[str, _Line]]:
+    found = []
+    for where, content in read_lines(file):
+        line = parse(_Line, content, where)
+        for key in _NOT_METRICS:  # the documents would fill the memory
+            (line.model_extra or {}).pop(key, None)
+        found.append((where, line))
+    return found
+
+
+def _results(file: Path) -> _Results:
+    """Read the results file of the same run: the one beside the samples that ends in the same date."""
+    date = file.stem.rpartition("_")[2]
+    beside = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
+    if len(beside) != 1:
+        found = "none" if not beside else ", ".join(path.name for path in beside)
+        problem = f"the model is named in the run's results_{date}.json beside it, of which there is {found}"
+        stop(file, problem, "put that one file beside the samples")
+    return parse(_Results, read_bytes(beside[0]), beside[0])
+
+
+def _settings(file: Path, task: str, results: _Results, compare: bool) -> dict[str, Any]:
+    """Collect what the harness says of the configuration: the model, its arguments, generation, prompt."""
+    config = results.config or {}
+    arguments = _arguments(config.get("model_args"))
+    named = next((arguments[name] for name in _NAMES_OF_A_MODEL if arguments.get(name)), None)
+    model = results.model_name or named or config.get("model")
+    details = (results.configs or {}).get(task) or {}
+    generation = details.get("generation_kwargs")
+    prompt = {
+        "num_fewshot": (results.shots or {}).get(task, details.get("num_fewshot")),
+        "system_instruction": results.system_instruction,
+        "chat_template": results.chat_template_sha,
+        "task": task if compare else None,
+    }
+    rest = {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL}
+    generation = generation if isinstance(generation, dict) else {}
+    return settings_of(
+        f"{file}, its results file", model, rest, generation, _arguments(config.get("gen_kwargs")), prompt
+    )
+
+
+def _arguments(given: JsonValue) -> dict[str, Any]:
+    """Arguments as a dictionary; older versions log them as the command line's ``key=value,key=value``."""
+    if isinstance(given, dict):
+        return dict(given)
+    if not isinstance(given, str):
+        return {}
+    pairs = (part.split("=", 1) for part in given.split(",") if "=" in part)
+    return {key.strip(): _value(value.strip()) for key, value in pairs}
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def _tokens(line: _Line, where: str, tokens: Counter, prompts: bool, notes: Notes) -> float:
+    """Count what the document cost: its responses, with its prompts if these are to be counted."""
+    requests = _requests(line.arguments)
+    responses = [
+        text for request in line.resps for text in (request if isinstance(request, list) else [request])
+    ]
+    generates = bool(requests) and all(
+        len(request) > 1 and isinstance(request[1], dict) for request in requests
+    )
+    if not generates and not prompts:
+        problem = "the model only rated given answers here, so nothing was generated"
+        stop(where, problem, "count prompts and answers with --count all")
+    texts = [_text(request[0]) for request in requests] if prompts else []
+    if generates:
+        if not all(isinstance(text, str) for text in responses) or not responses:
+            stop(where, "its resps are not text", "check that this is a log of the harness")
+        if not all(responses):
+            notes.seen["documents have an empty response, which counts as one token, the end of text"] += 1
+        texts += [str(text) for text in responses]
+    else:
+        texts += [_text(part) for request in requests for part in request[1:2]]
+    if not texts:
+        stop(where, "there are no requests to count the tokens of", "run it again with --log_samples")
+    return float(sum(tokens.count(text) for text in texts))
+
+
+def _requests(arguments: JsonValue) -> list[list[JsonValue]]:
+    """Requests of a document, each a prompt and its continuation or generation settings."""
+    if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": prompt, "arg_1": ...}, ...}
+        arguments = [list(request.values()) for request in arguments.values() if isinstance(request, dict)]
+    requests = arguments if isinstance(arguments, list) else []
+    return [request for request in requests if isinstance(request, list) and request]
+
+
+def _text(part: JsonValue) -> str:
+    """Text of a prompt; a chat is logged as a list of messages."""
+    return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)

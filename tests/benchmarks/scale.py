@@ -1,0 +1,148 @@
+"""How time and memory grow with configurations K, instances N, objectives D and replications R.
+
+    python tests/benchmarks/scale.py                                  # a small table, every command
+    python tests/benchmarks/scale.py --arms 5000 --instances 2000     # 10^7 rows: some minutes, 3 GB
+    python tests/benchmarks/scale.py --arms 5000 --instances 2000 --rerun
+
+Each command runs in a process of its own, and its memory is the largest that it or one of its workers held.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+import cobandit as cb
+from cobandit.tables import Card, EvaluationTable
+
+LETTERS = "abcdefgh"
+
+
+def card(objectives: int, instances: int) -> dict[str, Any]:
+    """Fields of the card of a random table."""
+    return {
+        "name": "scale",
+        "title": "Random table",
+        "source": "tests/benchmarks/scale.py",
+        "license": "CC0-1.0",
+        "kind": "synthetic",
+        "records": "scale.parquet",
+        "cost": {"column": "tokens", "unit": "tokens"},
+        "objectives": [{"name": name, "column": name} for name in LETTERS[:objectives]],
+        "split": {"profiling": max(2, instances // 5)},
+    }
+
+
+def frame(arms: int, instances: int, objectives: int, seed: int = 0) -> pd.DataFrame:
+    """Records of a random table: mean costs over a ten-fold range, scores that are right or wrong."""
+    rng = np.random.default_rng(seed)
+    cost = np.repeat(rng.uniform(20, 200, arms), instances)
+    columns: dict[str, Any] = {
+        "config": pd.Categorical.from_codes(
+            np.repeat(np.arange(arms), instances), [f"configuration-{i}" for i in range(arms)]
+        ),
+        "instance": pd.Categorical.from_codes(
+            np.tile(np.arange(instances), arms), [f"instance-{i}" for i in range(instances)]
+        ),
+        "tokens": cost * rng.uniform(0.5, 1.5, len(cost)),
+    }
+    for name in LETTERS[:objectives]:
+        chance = np.repeat(rng.uniform(0.1, 0.9, arms), instances)
+        columns[name] = (rng.random(len(cost)) < chance).astype(float)
+    return pd.DataFrame(columns)
+
+
+def _seconds(function: Callable[[], Any]) -> float:
+    start = perf_counter()
+    function()
+    return perf_counter() - start
+
+
+def growth() -> pd.DataFrame:
+    """Seconds on one core, within this process: a base size, then each of K, N, D, R four times as large.
+
+    Returns
+    -------
+    DataFrame
+        ``what``, ``K``, ``N``, ``D``, ``R``, and seconds: ``validate``, ``online`` (CoHV-UCB at rho = 32),
+        ``identification`` (CoPSI at rho = 200), ``recommend``.
+    """
+    base = {"K": 50, "N": 200, "D": 2, "R": 10}
+    changes = [{}, *({name: 4 * value} for name, value in base.items())]
+    rows = []
+    for change in [{}, *changes]:  # the first compiles and warms
+        size = base | change
+        records = frame(size["K"], size["N"], size["D"])
+        about = Card.model_validate(card(size["D"], size["N"]))
+        table = EvaluationTable.from_frame(records, about)
+        steps = {
+            "validate": lambda r=records, a=about: EvaluationTable.from_frame(r, a),
+            "online": lambda t=table, n=size["R"]: cb.replay_online(t, "CoHVUCB", 32, n),
+            "identification": lambda t=table, n=size["R"]: cb.replay_identification(t, "CoPSI", 200, n),
+            "recommend": lambda t=table, n=size["R"]: cb.recommend(t, replications=10 * n),
+        }
+        what = ", ".join(f"4 {name}" for name in change) or "base"
+        rows.append({"what": what, **size, **{name: _seconds(step) for name, step in steps.items()}})
+    return pd.DataFrame(rows[1:])
+
+
+def run(*arguments: str, folder: Path) -> tuple[float, float]:
+    """Seconds and gigabytes of one ``cobandit`` command."""
+    start = perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from cobandit.cli import main; main()", *arguments],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"cobandit {' '.join(arguments)} failed")
+    return perf_counter() - start, used.ru_maxrss * 1024 / 1e9  # kilobytes, on Linux
+
+
+def main() -> None:
+    """Write a random table, run the commands on it, print what they took."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    for name, value in {"arms": 200, "instances": 200, "objectives": 2}.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--rerun", action="store_true", help="also cobandit rerun --fast")
+    given = parser.parse_args()
+    methods = ["-m", "CoHVUCB", "-m", "UniformAllocation", "-b", "2", "-b", "8"]
+    commands = {
+        "validate": ["validate", "scale.parquet"],
+        "replay": ["replay", "scale.parquet", "-o", "runs.parquet", *methods, "--workers", "2"],
+        "recommend": ["recommend", "scale.parquet", "--budget", "100000"],
+    }
+    if given.rerun:
+        commands["rerun"] = ["rerun", "scale.parquet", "-o", "report", "--fast"]
+    shown = Table(
+        title=f"K = {given.arms:,}, N = {given.instances:,}, D = {given.objectives}; {os.cpu_count()} cores",
+        title_justify="left",
+    )
+    for heading in ("command", "seconds", "GB"):
+        shown.add_column(heading, justify="left" if heading == "command" else "right")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        frame(given.arms, given.instances, given.objectives).to_parquet(folder / "scale.parquet", index=False)
+        (folder / "scale.yml").write_text(yaml.safe_dump(card(given.objectives, given.instances)))
+        for command, arguments in commands.items():
+            seconds, memory = run(*arguments, folder=folder)
+            shown.add_row(command, f"{seconds:.1f}", f"{memory:.2f}")
+    Console(width=None if sys.stdout.isatty() else 140).print(shown)
+
+
+if __name__ == "__main__":
+    main()
