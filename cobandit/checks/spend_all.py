@@ -1,9 +1,9 @@
-"""The adaptive normaliser of CoPSI, which is this project's: each step of its proof on forced orders.
-
-Everything here follows from the costs and the order of elimination; no reward is drawn.
-"""
+"""The adaptive normaliser of CoPSI, which is this project's: its proof on forced orders, its errors."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
 from cobandit.checks.allocation import ORDERS, random_costs
+from cobandit.checks.identification_error import LEVELS, bernoulli_table
+from cobandit.dominance import classification_gaps
+from cobandit.replay import replay_identification
 
 
 def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
@@ -137,3 +140,56 @@ def trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
             }
             frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)
+
+
+def errors_by_ratio(
+    methods: list[Any],
+    ratios: Sequence[float],
+    rho: float,
+    count: int,
+    replications: int,
+    seed: int,
+    **how: Any,
+) -> pd.DataFrame:
+    """Replay methods on random problems whose costs span given ratios; the means are the same for each.
+
+    Parameters
+    ----------
+    methods : list of str or Spec
+    ratios : sequence of float
+        Largest over smallest cost, >= 1; costs are evenly spread in the logarithm and dealt at random.
+    rho : float
+    count : int
+        Problems a ratio, of eight Bernoulli arms, two objectives and gaps of at least 1/10.
+    replications, seed : int
+    **how
+        As `replay_identification` takes it.
+
+    Returns
+    -------
+    DataFrame, a row a method, ratio and problem
+        ``method``, ``options``, ``ratio``, ``problem``, ``error`` (share of wrong sets), ``f1`` and ``used``
+        (share of the budget spent), means over replications.
+
+    Examples
+    --------
+    >>> errors = errors_by_ratio(["CoPSI"], [1, 10], rho=50, count=2, replications=5, seed=0)
+    >>> errors[["ratio", "problem"]].to_numpy().tolist()
+    [[1, 0], [1, 1], [10, 0], [10, 1]]
+    """
+    rng = np.random.default_rng(seed)
+    dealt: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
+    while len(dealt) < _check.count(count, "count", 1):
+        means = rng.integers(1, LEVELS, (8, 2)) / LEVELS
+        if classification_gaps(means).min() >= 0.1 - 1e-9:
+            dealt.append((means, rng.permutation(8)))
+    parts = []
+    for ratio in ratios:
+        costs = np.geomspace(1 / ratio, 1.0, 8)
+        for number, (means, deal) in enumerate(dealt):
+            table = bernoulli_table(means, costs[deal])
+            runs = replay_identification(table, methods, rho, replications, seed, **how)
+            runs = runs.assign(error=~runs["correct"], used=runs["spent"] / runs["budget"])
+            cells = runs.groupby(["method", "options"], sort=False)[["error", "f1", "used"]].mean()
+            parts.append(cells.reset_index().assign(ratio=ratio, problem=number))
+    return pd.concat(parts, ignore_index=True)
