@@ -21,6 +21,7 @@ from cobandit.commands import importing
 from cobandit.commands.recommend import recommend
 from cobandit.commands.reconstruct import reconstruct
 from cobandit.commands.rerun import page, rerun
+from cobandit.commands.verify import verify
 from cobandit.errors import CobanditError
 from cobandit.replay.kernels import ONLINE
 from cobandit.replay.methods import Spec
@@ -249,6 +250,7 @@ app.command()(reconstruct)
 app.command()(recommend)
 app.command()(rerun)
 app.command()(page)
+app.command()(verify)
 
 
 def main() -> None:

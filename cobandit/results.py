@@ -2,9 +2,10 @@
 
 Beside each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
 taken.  A result whose data have changed since is refused; that the code still gives it is tested by computing
-parts of it anew (`recompute`).
+parts of it anew (`recompute`), and all of it by `cobandit.verification`.  ``ledger.csv`` is what follows from
+them: every printed number with ours and a verdict.
 
-Command: ``python -m cobandit.results [NAME...]``.
+Command: ``python -m cobandit.results [NAME...]``; the name ``ledger`` writes the ledger alone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import track
 
-from cobandit import _check, audit, experiments
+from cobandit import _check, audit, experiments, published
+from cobandit.differences import differences
 from cobandit.errors import CobanditError
 from cobandit.replay import replay_identification, spec
 from cobandit.tables import EvaluationTable, load, reconstruction
@@ -34,6 +36,7 @@ SEED = 0
 
 ENSEMBLE_SCALE = 0.2
 """Replications of a member of the ensemble, as a multiple of the paper's."""
+LEDGER = "ledger.csv"
 AUDIT_BLOCK = 1_000
 AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
 """Replays by budget; the large ones cost most, and fewer replays tell them apart."""
@@ -211,29 +214,81 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
     CobanditError
         If the two differ; counts have to agree exactly, means to a relative 1e-9.
     """
-    part, stored = RESULTS[name].part(*arguments), read(name)
-    keys = [key for key in ("member", "dataset", "rho", "block") if key in part]
-    known = stored.merge(part[keys].drop_duplicates(), on=keys)[part.columns]
-    try:
-        pd.testing.assert_frame_equal(known, part.reset_index(drop=True), check_dtype=False, rtol=1e-9)
-    except AssertionError as error:
-        message = f"the result {name!r} {arguments} computed anew differs from the stored one: {error}"
-        raise CobanditError(message) from None
+    part = RESULTS[name].part(*arguments)
+    if found := differences_of(name, part):
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        message = "; ".join(found[:3]) + more
+        raise CobanditError(f"the result {name!r} {arguments} computed anew differs from the stored one: {message}")
     return part
 
 
+#: Columns that say which row of a result, or of the ledger, it is.
+KEYS = ("key", "member", "dataset", "experiment", "quantity", "method", "options", "rho", "costs", "block")
+
+
+def differences_of(name: str, part: pd.DataFrame) -> list[str]:
+    """Say where one part of a result, computed anew, differs from what is stored.
+
+    Parameters
+    ----------
+    name : {"replication", "ensemble", "audit"}
+    part : DataFrame
+        What its function returned.
+
+    Returns
+    -------
+    list of str
+        As `cobandit.differences.differences`.
+
+    Raises
+    ------
+    CobanditError
+        As `read`.
+    """
+    chosen = [key for key in ("member", "dataset", "rho", "block") if key in part and part[key].nunique() == 1]
+    stored = read(name)
+    for key in chosen:
+        stored = stored[stored[key] == part[key].iloc[0]]
+    return differences(stored, part, KEYS)
+
+
+def ledger() -> pd.DataFrame:
+    """Read the stored ledger: every number that the paper prints, ours, and a verdict.
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.published.ledger`.
+
+    Raises
+    ------
+    CobanditError
+        If it is not stored.
+    """
+    path = directory() / LEDGER
+    if not path.is_file():
+        raise CobanditError(f"there is no {path} -> run: python -m cobandit.results ledger")
+    return pd.read_csv(path, dtype={"printed": str})
+
+
+def store_ledger() -> None:
+    """Write the ledger of the stored results."""
+    rows = published.ledger(read("replication"), ensemble=read("ensemble"))
+    rows.to_csv(directory() / LEDGER, index=False, lineterminator="\n")
+
+
 def make(names: Sequence[str] = (), workers: int = -1) -> None:
-    """Compute results and store them, each as soon as it is complete.
+    """Compute results and store them, each as soon as it is complete, and then the ledger of all.
 
     Parameters
     ----------
     names : sequence of str
-        Default: all.
+        Default: all; ``"ledger"`` is written in any case.
     workers : int
         Processes.
     """
-    names = [_check.choice(name, "result", RESULTS) for name in names] or list(RESULTS)
-    for name in names:
+    names = [_check.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or list(RESULTS)
+    for name in [name for name in names if name != "ledger"]:
         result, data, start = RESULTS[name], data_checksum(name), time.perf_counter()
         arguments = result.arguments()
         tasks = (delayed(result.part)(*each) for each in arguments)
@@ -249,6 +304,7 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
         entries = manifest() | {name: entry}
         text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
         (directory() / "manifest.json").write_text(text, encoding="utf-8")
+    store_ledger()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from cobandit import published, results
+from cobandit.differences import differences
 from cobandit.errors import CobanditError
 
 
@@ -79,3 +80,9 @@ def test_every_number_has_a_verdict_from_the_stored_results():
     assert rows["key"].tolist() == [n.key for n in numbers]
     assert rows.loc[rows["role"] == "predicted", "ensemble_low"].notna().mean() > 0.9
     assert "differs" not in set(rows.loc[(rows["role"] == "fitted"), "verdict"])
+
+
+def test_the_stored_ledger_is_that_of_the_stored_results():
+    """Fails when the rule has changed since: run python -m cobandit.results ledger."""
+    rows = published.ledger(results.read("replication"), ensemble=results.read("ensemble"))
+    assert not differences(results.ledger(), rows, ["key"])
