@@ -22,7 +22,10 @@ from cobandit.policies import (
 from cobandit.problem import Problem, hypervolume
 
 if TYPE_CHECKING:
-    from cobandit import experiments, metrics, replay, tables
+    from cobandit import experiments as experiments
+    from cobandit import metrics as metrics
+    from cobandit import replay as replay
+    from cobandit import tables as tables
     from cobandit.recommendation import recommend
     from cobandit.replay import play, replay_identification, replay_online, spec
     from cobandit.tables import EvaluationTable, datasets, load, open_table, read

@@ -23,7 +23,6 @@ from cobandit.commands.reconstruct import reconstruct
 from cobandit.commands.rerun import page, rerun
 from cobandit.commands.verify import verify
 from cobandit.errors import CobanditError
-from cobandit.replay.kernels import ONLINE
 from cobandit.replay.methods import Spec
 
 if TYPE_CHECKING:
@@ -214,7 +213,7 @@ def replay(
         _target(picture, (".png", ".svg", ".pdf"), "--picture")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
     _check.choice(costs, "costs", ("declared", "realised"))
-    online = chosen[0].name in ONLINE
+    online = chosen[0].kind == "online"
     data = cb.open_table(table)
     for note in data.notes:
         err.print(f"note: {note}", highlight=False, markup=False)

@@ -218,7 +218,9 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
     if found := differences_of(name, part):
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         message = "; ".join(found[:3]) + more
-        raise CobanditError(f"the result {name!r} {arguments} computed anew differs from the stored one: {message}")
+        raise CobanditError(
+            f"the result {name!r} {arguments} computed anew differs from the stored one: {message}"
+        )
     return part
 
 
@@ -245,10 +247,10 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
     CobanditError
         As `read`.
     """
-    chosen = [key for key in ("member", "dataset", "rho", "block") if key in part and part[key].nunique() == 1]
     stored = read(name)
-    for key in chosen:
-        stored = stored[stored[key] == part[key].iloc[0]]
+    for key in ("member", "dataset", "rho", "block"):  # those that say which part it is
+        if key in part and len(values := part[key].unique()) == 1:
+            stored = stored[stored[key] == values[0]]
     return differences(stored, part, KEYS)
 
 

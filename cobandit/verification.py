@@ -1,4 +1,4 @@
-"""Everything that the ledger rests on, computed anew and compared with what is stored: ``cobandit verify``."""
+"""What the ledger rests on, computed anew and compared with what is stored: ``cobandit verify``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cobandit.errors import CobanditError
 
 
 class Outcome(NamedTuple):
-    """What comparing one thing found: how many of its parts were computed anew, in what time, what differs."""
+    """What comparing one thing found: how many of its parts were computed, in what time, what differs."""
 
     name: str
     computed: int
@@ -27,8 +27,8 @@ class Outcome(NamedTuple):
 def sample(name: str) -> list[tuple[Any, ...]]:
     """Choose the parts of a result that a fast verification computes.
 
-    All of the replication, the last member of the ensemble, and the last block of each table and budget of the
-    audit.
+    All of the replication, the last member of the ensemble, and the last block of each table and budget of
+    the audit.
 
     Examples
     --------

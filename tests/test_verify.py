@@ -1,4 +1,4 @@
-"""``cobandit verify`` on a small copy of the stored results: it passes as it is, and each kind of damage ends it with 1."""
+"""``cobandit verify`` on small stored results: 0 as they are, and 1 with each kind of damage."""
 
 import json
 

@@ -5,7 +5,7 @@
    tables at hand.
 2. `stand_in_for_missing_tables`: a page whose table cannot be had keeps its title and first paragraph and
    says why it did not run; the rest of the book builds.
-3. `link_the_repository`: the repository buttons appear once ``[project.urls]`` in pyproject.toml names one.
+3. `link_the_repository`: the repository and launch buttons appear once ``[project.urls]`` in pyproject.toml names one.
 4. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
    ``cobandit.tables.load``, and links there all the same.
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 
 CACHES_KEPT = 3
 STATIC = "book/_static"
+BINDER = "https://mybinder.org"
 
 
 def content_key(root: Path, unavailable: list[str]) -> str:
@@ -71,6 +72,7 @@ def add_static_files(app: Sphinx, config: Config) -> None:
     config.html_static_path.append(STATIC)
     app.add_css_file("custom.css")
     app.add_js_file("filter.js", loading_method="defer")
+    app.add_js_file("reach.js", loading_method="defer")
 
 
 NOTICE = """\
@@ -108,12 +110,13 @@ def stand_in_for_missing_tables(app: Sphinx, docname: str, source: list[str]) ->
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
-    """Turn the repository buttons on if pyproject.toml says where the repository is."""
+    """Turn the repository and launch buttons on if pyproject.toml says where the repository is."""
     project = tomllib.loads((availability.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     urls = {name.lower(): url for name, url in project.get("urls", {}).items()}
     if url := urls.get("repository") or urls.get("source"):
         options = config.html_theme_options
         options.update(repository_url=url, use_repository_button=True, use_issues_button=True)
+        options["launch_buttons"] = {"binderhub_url": BINDER, "notebook_interface": "jupyterlab"}
 
 
 def find_by_last_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node) -> Node | None:

@@ -23,7 +23,7 @@ def verify(
         bool,
         typer.Option(
             "--fast",
-            help="Compute one member of the ensemble and one block of each part of the audit: minutes, not an hour.",
+            help="Compute one member of the ensemble, one block of each part of the audit: minutes.",
         ),
     ] = False,
     workers: Annotated[int, typer.Option(help="Processes; -1 takes every core.")] = 1,

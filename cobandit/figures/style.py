@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit import _check
-from cobandit.replay.kernels import IDENTIFICATION, ONLINE
+from cobandit.replay.methods import classes
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -82,7 +82,7 @@ def method_style(method: str, options: str = "") -> dict[str, Any]:
     >>> method_style("CoHVUCB")["marker"]
     'o'
     """
-    names = [*ONLINE, *IDENTIFICATION]
+    names = list(classes())
     place = names.index(_check.choice(method, "method", names))
     color: Any = PALETTE[place % len(PALETTE)]
     if (method, options) in VARIANTS:
@@ -102,7 +102,7 @@ def method_label(method: str, options: str = "") -> str:
     """
     if (method, options) in VARIANTS:
         return VARIANTS[method, options][0]
-    label = (ONLINE | IDENTIFICATION)[method].policy.label
+    label = classes()[method].label or method
     return f"{label} ({options})" if options else label
 
 

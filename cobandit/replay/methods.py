@@ -13,10 +13,16 @@ import numpy as np
 from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
+from cobandit.policies.identification import IdentificationPolicy
+from cobandit.policies.online import OnlinePolicy
 from cobandit.replay.kernels import IDENTIFICATION, ONLINE, Kernel
+from cobandit.replay.readable import Readable, readable
 
 #: What a replay takes from the table, so that no spec may set it.
 FROM_TABLE = frozenset({"n_arms", "n_objectives", "budget", "cost_range", "costs", "expected_costs"})
+
+#: Classes without a kernel that a spec was made of, by name.
+OTHERS: dict[str, type[AskTell]] = {}
 
 
 @dataclass(frozen=True)
@@ -25,11 +31,17 @@ class Spec:
 
     name: str
     given: dict[str, Any] = field(default_factory=dict)
+    policy: type[AskTell] | None = None  # of a method that has no kernel
 
     @cached_property
-    def kernel(self) -> Kernel:
-        """The compiled method."""
-        return (ONLINE | IDENTIFICATION)[self.name]
+    def kernel(self) -> Kernel | Readable:
+        """The compiled method, or what runs the class in its place."""
+        return readable(self.policy) if self.policy else (ONLINE | IDENTIFICATION)[self.name]
+
+    @property
+    def kind(self) -> str:
+        """``"online"`` or ``"identification"``."""
+        return "identification" if issubclass(self.kernel.policy, IdentificationPolicy) else "online"
 
     @property
     def label(self) -> str:
@@ -49,14 +61,27 @@ class Spec:
         return self.kernel.policy(**from_table, **options)
 
 
-def spec(name: str, **options: Any) -> Spec:
+def classes() -> dict[str, type[AskTell]]:
+    """Return every class that can be replayed, by name: those with a kernel first, in a fixed order.
+
+    Examples
+    --------
+    >>> list(classes())[:2]
+    ['CoHVUCB', 'HVUCB']
+    """
+    return {name: kernel.policy for name, kernel in (ONLINE | IDENTIFICATION).items()} | OTHERS
+
+
+def spec(name: str | type[AskTell], **options: Any) -> Spec:
     """Name a method to replay, with options of its class.
 
     Parameters
     ----------
-    name : str
+    name : str or class
         ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"`` online; ``"CoPSI"``,
-        ``"PSISR"``, ``"UniformIdentification"`` for identification.
+        ``"PSISR"``, ``"UniformIdentification"`` for identification.  Or a class of your own that extends
+        ``OnlinePolicy`` or ``IdentificationPolicy``: it has no compiled twin and runs itself, some hundred
+        times slower; in several processes if other processes can import it.
     **options
         Keyword arguments of the class that do not come from the table; online also ``eta``, which stands
         for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
@@ -80,9 +105,23 @@ def spec(name: str, **options: Any) -> Spec:
     ...
     cobandit.errors.CobanditError: unknown method 'CoHVUBC'. Did you mean 'CoHVUCB'? Known: ...
     """
-    _check.choice(name, "method", list(ONLINE) + list(IDENTIFICATION))
-    known = set(inspect.signature((ONLINE | IDENTIFICATION)[name].policy).parameters) - FROM_TABLE
-    if name in ONLINE:
+    own = None
+    if isinstance(name, type):
+        own, name = name, name.__name__
+        if not issubclass(own, (OnlinePolicy, IdentificationPolicy)):
+            raise CobanditError(
+                f"{name} is no method: it extends neither OnlinePolicy nor IdentificationPolicy"
+            )
+        if own is classes().get(name) and name not in OTHERS:
+            own = None  # it has a kernel
+        elif name in (ONLINE | IDENTIFICATION):
+            raise CobanditError(f"there is a method {name} already: give the class another name")
+        else:
+            OTHERS[name] = own
+    _check.choice(name, "method", list(classes()))
+    own = own or OTHERS.get(name)
+    known = set(inspect.signature(classes()[name]).parameters) - FROM_TABLE
+    if issubclass(classes()[name], OnlinePolicy):
         known.add("eta")
     for option in options:
         _check.choice(option, f"option of {name}", sorted(known))
@@ -93,13 +132,13 @@ def spec(name: str, **options: Any) -> Spec:
     for option, value in options.items():
         if isinstance(value, (np.ndarray, list)):
             raise CobanditError(f"option {option} of {name} must be a single value")
-    return Spec(name, options)
+    return Spec(name, options, own)
 
 
 def specs(methods: Any, kind: str) -> list[Spec]:
     """Turn names and specs into specs of one kind of experiment (``"online"`` or ``"identification"``)."""
     registry = ONLINE if kind == "online" else IDENTIFICATION
-    if isinstance(methods, (str, Spec)):
+    if isinstance(methods, (str, Spec, type)):
         methods = [methods]
     if not isinstance(methods, Iterable):
         raise CobanditError(f"methods: names or specs are needed, got {methods!r}")
@@ -107,7 +146,7 @@ def specs(methods: Any, kind: str) -> list[Spec]:
     if not chosen:
         raise CobanditError(f"no method to replay; known: {', '.join(registry)}")
     for method in chosen:
-        if method.name not in registry:
+        if method.kind != kind:
             raise CobanditError(
                 f"{method.name} is not a method for {kind} replays; known: {', '.join(registry)}"
             )

@@ -76,20 +76,31 @@ def play(
             f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives, the table "
             f"{table.n_arms} and {table.n_objectives}"
         )
-    feedback, limit = table.feedback, _check.with_slack(policy.budget)
-    sizes = np.diff(feedback.offsets)
-    stream = np.uint64(seed)
+    feedback = table.feedback
+    rows = np.column_stack([feedback.costs, feedback.rewards])
+    return run_on(policy, rows, feedback.offsets, seed, replication, costs == "declared", watch)
+
+
+def run_on(
+    policy: AskTell,
+    rows: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    seed: int,
+    replication: int,
+    declared: bool,
+    watch: Callable[[Any, int], None] | None = None,
+) -> Run:
+    """Play a policy as `play` does, on rows (N, 1 + D) of cost and rewards, arm after arm."""
+    limit, sizes, stream = _check.with_slack(policy.budget), np.diff(offsets), np.uint64(seed)
     arms, charges = [], []
     while (arm := policy.ask()) is not None:
-        row = feedback.offsets[arm] + instance(stream, replication, arm, policy.pulls[arm], sizes[arm])
-        cost = feedback.costs[row]
-        if isinstance(policy, IdentificationPolicy) and costs == "declared":
-            cost = policy.costs[arm]
+        row = rows[offsets[arm] + instance(stream, replication, arm, policy.pulls[arm], sizes[arm])]
+        cost = policy.costs[arm] if declared and isinstance(policy, IdentificationPolicy) else row[0]
         if policy.spent + cost > limit:
             break
         if watch is not None:
             watch(policy, arm)
-        policy.tell(arm, feedback.rewards[row], cost)
+        policy.tell(arm, row[1:], cost)
         arms.append(arm)
         charges.append(cost)
     return Run(np.array(arms, dtype=np.int64), np.array(charges))

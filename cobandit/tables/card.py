@@ -92,7 +92,9 @@ class Origin(_Model):
     url: str = Field(
         pattern=r"^https?://", description="give the http(s) address of the records, at a fixed version"
     )
-    parser: Literal["swebench-bash-only"] = Field(description="name the parser of the records")
+    parser: Literal["tidy", "swebench-bash-only"] = Field(
+        "tidy", description="name the parser of the records; tidy reads one row an evaluation"
+    )
 
 
 class Card(_Model):

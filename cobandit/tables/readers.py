@@ -60,7 +60,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         refuse([Fault(str(path), "the file is empty", "export it again, with its data")])
     _check_sum(path, card)
     notes: tuple[str, ...] = ()
-    if card.origin:
+    if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.parse(path)
     else:
         readers = {".parquet": _read_parquet, ".csv": _read_csv, ".jsonl": _read_jsonl}

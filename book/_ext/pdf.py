@@ -1,0 +1,67 @@
+"""Print the single page that Sphinx's builder ``singlehtml`` makes: the whole book as one PDF with an outline.
+
+    python book/_ext/pdf.py _build/singlehtml/book/intro.html _build/cobandit.pdf
+
+Chromium prints, because it typesets formulas with the fonts of the book and keeps pictures and tables as they
+are on the pages.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+PRINT = """
+.bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-footer, footer,
+.copybtn, .headerlink, .viewcode-link, p.filter, button, #pst-skip-link, .back-to-top { display: none !important; }
+.bd-main .bd-content .bd-article-container { max-width: none !important; padding: 0 !important; }
+body, .bd-article { font-size: 10pt; }
+h1 { break-before: page; }
+h1, h2, h3, caption { break-after: avoid; }
+figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
+pre { white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important; }
+table { font-size: 7.5pt !important; }
+details.hide > summary { list-style: none; }
+"""
+FOOTER = '<div style="width:100%;font-size:8px;text-align:center"><span class="pageNumber"></span></div>'
+
+
+def chromium() -> str:
+    """Path of an installed Chromium."""
+    found = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+    if found is None:
+        sys.exit("make pdf needs Chromium (on Debian: apt-get install chromium)")
+    return found
+
+
+def print_book(page: Path, target: Path) -> None:
+    """Open the page, open what is folded in it, wait for its formulas, print it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        tab = browser.new_page(color_scheme="light")
+        tab.set_default_timeout(600_000)
+        tab.goto(page.resolve().as_uri(), wait_until="load")
+        tab.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+        tab.evaluate("MathJax.startup.promise.then(() => true)")
+        tab.evaluate("document.querySelectorAll('details:not(.hide)').forEach(d => { d.open = true; })")
+        tab.add_style_tag(content=PRINT)
+        tab.pdf(
+            path=str(target),
+            format="A4",
+            margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=FOOTER,
+            outline=True,
+            tagged=True,
+        )
+        browser.close()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    print_book(Path(sys.argv[1]), Path(sys.argv[2]))
