@@ -1,4 +1,4 @@
-# make book | test | bench | notebooks | results | clean | help
+# make book | pdf | test | bench | determinism | notebooks | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -11,10 +11,10 @@ HTML   := _build/html
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lint bench notebooks results lock clean
+.PHONY: help book pdf test lint bench determinism notebooks results lock clean
 
 help:  ## say what there is
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -33,6 +33,13 @@ book: $(READY)  ## build the book: _build/html/index.html
 	@test -f $(HTML)/index.html || { echo "jupyter-book ended without writing $(HTML)/index.html"; exit 1; }
 	@echo "the book is at $(HTML)/index.html"
 
+pdf: $(READY)  ## the book as one PDF: _build/cobandit.pdf (needs Chromium, and some minutes)
+	@for name in chromium chromium-browser google-chrome none; do command -v $$name >/dev/null && break; done; \
+	test $$name != none || { echo "make pdf prints with Chromium, which is absent (Debian: apt-get install chromium)"; exit 1; }
+	$(BIN)/jupyter-book build --builder singlehtml .
+	$(BIN)/python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
+	@echo "the book is at _build/cobandit.pdf"
+
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -48,6 +55,9 @@ test: lint book  ## lint, types, unit and doc tests, the notebooks against their
 
 bench: $(READY)  ## measure the speed ratios that the project promises
 	$(BIN)/python tests/benchmarks/ratios.py
+
+determinism: $(READY)  ## build the book twice from nothing and compare (twice the time of a build)
+	$(BIN)/python tests/determinism.py
 
 notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired .ipynb
 	$(BIN)/python book/_ext/notebooks.py refresh

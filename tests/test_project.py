@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -60,6 +61,55 @@ def test_citation_file_has_what_version_1_2_0_requires_and_this_version():
     assert [identifier["value"] for identifier in paper["identifiers"]] == ["arXiv:2608.04333"]
 
 
+def test_zenodo_says_what_the_citation_file_says():
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert zenodo["upload_type"] == citation["type"] == "software"
+    for key in ("title", "license", "keywords", "version"):
+        assert zenodo[key] == citation[key], key
+    assert zenodo["description"] == citation["abstract"]
+    assert zenodo["creators"] == citation["authors"]
+    related = [entry["identifier"] for entry in zenodo["related_identifiers"]]
+    assert related == [entry["value"] for entry in citation["references"][0]["identifiers"]]
+
+
+def test_binder_gets_the_lock_and_a_python_that_will_do():
+    """Where binder/ exists repo2docker reads nothing else; postBuild has to be executable."""
+    binder = ROOT / "binder"
+    assert {path.name for path in binder.iterdir()} == {"runtime.txt", "requirements.txt", "postBuild"}
+    found = re.fullmatch(r"python-(\d+)\.(\d+)\n", (binder / "runtime.txt").read_text())
+    least = PROJECT["requires-python"].removeprefix(">=").split(".")
+    assert tuple(map(int, found.groups())) >= tuple(map(int, least))
+    lines = (binder / "requirements.txt").read_text().splitlines()
+    (included,) = [line.removeprefix("-r ") for line in lines if line.startswith("-r ")]
+    assert (binder / included).resolve() == ROOT / "requirements.txt"
+    assert (binder / "postBuild").stat().st_mode & 0o111
+    assert (binder / "postBuild").read_text().startswith("#!")
+
+
+def test_workflow_does_what_continuous_integration_does_and_publishes():
+    text = (ROOT / ".github" / "workflows" / "book.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    steps = jobs["build"]["steps"]
+    assert ".ci/run" in [step.get("run") for step in steps]
+    assert [step["with"]["path"] for step in steps if "pages" in step.get("uses", "")] == ["_build/html"]
+    assert "build" in jobs["publish"]["needs"] and "main" in jobs["publish"]["if"]
+    assert "://" not in text
+
+
+def test_the_projects_address_stands_in_one_place():
+    """pyproject.toml has it, once there is one; buttons and links are made from it."""
+    if urls := PROJECT.get("urls"):
+        named = [
+            path.relative_to(ROOT).as_posix()
+            for path in project_files()
+            if path.suffix in (".md", ".yml", ".py", ".cff") and urls["Repository"] in path.read_text("utf-8")
+        ]
+        assert not named
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    assert not config["repository"]["url"]
+
+
 def test_changelog_knows_this_version_or_has_an_unreleased_part():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{PROJECT['version']}]" in changelog or "## [Unreleased]" in changelog
@@ -100,7 +150,7 @@ def test_makefile_targets_are_documented_and_help_lists_them():
     shown = subprocess.run(
         ["make", "-s", "help"], cwd=ROOT, capture_output=True, check=True, text=True
     ).stdout
-    for target in ["book", "test", "bench", "notebooks", "clean"]:
+    for target in ["book", "pdf", "test", "bench", "determinism", "notebooks", "clean"]:
         assert f"make {target}" in shown
 
 

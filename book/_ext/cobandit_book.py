@@ -5,7 +5,8 @@
    tables at hand.
 2. `stand_in_for_missing_tables`: a page whose table cannot be had keeps its title and first paragraph and
    says why it did not run; the rest of the book builds.
-3. `link_the_repository`: the repository and launch buttons appear once ``[project.urls]`` in pyproject.toml names one.
+3. `link_the_repository`: the repository and launch buttons appear once ``[project.urls]`` in pyproject.toml
+   names a repository.
 4. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
    ``cobandit.tables.load``, and links there all the same.
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.

@@ -1,6 +1,6 @@
-"""Print the single page that Sphinx's builder ``singlehtml`` makes: the whole book as one PDF with an outline.
+"""Print the single page that Sphinx's ``singlehtml`` makes: the whole book as one PDF with an outline.
 
-    python book/_ext/pdf.py _build/singlehtml/book/intro.html _build/cobandit.pdf
+    python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
 
 Chromium prints, because it typesets formulas with the fonts of the book and keeps pictures and tables as they
 are on the pages.
@@ -14,7 +14,9 @@ from pathlib import Path
 
 PRINT = """
 .bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-footer, footer,
-.copybtn, .headerlink, .viewcode-link, p.filter, button, #pst-skip-link, .back-to-top { display: none !important; }
+.copybtn, .headerlink, .viewcode-link, p.filter, button, #pst-skip-link {
+  display: none !important;
+}
 .bd-main .bd-content .bd-article-container { max-width: none !important; padding: 0 !important; }
 body, .bd-article { font-size: 10pt; }
 h1 { break-before: page; }
@@ -35,10 +37,12 @@ def chromium() -> str:
     return found
 
 
-def print_book(page: Path, target: Path) -> None:
+def print_book(folder: Path, target: Path) -> None:
     """Open the page, open what is folded in it, wait for its formulas, print it."""
     from playwright.sync_api import sync_playwright
 
+    page = folder / "book.html"  # its links are relative to the top, but Sphinx writes it where its source is
+    shutil.copyfile(folder / "book" / "intro.html", page)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         tab = browser.new_page(color_scheme="light")

@@ -1,0 +1,83 @@
+"""Build the book twice, each from nothing, and compare: the same numbers and the same HTML.
+
+    python tests/determinism.py        (make determinism)
+
+Each build has a copy of the checkout, so no cache is shared.  What a clock or a counter of the machine writes
+is left out: the outputs of pages that measure, which `MEASURED` names, in the page and in the search index.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Pages that measure times and memory: their outputs differ from build to build, their text does not.
+MEASURED = ("book/reproduce",)
+OUTPUT = re.compile(r'<div class="cell_output.*?(?=<div class="cell |<section|</section>)', re.S)
+LEFT_OUT = {"searchindex.js", ".buildinfo"}
+
+
+def pages_of(folder: Path) -> set[str]:
+    """Every file of a built book that is compared, by its path."""
+    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name for name in files if name.rpartition("/")[2] not in LEFT_OUT}
+
+
+def same(first: Path, second: Path, name: str) -> bool:
+    """Whether one file is the same in both books, up to what is measured."""
+    if filecmp.cmp(first / name, second / name, shallow=False):
+        return True
+    if not name.startswith(tuple(f"{page}.html" for page in MEASURED)):
+        return False
+    texts = [OUTPUT.sub("", (folder / name).read_text(encoding="utf-8")) for folder in (first, second)]
+    return texts[0] == texts[1]
+
+
+def search_index(folder: Path) -> dict[str, object]:
+    """The titles and names that a reader can search for; its words hold the numbers of the measured pages."""
+    text = (folder / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    return {key: index[key] for key in ("docnames", "titles", "objects")}
+
+
+def differences(first: Path, second: Path) -> list[str]:
+    """Say which files of two built books differ, or are in one of them only."""
+    ours, theirs = pages_of(first), pages_of(second)
+    odd = [f"{name}: in one build only" for name in sorted(ours ^ theirs)]
+    found = [f"{name}: differs" for name in sorted(ours & theirs) if not same(first, second, name)]
+    if search_index(first) != search_index(second):
+        found.append("searchindex.js: differs")
+    return odd + found
+
+
+def build(folder: Path) -> Path:
+    """Copy what git knows of into the folder and build the book there."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
+    for name in filter(None, listed):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    jupyter_book = Path(sys.executable).parent / "jupyter-book"
+    subprocess.run([jupyter_book, "build", "-q", "-W", "-n", "--keep-going", "."], cwd=folder, check=True)
+    return folder / "_build" / "html"
+
+
+def main() -> None:
+    """Build twice and exit 1 on any difference."""
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        found = differences(build(Path(one)), build(Path(two)))
+    print("\n".join(found) or "the two builds are the same, up to what the pages measure")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
