@@ -62,7 +62,7 @@ determinism: $(READY)  ## build the book twice from nothing and compare (twice t
 notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired .ipynb
 	$(BIN)/python book/_ext/notebooks.py refresh
 
-results: $(READY)  ## compute what takes too long for a page into data/results (an hour on two cores)
+results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
 	$(BIN)/python -m cobandit.results
 
 lock:  ## compile requirements.txt anew (needs uv)

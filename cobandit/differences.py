@@ -40,7 +40,7 @@ def differences(stored: pd.DataFrame, anew: pd.DataFrame, keys: Sequence[str]) -
     if len(stored) != len(anew):
         return [f"{len(stored)} rows are stored, {len(anew)} computed anew"]
     if set(stored) != set(anew):
-        odd = ", ".join(sorted(set(stored) ^ set(anew)))
+        odd = ", ".join(sorted(map(str, set(stored) ^ set(anew))))
         return [f"stored and computed anew do not have the same columns: {odd}"]
     found = []
     names = [key for key in keys if key in anew]

@@ -10,7 +10,8 @@
 4. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
    ``cobandit.tables.load``, and links there all the same.
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
-6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+6. `without_empty_roles`: the bibliography is no list to a screen reader, as none of its entries is an item.
+7. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
 7. `ahead.run_ahead`: pages run side by side instead of one after another.
 """
 
@@ -152,6 +153,16 @@ def without_thebe(app: Sphinx, config: Config) -> None:
     sheets[:] = [sheet for sheet in sheets if "thebe" not in sheet[0]]
 
 
+def without_empty_roles(
+    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
+) -> None:
+    """Take the role of a list from the bibliography: docutils gives it, but none of its entries is an item."""
+    if isinstance(body := context.get("body"), str):
+        context["body"] = body.replace(
+            '<div role="list" class="citation-list">', '<div class="citation-list">'
+        )
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
     app.add_config_value("cobandit_key", "", "env", str)
@@ -163,4 +174,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-before-read-docs", ahead.run_ahead)
     app.connect("source-read", stand_in_for_missing_tables)
     app.connect("missing-reference", find_by_last_name)
+    app.connect("html-page-context", without_empty_roles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,12 +19,13 @@ PRINT = """
 }
 .bd-main .bd-content .bd-article-container { max-width: none !important; padding: 0 !important; }
 body, .bd-article { font-size: 10pt; }
-h1 { break-before: page; }
+span[id^="document-"] + section { break-before: page; }
 h1, h2, h3, caption { break-after: avoid; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important; }
 table { font-size: 7.5pt !important; }
-details.hide > summary { list-style: none; }
+pre, div.highlight, div.cell_input { break-inside: auto !important; }
+details.hide { display: none !important; }
 """
 FOOTER = '<div style="width:100%;font-size:8px;text-align:center"><span class="pageNumber"></span></div>'
 

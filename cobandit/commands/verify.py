@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from cobandit.verification import Outcome
@@ -35,7 +35,7 @@ def verify(
     """
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as bar:
-        shown: dict[str, int] = {}
+        shown: dict[str, TaskID] = {}
 
         def tell(name: str, done: int, parts: int) -> None:
             if name not in shown:
