@@ -329,3 +329,56 @@ def test_ragged_arms_are_bootstrapped_arm_by_arm():
     for arm in range(4):
         own = feedback.costs[feedback.offsets[arm] : feedback.offsets[arm + 1]]
         assert set(run.costs[run.arms == arm]) == set(own)
+
+
+# ----------------------------------------------------------------------------- classes without a kernel
+
+
+class OwnCoHV(cb.CoHVUCB):
+    label = "own CoHV-UCB"
+
+
+class OwnCoPSI(cb.CoPSI):
+    label = "own CoPSI"
+
+
+def halves(frame, own, method):
+    parts = [frame[frame["method"] == name].drop(columns="method") for name in (own, method)]
+    return [part.reset_index(drop=True) for part in parts]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
+    table = cb.load("synthetic-24")
+    options = {"reward_scale": 0.03, "eta": 0.25}
+    methods = [cb.spec(OwnCoHV, **options), cb.spec("CoHVUCB", **options)]
+    how = {"replications": 2, "workers": workers, "backend": "threading"}
+    runs, paths = cb.replay_online(table, methods, rho=[0.5, 4], trace=True, **how)
+    pd.testing.assert_frame_equal(*halves(runs, "OwnCoHV", "CoHVUCB"))
+    pd.testing.assert_frame_equal(*halves(paths, "OwnCoHV", "CoHVUCB"))
+    for costs in ("declared", "realised"):
+        found = cb.replay_identification(table, [OwnCoPSI, "CoPSI"], rho=[1, 50], costs=costs, **how)
+        pd.testing.assert_frame_equal(*halves(found, "OwnCoPSI", "CoPSI"))
+
+
+def test_class_without_a_kernel_has_a_look_of_its_own_and_leaves_the_others_theirs():
+    from cobandit import figures
+
+    known = [("CoHVUCB", ""), ("CoPSI", ""), ("CoPSI", "normaliser=adaptive")]
+    cb.spec(OwnCoHV)
+    before = [figures.method_style(*each) for each in known]
+    later = cb.spec(type("Later", (cb.CoPSI,), {}))
+    assert [figures.method_style(*each) for each in known] == before
+    assert figures.method_style(later.name) not in [*before, figures.method_style("OwnCoHV")]
+    assert figures.method_label("OwnCoHV") == "own CoHV-UCB"
+
+
+def test_class_that_is_no_method_or_takes_a_name_is_refused():
+    with pytest.raises(CobanditError, match="dict is no method: it extends neither"):
+        cb.spec(dict)
+    taken = type("CoHVUCB", (cb.CoHVUCB,), {})
+    with pytest.raises(CobanditError, match="there is a method CoHVUCB already"):
+        cb.spec(taken)
+    assert cb.spec(cb.CoHVUCB).policy is None  # the class of a kernel is that kernel
+    with pytest.raises(CobanditError, match="OwnCoPSI is not a method for online replays"):
+        cb.replay_online(cb.load("synthetic-24"), [OwnCoPSI], rho=[2])

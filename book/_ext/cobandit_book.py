@@ -156,7 +156,7 @@ def without_thebe(app: Sphinx, config: Config) -> None:
 def without_empty_roles(
     app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
 ) -> None:
-    """Take the role of a list from the bibliography: docutils gives it, but none of its entries is an item."""
+    """Take the role of a list from the bibliography: none of its entries is an item."""
     if isinstance(body := context.get("body"), str):
         context["body"] = body.replace(
             '<div role="list" class="citation-list">', '<div class="citation-list">'

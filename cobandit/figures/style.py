@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit import _check
-from cobandit.replay.methods import classes
+from cobandit.replay.kernels import IDENTIFICATION, ONLINE
+from cobandit.replay.methods import OTHERS, classes
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -82,11 +83,16 @@ def method_style(method: str, options: str = "") -> dict[str, Any]:
     >>> method_style("CoHVUCB")["marker"]
     'o'
     """
-    names = list(classes())
-    place = names.index(_check.choice(method, "method", names))
-    color: Any = PALETTE[place % len(PALETTE)]
-    if (method, options) in VARIANTS:
-        place, color = len(names) + list(VARIANTS).index((method, options)), VARIANTS[method, options][1]
+    _check.choice(method, "method", list(classes()))
+    places: list[Any] = [
+        *ONLINE,
+        *IDENTIFICATION,
+        *VARIANTS,
+        *OTHERS,
+    ]  # the first keep theirs, whatever is added
+    variant = (method, options) in VARIANTS
+    place = places.index((method, options) if variant else method)
+    color: Any = VARIANTS[method, options][1] if variant else PALETTE[place % len(PALETTE)]
     return {"color": color, "marker": MARKERS[place % len(MARKERS)]}
 
 
