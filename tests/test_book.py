@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -275,3 +276,15 @@ def test_example_card_of_the_data_page_is_a_card():
     example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
     card = Card(**example)
     assert card.columns == ("config", "instance", "cost_usd", "correct", "latency_s", "model", "prompt")
+
+
+@pytest.mark.parametrize("address", ["", "https://example.org/someone/cobandit"])
+def test_buttons_appear_once_the_project_has_an_address(extension, tmp_path, monkeypatch, address):
+    availability, cobandit_book = extension
+    urls = f'[project.urls]\nRepository = "{address}"\n' if address else ""
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "cobandit"\n{urls}')
+    monkeypatch.setattr(availability, "ROOT", tmp_path)
+    config = SimpleNamespace(html_theme_options={})
+    cobandit_book.link_the_repository(None, config)
+    assert config.html_theme_options.get("repository_url", "") == address
+    assert ("launch_buttons" in config.html_theme_options) == bool(address)

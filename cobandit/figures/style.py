@@ -84,12 +84,8 @@ def method_style(method: str, options: str = "") -> dict[str, Any]:
     'o'
     """
     _check.choice(method, "method", list(classes()))
-    places: list[Any] = [
-        *ONLINE,
-        *IDENTIFICATION,
-        *VARIANTS,
-        *OTHERS,
-    ]  # the first keep theirs, whatever is added
+    # whatever is added, those before it keep their places
+    places: list[Any] = [*ONLINE, *IDENTIFICATION, *VARIANTS, *OTHERS]
     variant = (method, options) in VARIANTS
     place = places.index((method, options) if variant else method)
     color: Any = VARIANTS[method, options][1] if variant else PALETTE[place % len(PALETTE)]
