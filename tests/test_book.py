@@ -278,6 +278,20 @@ def test_example_card_of_the_data_page_is_a_card():
     assert card.columns == ("config", "instance", "cost_usd", "correct", "latency_s", "model", "prompt")
 
 
+def test_source_pages_lead_back_to_where_a_thing_is_documented(extension):
+    _, cobandit_book = extension
+    names = {"cobandit.CoPSI", "cobandit.CoPSI.ask", "cobandit.Journal.ask", "cobandit.tables.available"}
+    for written, meant in [
+        ("cobandit.CoPSI", "cobandit.CoPSI"),
+        ("cobandit.policies.identification.CoPSI", "cobandit.CoPSI"),
+        ("cobandit.policies.identification.CoPSI.ask", "cobandit.CoPSI.ask"),
+        ("cobandit.available", "cobandit.tables.available"),
+        ("cobandit.nothing", ""),
+    ]:
+        link = '<a href="../book/api.html#{}">[docs]</a>'
+        assert cobandit_book.lead_back(link.format(written), names) == link.format(meant)
+
+
 @pytest.mark.parametrize("address", ["", "https://example.org/someone/cobandit"])
 def test_buttons_appear_once_the_project_has_an_address(extension, tmp_path, monkeypatch, address):
     availability, cobandit_book = extension

@@ -11,7 +11,8 @@
    ``cobandit.tables.load``, and links there all the same.
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
 6. `without_empty_roles`: the bibliography is no list to a screen reader, as none of its entries is an item.
-7. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+7. `mend_source_pages`: a source page leads back to where the reference documents it.
+8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
 7. `ahead.run_ahead`: pages run side by side instead of one after another.
 """
 
@@ -163,6 +164,36 @@ def without_empty_roles(
         )
 
 
+WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
+
+
+def lead_back(body: str, names: set[str]) -> str:
+    """Mend the links from source to reference: viewcode takes a thing to be documented under its module.
+
+    ``names`` are the documented ones.  Of a name that is not among them, class and method or the last part
+    alone say which one is meant.
+    """
+
+    def documented(found: re.Match[str]) -> str:
+        name = found[0]
+        if name in names:
+            return name
+        parts = name.split(".")
+        tail = "." + ".".join(parts[-2:] if parts[-2][:1].isupper() else parts[-1:])
+        same = [known for known in names if known.endswith(tail)]
+        return same[0] if len(same) == 1 else ""
+
+    return WAY_BACK.sub(documented, body)
+
+
+def mend_source_pages(
+    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
+) -> None:
+    """Let the source pages lead back to the reference."""
+    if page.startswith("_modules/") and isinstance(body := context.get("body"), str):
+        context["body"] = lead_back(body, set(app.env.domains["py"].objects))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
     app.add_config_value("cobandit_key", "", "env", str)
@@ -175,4 +206,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", stand_in_for_missing_tables)
     app.connect("missing-reference", find_by_last_name)
     app.connect("html-page-context", without_empty_roles)
+    app.connect("html-page-context", mend_source_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

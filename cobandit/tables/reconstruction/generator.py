@@ -2,7 +2,7 @@
 
 Means.  Model m has an ability a_m, a slowness s_m and a verbosity v_m, standard normal, the first two
 correlated; configuration i of model m adds the effects of its prompt, temperature and generation limit, an
-interaction of model and prompt, and noise, which gives three scores x_i, y_i, z_i:
+interaction of model and prompt, and noise, which gives three scores x_i, y_i, z_i::
 
     accuracy_i = low + (high - low) u_i^skew_accuracy,              u_i = x_i brought onto [0, 1]
     latency_i  = low (high / low)^(w_i^skew_latency),               w_i = y_i brought onto [0, 1]
@@ -12,7 +12,7 @@ so that the smallest and the largest mean are the ends that the paper prints.  A
 1,000 instances.  Token means are stretched on either side of the shorter limit to meet their ends, once over
 all instances and once over the profiling split.
 
-Instances.  Instance q has a difficulty d_q that all configurations share.  For configuration i:
+Instances.  Instance q has a difficulty d_q that all configurations share.  For configuration i::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   r d_q + r' e_iq
     tokens_iq  = min(limit, scale exp(TOKEN_SPREAD (r d_q + r' f_iq))),  whole numbers of the given sums
