@@ -9,7 +9,8 @@
 4. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
    ``cobandit.tables.load``, and links there all the same.
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
-6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+6. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
+7. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 
 CACHES_KEPT = 3
 STATIC = "book/_static"
+EXPLORER = ("d3.min.js", "plot.umd.min.js", "explorer.js")
 
 
 def content_key(root: Path, unavailable: list[str]) -> str:
@@ -69,6 +71,13 @@ def add_static_files(app: Sphinx, config: Config) -> None:
     config.html_static_path.append(STATIC)
     app.add_css_file("custom.css")
     app.add_js_file("filter.js", loading_method="defer")
+
+
+def add_explorer(app: Sphinx, pagename: str, *_: object) -> None:
+    """Give the page `explorer` its scripts; what is added here holds for this page alone."""
+    if pagename == "notebooks/explorer":
+        for name in EXPLORER:
+            app.add_js_file(f"explorer/{name}", loading_method="defer")
 
 
 NOTICE = """\
@@ -155,5 +164,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("source-read", stand_in_for_missing_tables)
+    app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
