@@ -11,6 +11,7 @@
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
 6. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
 7. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+8. `ahead.run_ahead`: pages run side by side instead of one after another.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import ahead
 import availability
 from docutils.nodes import Node
 from sphinx.addnodes import pending_xref
@@ -163,6 +165,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", link_the_repository)
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
+    app.connect("env-before-read-docs", ahead.run_ahead)
     app.connect("source-read", stand_in_for_missing_tables)
     app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
