@@ -192,7 +192,7 @@ def html(data: dict[str, Any]) -> str:
     """
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
     return (
-        '<div id="explorer"><p class="explorer-fallback">The controls and pictures of this page are drawn by a '
+        '<div id="cobandit-explorer"><p class="explorer-fallback">The controls and pictures of this page are drawn by a '
         "script in the built book; where it does not run, the pages on results show the same replays.</p></div>\n"
         f'<script type="application/json" id="explorer-data">{packed}</script>'
     )

@@ -1,9 +1,9 @@
 // Draws what cobandit.explorer computed and the page holds as JSON. Nothing is computed here but places on a page.
 document.addEventListener("DOMContentLoaded", () => {
-  const root = document.getElementById("explorer");
+  const root = document.getElementById("cobandit-explorer");
   if (!root) return;
   const data = JSON.parse(document.getElementById("explorer-data").textContent);
-  const symbols = { o: "circle", s: "square", D: "diamond", "^": "triangle", v: "wye", P: "plus", X: "times" };
+  const symbols = { o: "circle", s: "square", D: "diamond", "^": "triangle", v: "wye", P: "cross", X: "star" };
   const shown = 12; // configurations in the picture of the allocation; the table has all
 
   const number = (x) => (x === null ? "none" : x.toLocaleString("en", { maximumSignificantDigits: 4 }));
@@ -136,7 +136,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // ---- the pictures
 
   const width = () => Math.max(280, root.clientWidth);
-  const spread = ([mean, half]) => [mean - (half ?? 0), mean + (half ?? 0)];
+  const spread = ([mean, half]) => [Math.max(0, mean - (half ?? 0)), mean + (half ?? 0)]; // neither scores nor pulls are negative
 
   function frontPicture({ table, view, arms }) {
     // two objectives against each other; a single one against the cost
@@ -147,10 +147,11 @@ document.addEventListener("DOMContentLoaded", () => {
     const bars = { stroke: colour, strokeOpacity: 0.4 };
     return Plot.plot({
       width: width(),
-      height: 340,
+      height: 350,
       marginLeft: 50,
+      marginBottom: 42,
       r: { range: [2.5, 14] },
-      x: { label: flat ? `mean cost, ${table.unit}` : `mean ${view.objectives[0]}`, type: flat ? "log" : "linear", grid: true, ticks: 5, tickFormat: "~s" },
+      x: { label: flat ? `mean cost, ${table.unit}` : `mean ${view.objectives[0]}`, type: flat ? "log" : "linear", grid: true, ticks: 5, tickFormat: number },
       y: { label: `mean ${view.objectives[flat ? 0 : 1]}`, grid: true, ticks: 6 },
       marks: [
         Plot.ruleX(arms, { x, y1: (arm) => spread(arm.values[flat ? 0 : 1])[0], y2: (arm) => spread(arm.values[flat ? 0 : 1])[1], ...bars }),
@@ -167,10 +168,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const room = Math.min(260, Math.round(0.45 * width()));
     return Plot.plot({
       width: width(),
-      height: 40 + 22 * most.length,
+      height: 50 + 22 * most.length,
       marginLeft: room,
-      marginBottom: 36,
-      x: { label: "pulls a run", grid: true, ticks: 4, tickFormat: "~s" },
+      marginBottom: 42,
+      x: { label: "pulls a run", grid: true, ticks: 4, tickFormat: number },
       y: { label: null, domain: most.map((arm) => arm.name) },
       marks: [
         Plot.axisY({ label: null, tickSize: 0, textOverflow: "ellipsis", lineWidth: room / 11 }),
@@ -190,10 +191,11 @@ document.addEventListener("DOMContentLoaded", () => {
     const log = measure.endsWith("regret") && points.every((point) => point.low > 0);
     return Plot.plot({
       width: width(),
-      height: 320,
+      height: 330,
       marginLeft: 55,
+      marginBottom: 42,
       x: { label: "budget ρ, evaluations per configuration", type: "log", base: 2, ticks: [...new Set(cells.map((cell) => cell.rho))], tickFormat: number },
-      y: { label: `${label} (${less ? "less" : "more"} is better)`, type: log ? "log" : "linear", grid: true, ticks: 5, tickFormat: "~s", zero: !log },
+      y: { label: `${label} (${less ? "less" : "more"} is better)`, type: log ? "log" : "linear", grid: true, ticks: 5, tickFormat: number, zero: !log },
       color: { domain: members.map((other) => other.label), range: members.map((other) => other.color) },
       symbol: { domain: members.map((other) => other.label), range: members.map((other) => symbols[other.marker]), legend: true },
       marks: [
@@ -219,7 +221,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const captions = [
       `The front of ${now.table.shown}: blue is Pareto-optimal, grey is not, the star has the best return on cost; the area is the pulls of ${now.method.label}; bars are 95 % intervals of the means`,
       `Where ${now.method.label} spends on ${now.table.shown}: the ${Math.min(shown, now.arms.length)} most pulled of ${now.arms.length} configurations, full colour for the front; bars are 95 % intervals`,
-      `${now.label} on ${now.table.shown} by budget: means with 95 % intervals; the dashed line is the chosen budget`,
+      `By budget, on ${now.table.shown}, the ${now.label}: means with 95 % intervals; the dashed line is the chosen budget`,
     ];
     [frontPicture, allocationPicture, measurePicture].forEach((picture, place) => {
       const [caption, frame] = figures[place].children;

@@ -12,7 +12,7 @@ so that the smallest and the largest mean are the ends that the paper prints.  A
 1,000 instances.  Token means are stretched on either side of the shorter limit to meet their ends, once over
 all instances and once over the profiling split.
 
-Instances.  Instance q has a difficulty d_q that all configurations share.  For configuration i:
+Instances.  Instance q has a difficulty d_q that all configurations share.  For configuration i::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   r d_q + r' e_iq
     tokens_iq  = min(limit, scale exp(TOKEN_SPREAD (r d_q + r' f_iq))),  whole numbers of the given sums
