@@ -63,7 +63,9 @@ def _mean_and_half(frame: pd.DataFrame, by: str, column: str, size: int) -> dict
     return {"mean": numbers(grouped["mean"]), "half": numbers(half, 3)}
 
 
-def _replays(table: EvaluationTable, task: str, replications: int, seed: int, **how: Any) -> list[dict[str, Any]]:
+def _replays(
+    table: EvaluationTable, task: str, replications: int, seed: int, **how: Any
+) -> list[dict[str, Any]]:
     """Every method and budget of a task: its measures and its allocation."""
     if task == "online":
         methods: Sequence[Any] = experiments.online_methods()
@@ -79,7 +81,11 @@ def _replays(table: EvaluationTable, task: str, replications: int, seed: int, **
     counted = dict(list(pulls.groupby(list(by))))
     cells = []
     for key, group in runs.groupby(list(by), sort=False):
-        cell: dict[str, Any] = {"method": key[0], "rho": key[1], "budget": numbers(group["budget"].iloc[:1])[0]}
+        cell: dict[str, Any] = {
+            "method": key[0],
+            "rho": key[1],
+            "budget": numbers(group["budget"].iloc[:1])[0],
+        }
         if key in counted:  # else no run of this cell was feasible
             for name, summary in summaries.items():
                 cell[name] = numbers(summary.loc[key, ["mean", "low", "high"]])
@@ -192,7 +198,8 @@ def html(data: dict[str, Any]) -> str:
     """
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
     return (
-        '<div id="cobandit-explorer"><p class="explorer-fallback">The controls and pictures of this page are drawn by a '
-        "script in the built book; where it does not run, the pages on results show the same replays.</p></div>\n"
+        '<div id="cobandit-explorer"><p class="explorer-fallback">The controls and pictures of this page are '
+        "drawn by a script in the built book; where it does not run, the pages on results show the same "
+        "kinds of replays.</p></div>\n"
         f'<script type="application/json" id="explorer-data">{packed}</script>'
     )

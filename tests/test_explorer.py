@@ -174,7 +174,9 @@ class TestPage:
                 problem = table.for_objectives(*choice["objectives"]).problem
                 text = choose(tab, table=place, objectives=view, method="CoHVUCB")
                 assert text.startswith(f"{shown['shown']}, objectives {' and '.join(choice['objectives'])}: ")
-                assert f"{problem.pareto_mask.sum()} of {table.n_arms} configurations are on the front" in text
+                assert (
+                    f"{problem.pareto_mask.sum()} of {table.n_arms} configurations are on the front" in text
+                )
                 assert f"best return on cost has {problem.names[problem.best_arm]}." in text
                 assert tab.locator(".explorer-figure svg").count() >= 3
                 captions = tab.locator(".explorer-figure figcaption").all_inner_texts()
@@ -190,7 +192,9 @@ class TestPage:
         assert tab.evaluate("document.activeElement.id") == "explorer-budget"
         tab.keyboard.press("ArrowDown")
         assert tab.locator(".explorer-says").inner_text() != before
-        labelled = "[...document.querySelectorAll('#cobandit-explorer select')].every(s => s.labels.length == 1)"
+        labelled = (
+            "[...document.querySelectorAll('#cobandit-explorer select')].every(s => s.labels.length == 1)"
+        )
         assert tab.evaluate(labelled)
 
     def test_nothing_leaves_the_machine(self, visit):

@@ -88,7 +88,9 @@ def replay_allocation(
     (48, True)
     """
     listed = [methods] if isinstance(methods, (str, Spec)) else list(methods)
-    kind = "online" if any(getattr(method, "name", method) in ONLINE for method in listed) else "identification"
+    kind = (
+        "online" if any(getattr(method, "name", method) in ONLINE for method in listed) else "identification"
+    )
     # one part a cell: with K rows a run, many small frames would take longer than the runs
     cells = cells_of(table, specs(listed, kind), rho, replications, seed, most=1)
     how = {"workers": workers, "backend": backend, "scheduler": scheduler, "progress": progress}

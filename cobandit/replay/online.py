@@ -41,7 +41,7 @@ def pulls_of(
     arms: NDArray[np.int64] | None = None,
     costs: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Play replications; pulls of each arm and spending, and into ``arms`` and ``costs`` each pull if given."""
+    """Play replications: pulls of each arm, and spending; ``arms`` and ``costs`` take down each pull."""
     n = len(replications)
     played: tuple[NDArray[np.int64], NDArray[np.float64]] = cell.spec.kernel.run(
         cell.spec.kernel.read(policy),
