@@ -12,8 +12,9 @@
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
 6. `without_empty_roles`: the bibliography is no list to a screen reader, as none of its entries is an item.
 7. `mend_source_pages`: a source page leads back to where the reference documents it.
-8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
-7. `ahead.run_ahead`: pages run side by side instead of one after another.
+8. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
+9. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+10. `ahead.run_ahead`: pages run side by side instead of one after another.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ log = logging.getLogger(__name__)
 CACHES_KEPT = 3
 STATIC = "book/_static"
 BINDER = "https://mybinder.org"
+EXPLORER = ("d3.min.js", "plot.umd.min.js", "explorer.js")
 
 
 def content_key(root: Path, unavailable: list[str]) -> str:
@@ -76,6 +78,13 @@ def add_static_files(app: Sphinx, config: Config) -> None:
     app.add_css_file("custom.css")
     app.add_js_file("filter.js", loading_method="defer")
     app.add_js_file("reach.js", loading_method="defer")
+
+
+def add_explorer(app: Sphinx, pagename: str, *_: object) -> None:
+    """Give the page `explorer` its scripts; what is added here holds for this page alone."""
+    if pagename == "notebooks/explorer":
+        for name in EXPLORER:
+            app.add_js_file(f"explorer/{name}", loading_method="defer")
 
 
 NOTICE = """\
@@ -204,6 +213,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", ahead.run_ahead)
     app.connect("source-read", stand_in_for_missing_tables)
+    app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
     app.connect("html-page-context", without_empty_roles)
     app.connect("html-page-context", mend_source_pages)

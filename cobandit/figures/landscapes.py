@@ -134,5 +134,5 @@ def drawn_from(source: EvaluationTable, replications: int, seed: int, drawn_by: 
     checksum = f", sha256 {source.card.sha256[:12]}…" if source.card.sha256 else ""
     return (
         f"*{provenance(source)}{checksum}; {replications:,} replications, seed {seed}; drawn by "
-        f"`cobandit.{drawn_by}`.*"
+        f"{{py:func}}`cobandit.{drawn_by}`.*"
     )

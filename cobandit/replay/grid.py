@@ -50,9 +50,14 @@ def source_of(table: EvaluationTable) -> Source:
 
 
 def cells_of(
-    table: EvaluationTable, chosen: list[Spec], rho: Iterable[float] | float, replications: int, seed: int
+    table: EvaluationTable,
+    chosen: list[Spec],
+    rho: Iterable[float] | float,
+    replications: int,
+    seed: int,
+    most: int = PARTS,
 ) -> list[Cell]:
-    """Check the grid and cut it into parts, each method and budget in at most `PARTS`."""
+    """Check the grid and cut it into parts, each method and budget in at most ``most``."""
     if not hasattr(table, "feedback"):
         raise CobanditError(
             f"table: an EvaluationTable is needed, got {table!r}; load one with cobandit.load"
@@ -61,7 +66,7 @@ def cells_of(
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
     replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
-    parts = np.array_split(np.arange(replications), min(PARTS, replications))
+    parts = np.array_split(np.arange(replications), min(most, replications))
     per_round = float(table.costs.sum())  # K times the mean cost
     return [Cell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from cobandit import _check, metrics
 from cobandit.errors import BudgetError
@@ -17,12 +18,30 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
+def pulls_of(
+    source: Source, cell: Cell, realised: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Play the cell's replications; pulls of each arm, spending, and which arms each run returned."""
+    policy: Any = cell.spec.make(
+        cell.rho, costs=source.costs, budget=cell.budget, n_objectives=source.problem.n_objectives
+    )
+    played: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]] = cell.spec.kernel.run(
+        cell.spec.kernel.read(policy),
+        _check.with_slack(cell.budget),
+        source.costs,
+        realised,
+        source.table,
+        np.uint64(cell.seed),
+        cell.replications,
+        np.empty((len(cell.replications), 0), dtype=np.int64),
+    )
+    return played
+
+
 def _identification_part(source: Source, cell: Cell, realised: bool) -> tuple[pd.DataFrame]:
     problem, n = source.problem, len(cell.replications)
     try:
-        policy: Any = cell.spec.make(
-            cell.rho, costs=source.costs, budget=cell.budget, n_objectives=problem.n_objectives
-        )
+        pulls, spent, returned = pulls_of(source, cell, realised)
     except BudgetError:
         nothing = np.full(n, np.nan)
         return (
@@ -36,16 +55,6 @@ def _identification_part(source: Source, cell: Cell, realised: bool) -> tuple[pd
                 f1=nothing,
             ),
         )
-    pulls, spent, returned = cell.spec.kernel.run(
-        cell.spec.kernel.read(policy),
-        _check.with_slack(cell.budget),
-        source.costs,
-        realised,
-        source.table,
-        np.uint64(cell.seed),
-        cell.replications,
-        np.empty((n, 0), dtype=np.int64),
-    )
     names = np.array(problem.names, dtype=object)
     return (
         frame_of(

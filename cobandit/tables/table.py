@@ -12,7 +12,7 @@ import pandas as pd
 
 from cobandit._check import choice
 from cobandit.dominance import pareto_mask
-from cobandit.errors import TableError
+from cobandit.errors import CobanditError, TableError
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
 from cobandit.tables.keys import repeats
@@ -36,7 +36,7 @@ class Feedback(NamedTuple):
 class EvaluationTable:
     """A checked evaluation table of K configurations and D objectives; it does not change once made.
 
-    Make one with :func:`cobandit.read`, :func:`cobandit.tables.load` or :meth:`from_frame`.
+    Make one with :func:`cobandit.read`, :func:`cobandit.load` or :meth:`from_frame`.
 
     Attributes
     ----------
@@ -314,6 +314,32 @@ class EvaluationTable:
         return EvaluationTable(
             self.card, self.notes, left_over, self._arms[keep], self._limits, self._raw[keep]
         )
+
+    def for_objectives(self, *names: str) -> EvaluationTable:
+        """Keep some of the objectives, in the order given; transforms, split and costs stay as they are.
+
+        Parameters
+        ----------
+        *names : str
+            One or more of ``objectives``.
+
+        Returns
+        -------
+        EvaluationTable
+
+        Raises
+        ------
+        CobanditError
+            If a name is no objective, none is given, or one is given twice.
+        """
+        if not names or len(set(names)) < len(names):
+            raise CobanditError(f"objectives: different names are needed, got {names}")
+        places = [self.objectives.index(choice(name, "objective", self.objectives)) for name in names]
+        card = self.card.model_copy(update={"objectives": [self.card.objectives[d] for d in places]})
+        records = self._records._replace(rewards=np.ascontiguousarray(self._records.rewards[:, places]))
+        limits = {name: self._limits[name] for name in names if name in self._limits}
+        raw = self._raw[[objective.column for objective in card.objectives]]
+        return EvaluationTable(card, self.notes, records, self._arms, limits, raw)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
