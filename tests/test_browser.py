@@ -31,12 +31,10 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no name leads anywhere
 ]
 
-#: Every page that was built, those of the source code and the index included; index.html only forwards.
-PAGES = sorted(
-    path.relative_to(HTML).as_posix()
-    for path in HTML.rglob("*.html")
-    if "_static" not in path.parts and path != HTML / "index.html"
-)
+#: Every page of the book and the index; of the pages of source code, which one template makes, the longest.
+BUILT = [path for path in HTML.rglob("*.html") if "_static" not in path.parts and path != HTML / "index.html"]
+SOURCES = sorted((path for path in BUILT if "_modules" in path.parts), key=lambda path: path.stat().st_size)
+PAGES = sorted(path.relative_to(HTML).as_posix() for path in {*BUILT, *SOURCES[-1:]} - set(SOURCES[:-1]))
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
