@@ -24,6 +24,7 @@ from rich.progress import track
 
 from cobandit import _check, audit, experiments
 from cobandit.errors import CobanditError
+from cobandit.regions import maps
 from cobandit.replay import replay_identification, spec
 from cobandit.tables import EvaluationTable, load, reconstruction
 from cobandit.tables.catalogue import data_directory
@@ -131,7 +132,11 @@ RESULTS = {
         ],
         TABLES,
     ),
+    "regions": Result(maps.part, maps.parts, ()),  # of random problems: no data file is read
 }
+
+#: Columns that name a part, among those of any result.
+PART = ("member", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms")
 
 
 def directory() -> Path:
@@ -168,7 +173,7 @@ def read(name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit"}
+    name : {"replication", "ensemble", "audit", "regions"}
 
     Raises
     ------
@@ -197,9 +202,9 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit"}
+    name : {"replication", "ensemble", "audit", "regions"}
     *arguments
-        Of `replication`, `ensemble_member` or `audit_block`.
+        Of `replication`, `ensemble_member`, `audit_block` or `cobandit.regions.maps.part`.
 
     Returns
     -------
@@ -212,7 +217,7 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
         If the two differ; counts have to agree exactly, means to a relative 1e-9.
     """
     part, stored = RESULTS[name].part(*arguments), read(name)
-    keys = [key for key in ("member", "dataset", "rho", "block") if key in part]
+    keys = [key for key in PART if key in part]
     known = stored.merge(part[keys].drop_duplicates(), on=keys)[part.columns]
     try:
         pd.testing.assert_frame_equal(known, part.reset_index(drop=True), check_dtype=False, rtol=1e-9)
