@@ -38,12 +38,12 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Notebooks run one after another: two kernels that start at once may pick the same ports.
 test: lint book  ## lint, types, unit and doc tests, the notebooks against their stored outputs, the built book
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
 	if [ -n "$$runnable" ]; then \
-	  $(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg $$runnable; \
+	  PYTHONPATH=tests $(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \
+	    --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg $$runnable; \
 	else echo "no notebook can run here: every one needs a table that is not available"; fi
 
 bench: $(READY)  ## measure the speed ratios that the project promises

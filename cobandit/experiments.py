@@ -211,9 +211,9 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     cells = []
     for quantity in ("efficiency_regret", "moving_average"):
         for frame, by in ((end, ()), (along, ("spent",))):
-            cells.append(
-                metrics.summarise(frame.assign(status="ok"), quantity, ("method", "options", "rho", *by))
-            )
+            begun = frame[quantity].notna()  # a run whose first pull costs more has no average yet
+            counted = frame.assign(status=np.where(begun, "ok", "not begun"))
+            cells.append(metrics.summarise(counted, quantity, ("method", "options", "rho", *by)))
             cells[-1]["quantity"] = quantity
     return pd.concat(cells, ignore_index=True).assign(experiment="trajectory")
 

@@ -10,6 +10,7 @@
    ``cobandit.tables.load``, and links there all the same.
 5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
 6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+7. `ahead.run_ahead`: pages run side by side instead of one after another.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import ahead
 import availability
 from docutils.nodes import Node
 from sphinx.addnodes import pending_xref
@@ -154,6 +156,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", link_the_repository)
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
+    app.connect("env-before-read-docs", ahead.run_ahead)
     app.connect("source-read", stand_in_for_missing_tables)
     app.connect("missing-reference", find_by_last_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

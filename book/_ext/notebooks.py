@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 import availability
+from joblib import Parallel, delayed
 
 
 def runnable() -> list[Path]:
@@ -31,7 +32,7 @@ def runnable() -> list[Path]:
     return found
 
 
-def refresh(path: Path) -> None:
+def refresh(path: Path) -> Path:
     """Run one MyST notebook and write its .ipynb; cell ids are numbers, so that a rerun changes no line."""
     import jupytext
     import nbformat
@@ -50,6 +51,7 @@ def refresh(path: Path) -> None:
     notebook.metadata.pop("language_info", None)  # holds the patch version of Python
     nbformat.write(notebook, path.with_suffix(".ipynb"))
     path.touch()  # jupytext takes the newer file of a pair for the source
+    return path
 
 
 def draw_readme() -> None:
@@ -66,11 +68,13 @@ def draw_readme() -> None:
 def main(command: str) -> None:
     if command == "refresh":
         draw_readme()
-    for path in runnable():
-        if command == "refresh":
-            print(f"running {path.name}", flush=True)
-            refresh(path)
-        else:
+        done = Parallel(n_jobs=-1, backend="threading", return_as="generator_unordered")(
+            delayed(refresh)(path) for path in runnable()
+        )
+        for path in done:
+            print(f"ran {path.name}", flush=True)
+    else:
+        for path in runnable():
             print(path.with_suffix(".ipynb").relative_to(availability.ROOT))
 
 
