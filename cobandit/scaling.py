@@ -6,6 +6,7 @@ Times are processor times, so that what else runs on the machine counts little.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from cobandit.replay import kernels
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-SCALES = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
+SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
 
 
 def random_rows(
@@ -230,7 +231,7 @@ def with_cost_objective(table: EvaluationTable, n_objectives: int) -> Evaluation
     objectives: list[dict[str, Any]] = [{"name": name, "column": name} for name in names]
     objectives[-1] |= {"transform": "inverse-percentile", "low": 5, "high": 95}
     frame = table.rows.drop(columns="split")
-    card = table.card.model_dump(mode="json", exclude_unset=True, exclude={"sha256", "arms"})
+    card = table.card.model_dump(mode="json", exclude_unset=True, exclude={"sha256", "origin", "arms"})
     card |= {
         "cost": {"column": "cost", "unit": table.card.cost.unit},
         "objectives": objectives[:n_objectives],
@@ -238,8 +239,12 @@ def with_cost_objective(table: EvaluationTable, n_objectives: int) -> Evaluation
     return EvaluationTable.from_frame(frame.assign(frugality=frame["cost"]), Card.model_validate(card))
 
 
-def by_objectives(problems: int, n_arms: int, most: int, rho: float, replications: int, seed: int) -> Any:
+def by_objectives(
+    problems: int, n_arms: int, most: int, rho: float, replications: int, seed: int
+) -> pd.DataFrame:
     r"""What more objectives do to random problems, the first d of the same ``most`` for each d.
+
+    Problems in which a classification gap is zero for some d are passed over.
 
     Parameters
     ----------
@@ -265,14 +270,17 @@ def by_objectives(problems: int, n_arms: int, most: int, rho: float, replication
     from cobandit.regions.maps import METHODS
     from cobandit.regions.problems import random_arms, source_of
     from cobandit.replay import identification, online
-    from cobandit.replay.grid import Cell
+    from cobandit.replay.grid import Cell, Source
 
     rows = []
-    for number in range(problems):
-        full = random_arms(number, n_arms, 10.0, 0.0, n_objectives=most, seed=seed)
-        for d in range(1, most + 1):
-            source = source_of(full._replace(rows=full.rows[:, : d + 1]))
-            problem, budget = source.problem, rho * float(source.costs.sum())
+    numbers = count()
+    for problem in range(problems):
+        sources: list[Source] = []
+        while not sources or any(np.isinf(source.problem.complexity) for source in sources):
+            full = random_arms(next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed)
+            sources = [source_of(full._replace(rows=full.rows[:, : d + 1])) for d in range(1, most + 1)]
+        for d, source in enumerate(sources, start=1):
+            budget = rho * float(source.costs.sum())
             streams = np.arange(replications)
             finder = Cell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
             *_, returned = identification.play(
@@ -280,16 +288,17 @@ def by_objectives(problems: int, n_arms: int, most: int, rho: float, replication
             )
             chooser = finder._replace(spec=METHODS["online"]["CoHV-UCB (s = 0.1)"])
             pulls, _ = online.pulls_of(source, chooser, online.policy_of(source, chooser))
-            truth, most_reward = problem.pareto_mask, problem.efficiency.max() * budget
+            truth = source.problem.pareto_mask
+            lost = metrics.standard_regret(source.problem, pulls, budget).mean()
             rows.append(
                 {
-                    "problem": number,
+                    "problem": problem,
                     "n_objectives": d,
                     "front": int(truth.sum()),
-                    "complexity": problem.complexity,
+                    "complexity": source.problem.complexity,
                     "error": float((returned != truth).any(axis=1).mean()),
                     "f1": float(metrics.f1_score(returned, truth).mean()),
-                    "loss": float(metrics.standard_regret(problem, pulls, budget).mean() / most_reward),
+                    "loss": float(lost / (source.problem.efficiency.max() * budget)),
                 }
             )
     return pd.DataFrame(rows)

@@ -128,6 +128,5 @@ def loss_along(outcomes: pd.DataFrame, by: str, selection: str, ax: Axes | None 
         ax.plot(own.index, own["mean"], label=name, **style, ms=4)
         reach = 1.96 * own["sem"]
         band = (own["mean"] - reach, own["mean"] + reach)
-        ax.fill_between(own.index, *band, color=style["color"], alpha=0.15, lw=0)
-    ax.set_ylim(0, None)
+        ax.fill_between(own.index, *band, color=style["color"], alpha=0.1, lw=0)
     return ax

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -114,7 +114,7 @@ def _identification(source: Source, cell: Cell) -> tuple[float, float]:
 
 
 def on_table(
-    table: EvaluationTable, selection: str, rhos: Iterable[float], replications: int, seed: int, **how: object
+    table: EvaluationTable, selection: str, rhos: Iterable[float], replications: int, seed: int, **how: Any
 ) -> pd.DataFrame:
     """Play the same methods on a table.
 
@@ -140,8 +140,8 @@ def on_table(
     (True, True)
     """
     methods = METHODS[_check.choice(selection, "selection", METHODS)]
-    replay = replay_online if selection == "online" else replay_identification
-    runs = replay(table, list(methods.values()), rhos, replications, seed, **how)  # type: ignore[operator]
+    replay: Callable[..., pd.DataFrame] = replay_online if selection == "online" else replay_identification
+    runs = replay(table, list(methods.values()), rhos, replications, seed, **how)
     named = {(method.name, method.options): name for name, method in methods.items()}
     runs["name"] = [named[pair] for pair in zip(runs["method"], runs["options"], strict=True)]
     if selection == "online":
