@@ -46,7 +46,7 @@ RATIOS = (1, 3, 10, 30, 100)
 DEPENDENCES = (-1.0, -0.5, 0.0, 0.5, 1.0)
 ARMS = (8, 24, 72)
 BUDGETS = {"online": (4, 16, 64), "identification": (20, 100, 500)}
-PROBLEMS, REPLICATIONS = 16, 5
+PROBLEMS, REPLICATIONS = 24, 5
 SEED = 0
 
 #: Columns that make a cell of the map.
