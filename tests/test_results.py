@@ -77,5 +77,6 @@ def test_every_number_has_a_verdict_from_the_stored_results():
     rows = published.ledger(results.read("replication"), ensemble=results.read("ensemble"))
     numbers = [n for n in published.published() if n.role in ("fitted", "predicted", "arithmetic")]
     assert rows["key"].tolist() == [n.key for n in numbers]
-    assert rows.loc[rows["role"] == "predicted", "ensemble_low"].notna().mean() > 0.9
+    predicted = rows[(rows["role"] == "predicted") & (rows["verdict"] != "cannot be checked")]
+    assert len(predicted) > 40 and predicted["ensemble_low"].notna().all()
     assert "differs" not in set(rows.loc[(rows["role"] == "fitted"), "verdict"])

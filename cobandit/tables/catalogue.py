@@ -99,7 +99,7 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
     Raises
     ------
     TableError, DatasetUnavailable
-        As :func:`load` and :func:`cobandit.tables.read`.
+        As :func:`load` and :func:`cobandit.read`.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Feedback(NamedTuple):
 class EvaluationTable:
     """A checked evaluation table of K configurations and D objectives; it does not change once made.
 
-    Make one with :func:`cobandit.tables.read`, :func:`cobandit.tables.load` or :meth:`from_frame`.
+    Make one with :func:`cobandit.read`, :func:`cobandit.tables.load` or :meth:`from_frame`.
 
     Attributes
     ----------

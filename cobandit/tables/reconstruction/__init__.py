@@ -176,8 +176,8 @@ def member(name: str, number: int) -> EvaluationTable:
     Examples
     --------
     >>> member("gsm8k", 0)
-    <EvaluationTable gsm8k (reconstruction): 108 configurations x 1000 instances, objectives accuracy, \
-efficiency, cost in tokens>
+    gsm8k (reconstruction): 108 configurations x 1000 instances
+    objectives: accuracy, efficiency; cost in tokens
     """
     sets = members(name)
     if _check.count(number, "number", 0) >= len(sets):
