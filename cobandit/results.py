@@ -26,6 +26,7 @@ from rich.progress import track
 from cobandit import _check, audit, experiments, published
 from cobandit.differences import differences
 from cobandit.errors import CobanditError
+from cobandit.regions import maps
 from cobandit.replay import replay_identification, spec
 from cobandit.tables import EvaluationTable, load, reconstruction
 from cobandit.tables.catalogue import data_directory
@@ -134,7 +135,11 @@ RESULTS = {
         ],
         TABLES,
     ),
+    "regions": Result(maps.part, maps.parts, ()),  # of random problems: no data file is read
 }
+
+#: Columns that name a part, among those of any result.
+PART = ("member", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms")
 
 
 def directory() -> Path:
@@ -171,7 +176,7 @@ def read(name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit"}
+    name : {"replication", "ensemble", "audit", "regions"}
 
     Raises
     ------
@@ -200,9 +205,9 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit"}
+    name : {"replication", "ensemble", "audit", "regions"}
     *arguments
-        Of `replication`, `ensemble_member` or `audit_block`.
+        Of `replication`, `ensemble_member`, `audit_block` or `cobandit.regions.maps.part`.
 
     Returns
     -------
@@ -225,7 +230,7 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
 
 #: Columns that say which row of a result, or of the ledger, it is.
-KEYS = ("key", "member", "dataset", "experiment", "quantity", "method", "options", "rho", "costs", "block")
+KEYS = ("key", *PART, "experiment", "quantity", "method", "options", "costs", "name", "problem")
 
 
 def differences_of(name: str, part: pd.DataFrame) -> list[str]:
@@ -233,7 +238,7 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit"}
+    name : {"replication", "ensemble", "audit", "regions"}
     part : DataFrame
         What its function returned.
 
@@ -248,7 +253,7 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
         As `read`.
     """
     stored = read(name)
-    for key in ("member", "dataset", "rho", "block"):  # those that say which part it is
+    for key in PART:
         if key in part and len(values := part[key].unique()) == 1:
             stored = stored[stored[key] == values[0]]
     return differences(stored, part, KEYS)

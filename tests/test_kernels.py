@@ -22,6 +22,8 @@ def options_of(method, rng):
     """Random options of a method."""
     scales = {"reward_scale": rng.choice([0, 0.01, 0.3, 1.0]), "cost_scale": rng.choice([0, 0.01, 1.0])}
     online = {"alpha": rng.uniform(0.5, 3), "n_init": int(rng.integers(1, 5))}
+    if method == "CoHVUCB":
+        online["bound"] = str(rng.choice(["hoeffding", "bernstein"]))
     if method in kernels.ONLINE:
         return scales | online
     if method == "PSISR":

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def _allocation_part(source: Source, cell: Cell) -> tuple[pd.DataFrame]:
     try:
         if cell.spec.name in ONLINE:
-            pulls, _ = online.pulls_of(source, cell, online.policy_of(source, cell), cell.replications)
+            pulls, _ = online.pulls_of(source, cell, online.policy_of(source, cell))
         else:
-            pulls, *_ = identification.pulls_of(source, cell)
+            pulls, *_ = identification.play(source, cell, identification.policy_of(source, cell), False)
     except BudgetError:
         pulls = np.empty((0, source.problem.n_arms), dtype=np.int64)
     rows, arms = np.indices(pulls.shape)

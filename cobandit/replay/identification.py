@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-def pulls_of(
-    source: Source, cell: Cell, realised: bool = False
+def policy_of(source: Source, cell: Cell) -> Any:
+    """Make the readable policy of a cell; `BudgetError` where the budget is too small."""
+    n_objectives = source.problem.n_objectives
+    return cell.spec.make(cell.rho, costs=source.costs, budget=cell.budget, n_objectives=n_objectives)
+
+
+def play(
+    source: Source, cell: Cell, policy: Any, realised: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Play the cell's replications; pulls of each arm, spending, and which arms each run returned."""
-    policy: Any = cell.spec.make(
-        cell.rho, costs=source.costs, budget=cell.budget, n_objectives=source.problem.n_objectives
-    )
-    played: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]] = cell.spec.kernel.run(
+    """Pulls (R, K), spend (R,) and returned sets (R, K) of a cell, by its kernel."""
+    pulls, spent, returned = cell.spec.kernel.run(
         cell.spec.kernel.read(policy),
         _check.with_slack(cell.budget),
         source.costs,
@@ -35,13 +38,14 @@ def pulls_of(
         cell.replications,
         np.empty((len(cell.replications), 0), dtype=np.int64),
     )
-    return played
+    return pulls, spent, returned
 
 
-def _identification_part(source: Source, cell: Cell, realised: bool) -> tuple[pd.DataFrame]:
+def identification_part(source: Source, cell: Cell, realised: bool) -> tuple[pd.DataFrame]:
+    """Replay a cell: its rows of the frame of `replay_identification`."""
     problem, n = source.problem, len(cell.replications)
     try:
-        pulls, spent, returned = pulls_of(source, cell, realised)
+        policy = policy_of(source, cell)
     except BudgetError:
         nothing = np.full(n, np.nan)
         return (
@@ -55,6 +59,7 @@ def _identification_part(source: Source, cell: Cell, realised: bool) -> tuple[pd
                 f1=nothing,
             ),
         )
+    pulls, spent, returned = play(source, cell, policy, realised)
     names = np.array(problem.names, dtype=object)
     return (
         frame_of(
@@ -126,6 +131,6 @@ def replay_identification(
     _check.choice(costs, "costs", ("declared", "realised"))
     cells = cells_of(table, specs(algorithms, "identification"), rho, replications, seed)
     how = {"workers": workers, "backend": backend, "scheduler": scheduler, "progress": progress}
-    (runs,) = play_grid(_identification_part, cells, table, costs == "realised", **how)
+    (runs,) = play_grid(identification_part, cells, table, costs == "realised", **how)
     runs.attrs["costs"] = costs
     return runs

@@ -118,7 +118,11 @@ FORMULAS: dict[Any, Callable[..., Any]] = {}  # index or target, by the type of 
 
 
 def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
-    """Register ``index(n, sums, p)`` of an arm: its pulls, its sums (cost over the largest, then rewards)."""
+    """Register ``index(n, sums, squares, p)`` of an arm: its pulls and its sums.
+
+    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares if p is
+    ``variance_aware``, otherwise it is empty.
+    """
 
     def register(index: Callable[..., Any]) -> Callable[..., Any]:
         FORMULAS[parameters] = index
@@ -139,8 +143,12 @@ def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any]
     return register
 
 
-def _index(n, sums, p):
+def _index(n, sums, squares, p):
     """Index of an arm, by the type of p; replaced at compile time."""
+
+
+def _reads_squares(p):
+    """Whether the index reads sums of squares, by the type of p and its flag; replaced at compile time."""
 
 
 def _target(at, p):
@@ -148,8 +156,15 @@ def _target(at, p):
 
 
 @overload(_index)
-def _compile_index(n, sums, p):
+def _compile_index(n, sums, squares, p):
     return FORMULAS[p.instance_class]
+
+
+@overload(_reads_squares)
+def _compile_reads_squares(p):
+    if "variance_aware" in p.instance_class._fields:
+        return lambda p: p.variance_aware
+    return lambda p: False
 
 
 @overload(_target)
@@ -189,6 +204,7 @@ def _select(p, limit, expected, dearest, n_init, table, seed, replication, pulls
     value = np.full(size, -np.inf)
     winner = np.empty(2 * size, dtype=np.int64)
     sums = np.zeros((n_arms, rows.shape[1] - 1))
+    squares = np.zeros((n_arms, sums.shape[1] if _reads_squares(p) else 0))
     keys = np.empty(n_arms, dtype=np.uint64)
     for arm in range(n_arms):
         keys[arm] = _key(seed, replication, arm)
@@ -217,7 +233,7 @@ def _select(p, limit, expected, dearest, n_init, table, seed, replication, pulls
                 for i in range(size):
                     winner[size + i] = i
                     if i < n_arms and affordable[i]:
-                        value[i] = _index(pulls[i], sums[i], p)
+                        value[i] = _index(pulls[i], sums[i], squares[i], p)
                 for node in range(size - 1, 0, -1):
                     _replay_match(winner, value, node)
                 planted = True
@@ -231,12 +247,14 @@ def _select(p, limit, expected, dearest, n_init, table, seed, replication, pulls
         pulls[arm] += 1
         for d in range(sums.shape[1]):
             sums[arm, d] += rows[row, d + 1]
+        for d in range(squares.shape[1]):
+            squares[arm, d] += rows[row, d + 1] * rows[row, d + 1]
         if t < len(arms):
             arms[t] = arm
             costs[t] = cost
         t += 1
         if planted:
-            value[arm] = _index(pulls[arm], sums[arm], p)
+            value[arm] = _index(pulls[arm], sums[arm], squares[arm], p)
             _replay_path(winner, value, size + arm)
 
 
@@ -262,15 +280,28 @@ class CoHV(NamedTuple):
     reward_scale: float
     cost_scale: float
     min_cost: float
+    variance_aware: bool
+
+
+@njit(cache=True)
+def _narrowed(radius, n, total, squares, p):
+    """Radius of a mean, given the sum and the sum of squares behind it."""
+    if not p.variance_aware:
+        return radius
+    mean = total / n
+    variance = max(0.0, squares / n - mean * mean)
+    return min(radius, 2.0 * sqrt(variance) * radius + 6.0 * (radius * radius))
 
 
 @online_index(policies.CoHVUCB, CoHV)
-def _cohv_index(n, sums, p):
+def _cohv_index(n, sums, squares, p):
     radius = sqrt(p.log_term / n)
     hypervolume = 1.0
     for d in range(1, len(sums)):
-        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * radius)
-    return hypervolume / max(p.min_cost / 2, sums[0] / n - p.cost_scale * radius)
+        reward_radius = _narrowed(radius, n, sums[d], squares[d], p)
+        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * reward_radius)
+    cost_radius = _narrowed(radius, n, sums[0], squares[0], p)
+    return hypervolume / max(p.min_cost / 2, sums[0] / n - p.cost_scale * cost_radius)
 
 
 class HV(NamedTuple):
@@ -281,7 +312,7 @@ class HV(NamedTuple):
 
 
 @online_index(policies.HVUCB, HV)
-def _hv_index(n, sums, p):
+def _hv_index(n, sums, squares, p):
     radius = sqrt(p.log_term / n)
     hypervolume = 1.0
     for d in range(1, len(sums)):
@@ -300,7 +331,7 @@ class AccuracyCost(NamedTuple):
 
 
 @online_index(policies.AccuracyCostUCB, AccuracyCost)
-def _accuracy_cost_index(n, sums, p):
+def _accuracy_cost_index(n, sums, squares, p):
     radius = sqrt(p.log_term / n)
     reward = min(1.0, sums[1 + p.objective] / n + p.reward_scale * radius)
     return reward / max(p.min_cost / 2, sums[0] / n - p.cost_scale * radius)
@@ -311,7 +342,7 @@ class Uniform(NamedTuple):
 
 
 @online_index(policies.UniformAllocation, Uniform)
-def _uniform_index(n, sums, p):
+def _uniform_index(n, sums, squares, p):
     return -float(n)
 
 

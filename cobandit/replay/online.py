@@ -22,7 +22,7 @@ GRID = 200
 
 
 def policy_of(source: Source, cell: Cell) -> Any:
-    """Make the cell's policy, which knows of the table what a policy may know."""
+    """Make the readable policy of a cell; `BudgetError` where the budget is too small."""
     return cell.spec.make(
         cell.rho,
         n_arms=source.problem.n_arms,
@@ -33,17 +33,16 @@ def policy_of(source: Source, cell: Cell) -> Any:
     )
 
 
-def pulls_of(
+def play(
     source: Source,
     cell: Cell,
     policy: Any,
     replications: NDArray[np.int64],
-    arms: NDArray[np.int64] | None = None,
-    costs: NDArray[np.float64] | None = None,
+    arms: NDArray[np.int64],
+    costs: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Play replications: pulls of each arm, and spending; ``arms`` and ``costs`` take down each pull."""
-    n = len(replications)
-    played: tuple[NDArray[np.int64], NDArray[np.float64]] = cell.spec.kernel.run(
+    """Play replications of a cell by its kernel; arguments and results as of `kernels.select_online`."""
+    pulls, spent = cell.spec.kernel.run(
         cell.spec.kernel.read(policy),
         _check.with_slack(cell.budget),
         source.costs,
@@ -52,13 +51,20 @@ def pulls_of(
         source.table,
         np.uint64(cell.seed),
         replications,
-        np.empty((n, 0), dtype=np.int64) if arms is None else arms,
-        np.empty((n, 0)) if costs is None else costs,
+        arms,
+        costs,
     )
-    return played
+    return pulls, spent
 
 
-def _online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame, ...]:
+def pulls_of(source: Source, cell: Cell, policy: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Pulls (R, K) and spend (R,) of a cell, nothing written down."""
+    n = len(cell.replications)
+    return play(source, cell, policy, cell.replications, np.empty((n, 0), dtype=np.int64), np.empty((n, 0)))
+
+
+def online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame, ...]:
+    """Replay a cell: its rows of ``runs`` and ``paths`` of `replay_online`."""
     problem, n = source.problem, len(cell.replications)
     try:
         policy = policy_of(source, cell)
@@ -75,7 +81,7 @@ def _online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame,
         )
         return (runs, frame_of(cell, spent=nothing, efficiency_regret=nothing, moving_average=nothing))
 
-    pulls, spent = pulls_of(source, cell, policy, cell.replications)
+    pulls, spent = pulls_of(source, cell, policy)
     runs = frame_of(
         cell,
         status="ok",
@@ -94,7 +100,7 @@ def _online_part(source: Source, cell: Cell, trace: bool) -> tuple[pd.DataFrame,
     paths = []
     for r, length in enumerate(pulls.sum(axis=1)):
         arms, costs = np.empty((1, length), dtype=np.int64), np.empty((1, length))
-        pulls_of(source, cell, policy, cell.replications[r : r + 1], arms, costs)
+        play(source, cell, policy, cell.replications[r : r + 1], arms, costs)
         gaps = problem.efficiency_gaps[arms[0]]
         done = np.searchsorted(np.cumsum(costs[0]), grid * (1 + _check.SLACK), side="right")
         path = pd.DataFrame(
@@ -199,5 +205,5 @@ def replay_online(
     """
     cells = cells_of(table, specs(policies, "online"), rho, replications, seed)
     how = {"workers": workers, "backend": backend, "scheduler": scheduler, "progress": progress}
-    runs, paths = play_grid(_online_part, cells, table, trace, **how)
+    runs, paths = play_grid(online_part, cells, table, trace, **how)
     return (runs, paths) if trace else runs

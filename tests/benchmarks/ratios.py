@@ -18,11 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 import cobandit as cb
-from cobandit import _check
-from cobandit.replay import kernels
+from cobandit.scaling import SCALES, Front, Online, random_rows
 from cobandit.tables import Card, EvaluationTable
-
-SCALES = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
 
 
 def _seconds(function: Callable[[], Any]) -> float:
@@ -39,18 +36,9 @@ def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[floa
     return [list(times) for times in zip(*rounds, strict=True)]
 
 
-def _random_rows(rng: np.random.Generator, n_arms: int, n_objectives: int, instances: int) -> np.ndarray:
-    """Rows of a kernel's table: cost, cost over the largest, rewards; a ten-fold range of mean costs."""
-    n = n_arms * instances
-    costs = np.repeat(rng.uniform(0.1, 1.0, n_arms), instances) * rng.uniform(0.5, 1.0, n)
-    means = np.repeat(rng.uniform(0.1, 0.9, (n_arms, n_objectives)), instances, axis=0)
-    rewards = np.clip(means + rng.normal(0, 0.2, means.shape), 0, 1)
-    return np.column_stack([costs, costs / costs.max(), rewards])
-
-
-def _table(n_arms: int, n_objectives: int, instances: int = 20) -> EvaluationTable:
+def random_table(n_arms: int, n_objectives: int, instances: int = 20) -> EvaluationTable:
     """Evaluation table of such rows."""
-    rows = _random_rows(np.random.default_rng(0), n_arms, n_objectives, instances)
+    rows = random_rows(np.random.default_rng(0), n_arms, n_objectives, instances)
     frame = pd.DataFrame(rows[:, [0, *range(2, rows.shape[1])]], columns=["cost", *"abcdefgh"[:n_objectives]])
     frame["config"] = np.repeat(np.arange(n_arms), instances)
     frame["instance"] = np.tile(np.arange(instances), n_arms)
@@ -59,50 +47,6 @@ def _table(n_arms: int, n_objectives: int, instances: int = 20) -> EvaluationTab
     columns = {"cost": {"column": "cost", "unit": "units"}, "objectives": objectives}
     split = {"kind": "synthetic", "records": "none.parquet", "split": {"profiling": instances // 2}}
     return EvaluationTable.from_frame(frame, Card.model_validate(about | columns | split))
-
-
-class Online:
-    """CoHV-UCB on a random table of K arms, as kernel and as class."""
-
-    def __init__(self, n_arms: int, n_objectives: int, rho: float, instances: int = 20):
-        self.rows = _random_rows(np.random.default_rng(n_arms), n_arms, n_objectives, instances)
-        self.costs = self.rows[:, 0].reshape(n_arms, instances).mean(axis=1)
-        self.table = kernels.Table(self.rows, np.arange(0, len(self.rows) + 1, instances))
-        self.budget = rho * float(self.costs.sum())
-        self.shape = (n_arms, n_objectives)
-        self.dearest = np.argsort(-self.costs, kind="stable")
-        self.kernel = kernels.ONLINE["CoHVUCB"]
-
-    def policy(self) -> cb.CoHVUCB:
-        """A fresh policy."""
-        cost_range = (self.rows[:, 0].min(), self.rows[:, 0].max())
-        return cb.CoHVUCB(*self.shape, self.budget, cost_range, expected_costs=self.costs, **SCALES)
-
-    def compiled(self, replications: int = 1) -> int:
-        """Play by kernel; the number of pulls."""
-        pulls, _ = self.kernel.run(
-            self.kernel.read(self.policy()),
-            _check.with_slack(self.budget),
-            self.costs,
-            self.dearest,
-            1,
-            self.table,
-            np.uint64(0),
-            np.arange(replications),
-            np.empty((replications, 0), dtype=np.int64),
-            np.empty((replications, 0)),
-        )
-        return int(pulls.sum())
-
-    def readable(self) -> int:
-        """Ask and tell on the same kind of feedback; the number of pulls."""
-        policy = self.policy()
-        feedback = list(zip(self.rows[:, 2:], self.rows[:, 0].tolist(), strict=True))
-        instances, s = len(self.rows) // self.shape[0], 0
-        while (arm := policy.ask()) is not None:
-            policy.tell(arm, *feedback[arm * instances + s % instances])
-            s += 1
-        return int(policy.pulls.sum())
 
 
 def kernel_over_class() -> dict[str, Any]:
@@ -147,39 +91,10 @@ def many_arms_over_few() -> dict[str, Any]:
     }
 
 
-class Front:
-    """CoPSI on K arms of which exactly 30 are Pareto-optimal, without noise, at equal rho."""
-
-    def __init__(self, n_arms: int, rho: float, front: int = 30):
-        rng = np.random.default_rng(n_arms)
-        first = np.linspace(0.3, 0.9, front)
-        best = np.column_stack([first, 1.2 - first])
-        weaker = best[rng.integers(front, size=n_arms - front)] - rng.uniform(0.05, 0.28, (n_arms - front, 1))
-        means = np.vstack([best, weaker])[rng.permutation(n_arms)]
-        assert cb.pareto_mask(means).sum() == front
-        self.costs = rng.uniform(0.1, 1.0, n_arms)
-        self.table = kernels.Table(np.column_stack([self.costs, self.costs, means]), np.arange(n_arms + 1))
-        self.policy = cb.CoPSI(self.costs, rho * self.costs.sum(), 2)
-        self.kernel = kernels.IDENTIFICATION["CoPSI"]
-
-    def run(self) -> Any:
-        """Play one replication."""
-        return self.kernel.run(
-            self.kernel.read(self.policy),
-            _check.with_slack(self.policy.budget),
-            self.costs,
-            False,
-            self.table,
-            np.uint64(0),
-            np.arange(1),
-            np.empty((1, 0), dtype=np.int64),
-        )
-
-
 def copsi_growth() -> dict[str, Any]:
     """A CoPSI run with 4,000 arms over one with 1,000: quadratic would be 16, cubic 64."""
     small, large = Front(1000, rho=200), Front(4000, rho=200)
-    times = _in_turns(small.run, large.run, repetitions=5)
+    times = _in_turns(small.compiled, large.compiled, repetitions=5)
     few, many = median(times[0]), median(times[1])
     return {
         "measurement": "a CoPSI run, K = 4,000 over K = 1,000 (front of 30, rho = 200)",
@@ -191,7 +106,7 @@ def copsi_growth() -> dict[str, Any]:
 
 def two_threads_over_one() -> dict[str, Any]:
     """One thread's time over two threads', by `cobandit.replay_online`."""
-    table = _table(108, 2)
+    table = random_table(108, 2)
     methods = [cb.spec("CoHVUCB", **SCALES)]
 
     def replay(workers: int) -> Any:
