@@ -27,8 +27,8 @@ class Outcome(NamedTuple):
 def sample(name: str) -> list[tuple[Any, ...]]:
     """Choose the parts of a result that a fast verification computes.
 
-    All of the replication, the last member of the ensemble, and the last block of each table and budget of
-    the audit.
+    All of the replication, the last member of the ensemble, the last block of each table and budget of the
+    audit, and of the map of regions the most arms at each ratio of costs and dependence.
 
     Examples
     --------
