@@ -202,8 +202,10 @@ class TestPage:
         assert not visit.complaints
 
     def test_phone_in_the_dark(self, browser):  # noqa: F811
-        opened = Visit(browser, PAGE.as_uri(), scheme="dark")
+        opened = Visit(browser, PAGE.as_uri())
         try:
+            opened.tab.emulate_media(color_scheme="dark")
+            opened.tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
             opened.tab.set_viewport_size({"width": 375, "height": 800})
             opened.tab.wait_for_function("document.querySelector('.explorer-figure svg').clientWidth <= 375")
             assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 375

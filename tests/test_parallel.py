@@ -104,6 +104,8 @@ SCRIPT = """
     import cobandit as cb
     from rich.progress import Progress
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born deaf to it
+
     def advance(*_, done=itertools.count(1)):  # as at a terminal: SIGINT to the whole group, during part 4
         if next(done) == 3:
             threading.Timer(0.05, os.killpg, (0, signal.SIGINT)).start()

@@ -176,21 +176,21 @@ def without_empty_roles(
 WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
 
 
-def lead_back(body: str, names: set[str]) -> str:
+def lead_back(body: str, anchors: dict[str, str]) -> str:
     """Mend the links from source to reference: viewcode takes a thing to be documented under its module.
 
-    ``names`` are the documented ones.  Of a name that is not among them, class and method or the last part
-    alone say which one is meant.
+    ``anchors`` has those of the documented names.  Of a name that is not among them, class and method or the
+    last part alone say which one is meant.
     """
 
     def documented(found: re.Match[str]) -> str:
         name = found[0]
-        if name in names:
-            return name
+        if name in anchors:
+            return anchors[name]
         parts = name.split(".")
         tail = "." + ".".join(parts[-2:] if parts[-2][:1].isupper() else parts[-1:])
-        same = [known for known in names if known.endswith(tail)]
-        return same[0] if len(same) == 1 else ""
+        same = {anchor for known, anchor in anchors.items() if known.endswith(tail)}
+        return same.pop() if len(same) == 1 else ""
 
     return WAY_BACK.sub(documented, body)
 
@@ -200,7 +200,8 @@ def mend_source_pages(
 ) -> None:
     """Let the source pages lead back to the reference."""
     if page.startswith("_modules/") and isinstance(body := context.get("body"), str):
-        context["body"] = lead_back(body, set(app.env.domains["py"].objects))
+        documented = app.env.domains["py"].objects
+        context["body"] = lead_back(body, {name: entry.node_id for name, entry in documented.items()})
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

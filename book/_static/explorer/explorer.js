@@ -227,7 +227,10 @@ document.addEventListener("DOMContentLoaded", () => {
       const [caption, frame] = figures[place].children;
       caption.textContent = captions[place];
       frame.setAttribute("aria-label", `${captions[place]}. The tables below hold the same numbers.`);
-      frame.replaceChildren(picture(now));
+      const drawn = picture(now);
+      // the frame says it all; names of groups that have no role would be heard by some and by others not
+      drawn.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
+      frame.replaceChildren(drawn);
     });
   }
 
