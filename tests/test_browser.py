@@ -99,7 +99,7 @@ class Visit:
         return [url for url in self.requests if not url.startswith((address, "data:", "blob:"))]
 
     def serious(self, *rules: str) -> list[str]:
-        """Violations of all or some rules that axe-core calls serious or critical, with their first places."""
+        """Violations, of all or some rules, that axe-core calls serious or critical, with first places."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
         options: dict[str, object] = {"resultTypes": ["violations"], "preload": False}
         if rules:
