@@ -46,7 +46,7 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/mypy
 
 test: lint book  ## lint, types, unit and doc tests, the notebooks against their stored outputs, the built book
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
 	if [ -n "$$runnable" ]; then \
 	  PYTHONPATH=tests $(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \

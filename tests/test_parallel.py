@@ -1,15 +1,18 @@
 """Back ends: the same results from one process, several, threads or Dask; Ctrl-C keeps what is finished."""
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
 
+import joblib
+import numba
 import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.replay import parallel
+from cobandit.replay import grid, parallel
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,22 @@ def test_dask_changes_nothing(processes, usual, small_table):
         found = replays(small_table, backend="dask", scheduler=cluster.scheduler_address)
     for frame, same in zip(usual, found, strict=True):
         pd.testing.assert_frame_equal(frame, same)
+
+
+def test_arrays_are_of_one_type_in_every_process(small_table, tmp_path):
+    """Another type, writable or mapped, would have the kernels compiled anew in each worker."""
+    source = grid.source_of(small_table)
+    mapped = joblib.load(joblib.dump(source, tmp_path / "source")[0], mmap_mode="r")
+    for received in (pickle.loads(pickle.dumps(source)), mapped):
+        for field in ("table", "costs"):
+            assert numba.typeof(getattr(received, field)) == numba.typeof(getattr(source, field))
+
+
+def test_workers_take_kernels_from_the_cache(small_table):
+    """A compiled function that was sent along would be compiled anew."""
+    spec = cb.spec("CoPSI")
+    assert spec.kind == "identification" and len(pickle.dumps(spec)) < 200
+    assert pickle.loads(pickle.dumps(spec)).kernel is spec.kernel
 
 
 class Traced:

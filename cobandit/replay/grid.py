@@ -30,6 +30,9 @@ class Source(NamedTuple):
     costs: NDArray[np.float64]
     cost_range: tuple[float, float]
 
+    def __reduce__(self) -> tuple[Callable[..., Source], tuple[Any, ...]]:
+        return packed, (*self.table, self.problem, self.costs, self.cost_range)
+
 
 class Cell(NamedTuple):
     """One part of one cell of the grid."""
@@ -41,12 +44,33 @@ class Cell(NamedTuple):
     seed: int
 
 
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = np.asarray(array).view()
+    view.setflags(write=False)
+    return view
+
+
+def packed(
+    rows: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    problem: Problem,
+    costs: NDArray[np.float64],
+    cost_range: tuple[float, float],
+) -> Source:
+    """Make a source whose arrays are of one type everywhere: read only, whether made here, sent, or mapped.
+
+    Numba would compile anew, for half a minute, for the writable arrays that other processes receive.
+    """
+    table = kernels.Table(_read_only(rows), _read_only(offsets))
+    return Source(table, problem, _read_only(costs), cost_range)
+
+
 def source_of(table: EvaluationTable) -> Source:
     """Pack what workers need of a table."""
     feedback = table.feedback
     rows = np.column_stack([feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards])
-    packed = kernels.Table(np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64))
-    return Source(packed, table.problem, table.costs, table.cost_range)
+    offsets = np.asarray(feedback.offsets, dtype=np.int64)
+    return packed(np.ascontiguousarray(rows), offsets, table.problem, table.costs, table.cost_range)
 
 
 def cells_of(

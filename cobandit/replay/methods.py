@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,11 @@ class Spec:
     given: dict[str, Any] = field(default_factory=dict)
     policy: type[AskTell] | None = None  # of a method that has no kernel
 
-    @cached_property
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the class along: to find it, another process imports the module that registers the kernel."""
+        return _received, (self.kernel.policy, self.name, self.given, self.policy)
+
+    @property  # not cached, or it would be sent along and compiled anew in each worker
     def kernel(self) -> Kernel | Readable:
         """The compiled method, or what runs the class in its place."""
         return readable(self.policy) if self.policy else (ONLINE | IDENTIFICATION)[self.name]
@@ -59,6 +62,10 @@ class Spec:
         if "eta" in options:
             options["n_init"] = max(1, _check.floor(options.pop("eta") * rho))
         return self.kernel.policy(**from_table, **options)
+
+
+def _received(_: type[AskTell], *fields: Any) -> Spec:
+    return Spec(*fields)
 
 
 def classes() -> dict[str, type[AskTell]]:
