@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
+
+#: Replications up to which the shares of resamples are kept: 2,000 resamples of so many take 32 megabytes.
+LARGEST_SHARED = 2000
 
 
 def efficiency_regret(problem: Problem, pulls: ArrayLike) -> NDArray[np.float64]:
@@ -109,6 +113,40 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     return 2 * (returned & truth).sum(axis=-1) / (returned.sum(axis=-1) + truth.sum())
 
 
+@lru_cache(maxsize=4)
+def _shares(n: int, resamples: int, seed: int) -> NDArray[np.float64]:
+    drawn = np.random.default_rng(seed).integers(0, n, (resamples, n))
+    return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
+
+
+def resampled_means(values: ArrayLike, resamples: int = 2000, seed: int = 0) -> NDArray[np.float64]:
+    """Means of bootstrap resamples of replications.
+
+    Values of the same replications are resampled alike, so that differences of such means are those of
+    paired resamples, and the shares of the replications are drawn once for all that is summarised.
+
+    Parameters
+    ----------
+    values : array_like, shape (R,)
+    resamples, seed : int
+
+    Returns
+    -------
+    array, shape (resamples,)
+
+    Examples
+    --------
+    >>> resampled_means([1.0, 3.0], resamples=4).tolist()
+    [3.0, 2.0, 1.0, 1.0]
+    """
+    values = _check.numbers(values, "values", 1)
+    n = len(values)
+    if n <= LARGEST_SHARED:
+        return _shares(n, resamples, seed) @ values
+    rng = np.random.default_rng(seed)
+    return np.array([values[rng.integers(0, n, n)].mean() for _ in range(resamples)])
+
+
 def mean_interval(
     values: ArrayLike, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
@@ -137,13 +175,9 @@ def mean_interval(
         raise CobanditError("values: an interval needs at least one")
     if np.ptp(values) == 0:
         return float(values[0]), float(values[0])
-    from scipy import stats  # half a second that an import of cobandit need not take
-
-    rng = np.random.default_rng(seed)
-    interval = stats.bootstrap(
-        (values,), np.mean, confidence_level=level, n_resamples=resamples, method="percentile", rng=rng
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
+    tail = 50.0 * (1.0 - level)
+    low, high = np.percentile(resampled_means(values, resamples, seed), [tail, 100.0 - tail])
+    return float(low), float(high)
 
 
 def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:

@@ -120,6 +120,17 @@ RUNS = pd.DataFrame(
 )
 
 
+@pytest.mark.parametrize("n", [2, 40, 2001])
+def test_mean_interval_is_the_percentile_bootstrap_of_scipy(n):
+    values = np.random.default_rng(n).exponential(size=n)
+    rng = np.random.default_rng(3)
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=300, batch=300, confidence_level=0.9, method="percentile", rng=rng
+    ).confidence_interval
+    ours = metrics.mean_interval(values, level=0.9, resamples=300, seed=3)
+    assert ours == pytest.approx((theirs.low, theirs.high), rel=1e-12)
+
+
 def test_summarise_means():
     cells = metrics.summarise(RUNS, "regret")
     assert list(cells) == ["method", "options", "rho", "runs", "mean", "low", "high"]
