@@ -40,6 +40,8 @@ def test_version():
     assert call("--version").stdout == f"cobandit {cb.__version__}\n"
     done = shell("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"cobandit {cb.__version__}\n", "")
+    module = subprocess.run([sys.executable, "-m", "cobandit", "--version"], capture_output=True, text=True)
+    assert module.stdout == done.stdout
 
 
 def test_help_names_the_commands_and_the_methods():

@@ -42,7 +42,7 @@ def test_commands_run_as_they_stand(tmp_path):
     shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
     for command in COMMANDS:
         done = subprocess.run(
-            [sys.executable, "-c", "from cobandit.cli import main; main()", *shlex.split(command)[1:]],
+            [sys.executable, "-m", "cobandit", *shlex.split(command)[1:]],
             cwd=tmp_path,
             capture_output=True,
             text=True,

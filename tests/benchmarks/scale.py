@@ -103,7 +103,7 @@ def run(*arguments: str, folder: Path) -> tuple[float, float]:
     """Seconds and gigabytes of one ``cobandit`` command."""
     start = perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-c", "from cobandit.cli import main; main()", *arguments],
+        [sys.executable, "-m", "cobandit", *arguments],
         cwd=folder,
         stdout=subprocess.DEVNULL,
     )
