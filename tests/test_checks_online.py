@@ -370,6 +370,18 @@ def test_lemma_1_in_both_readings(gamble):
     assert completed[1:] == pytest.approx(np.maximum.accumulate(completed)[1:])
 
 
+@given(gambles())
+def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
+    """Pulling always the first arm, and the policy that makes the most of it; lambda = 0.1."""
+    _, steps, chances = gamble
+    mean_costs = ((steps / 20) * chances).sum(axis=1)
+    always = fluid.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
+    most = fluid.optimal_utility(mean_costs, steps, chances, 60)
+    for b in range(1, 61):
+        low, high = theory.counted_cost_bounds(b / 20, 0.1)
+        assert low < always[b] + 1e-9 and most[b] <= high + 1e-9
+
+
 def test_the_fluid_benchmark_can_be_exceeded_when_costs_are_random():
     """Costs 1/20 or 1, mostly cheap: what is left often buys a cheap pull; the identity at T(B) fails."""
     steps, chances = [[1, 20]], [[0.95, 0.05]]

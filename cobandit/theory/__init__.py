@@ -33,14 +33,21 @@ from cobandit.theory.sharper import (
     threshold_pull_bound,
     threshold_radius,
 )
-from cobandit.theory.standard import completed_utility_bound, instance_standard_regret_bound
+from cobandit.theory.standard import (
+    completed_utility_bound,
+    counted_cost_bounds,
+    end_of_run,
+    instance_standard_regret_bound,
+)
 
 __all__ = [
     "allocation_constant",
     "completed_utility_bound",
     "confidence_radius",
     "cost_complexity",
+    "counted_cost_bounds",
     "efficiency_regret_bound",
+    "end_of_run",
     "exact_allocation_constant",
     "failure_probability",
     "horizon",
