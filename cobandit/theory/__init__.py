@@ -15,6 +15,7 @@ from cobandit.theory.identification import (
     sharpened_error_bound,
     summed_complexity,
 )
+from cobandit.theory.leading import leading_constant, ratio_leading_constant, ratio_pull_bound
 from cobandit.theory.online import (
     confidence_radius,
     efficiency_regret_bound,
@@ -57,11 +58,14 @@ __all__ = [
     "informative_budget",
     "instance_pull_bound",
     "instance_standard_regret_bound",
+    "leading_constant",
     "lean_pull_bound",
     "needed_allocation_constant",
     "one_sided_failure_probability",
     "optimal_utility_bound",
     "pull_bound",
+    "ratio_leading_constant",
+    "ratio_pull_bound",
     "sharpened_error_bound",
     "standard_regret_bound",
     "summed_complexity",
