@@ -48,6 +48,10 @@ positive_gaps = st.floats(1e-3, 10)
             8 / np.e,
         ),
         (theory.cost_complexity([0.5, 0.25], [1, 2]), 32),
+        (theory.error_rate(n_arms=2, min_cost=1, complexity=2), 1 / 768),
+        (theory.sharpened_error_rate(allocation=1.5, complexity=2), 1 / 96),
+        # log-bar of 3 is 1/2 + 1/2 + 1/3: 2 * 3 * 2 * 2 * exp(-(131 - 3) / (32 * 4/3 * 3))
+        (theory.psi_sr_error_bound(131, n_arms=3, n_objectives=2, complexity=3), 24 / np.e),
     ],
     ids=lambda value: f"{value:g}",
 )
@@ -163,6 +167,13 @@ GOOD = {
     theory.optimal_utility_bound: {"best_efficiency": 0.5, "budget": 9.0},
     theory.standard_regret_bound: {"gaps": [0, 0.5], "mean_costs": [0.5, 1], "best_efficiency": 0.5}
     | {k: v for k, v in HOW.items() if k != "n_arms"},
+    theory.counted_cost_bounds: {"budget": 9.0, "min_cost": 0.5},
+    theory.leading_constant: {"gap": 0.5} | {k: HOW[k] for k in ("n_objectives", "min_cost", "alpha")},
+    theory.ratio_leading_constant: {"gap": 0.5, "min_cost": 0.5},
+    theory.ratio_pull_bound: {"gap": 0.5, "min_cost": 0.5, "budget": 9.0},
+    theory.error_rate: {"n_arms": 3, "min_cost": 0.5, "complexity": 4.0},
+    theory.sharpened_error_rate: {"allocation": 1.5, "complexity": 4.0},
+    theory.psi_sr_error_bound: {"rounds": 9, "n_arms": 3, "n_objectives": 2, "complexity": 4.0},
     theory.allocation_constant: {"n_arms": 3, "min_cost": 0.5},
     theory.identification_error_bound: {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"},
 }
@@ -174,6 +185,8 @@ BAD = {
     "budget": [0, -1, NAN, INF, "much", None],
     "alpha": [0, -1, NAN, INF, "two"],
     "pulls": [0, -1, 2.5],
+    "rounds": [3, 0, 2.5],
+    "allocation": [0, -1, NAN, INF],
     "gap": [0, -0.5, NAN, INF, "wide"],
     "gaps": [[0.5, 0.5], [-0.5, 0], [0], [], [0, NAN], 0.5, [[0, 0.5]]],
     "mean_costs": [[1.0], [0.25, 1], [0.5, 2], [0, 1], [NAN, 1]],

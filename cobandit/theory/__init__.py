@@ -26,6 +26,7 @@ from cobandit.theory.online import (
     pull_bound,
     standard_regret_bound,
 )
+from cobandit.theory.rates import error_rate, psi_sr_error_bound, sharpened_error_rate
 from cobandit.theory.sharper import (
     informative_budget,
     instance_pull_bound,
@@ -49,6 +50,7 @@ __all__ = [
     "counted_cost_bounds",
     "efficiency_regret_bound",
     "end_of_run",
+    "error_rate",
     "exact_allocation_constant",
     "failure_probability",
     "horizon",
@@ -63,10 +65,12 @@ __all__ = [
     "needed_allocation_constant",
     "one_sided_failure_probability",
     "optimal_utility_bound",
+    "psi_sr_error_bound",
     "pull_bound",
     "ratio_leading_constant",
     "ratio_pull_bound",
     "sharpened_error_bound",
+    "sharpened_error_rate",
     "standard_regret_bound",
     "summed_complexity",
     "threshold_pull_bound",
