@@ -307,3 +307,22 @@ def test_expected_stopping():
         stopping.completed_pulls([1, 1], 4)
     with pytest.raises(CobanditError, match="probability"):
         stopping.expected_stopping([1, 3], [0.7, 0.2], 4)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 6])
+def test_targets_of_psi_sr_at_unit_costs_are_what_its_bound_reads(n_arms):
+    for budget in (n_arms + 1, 37, 500):
+        finder = cb.PSISR(np.ones(n_arms), budget, 1)
+        assert finder.n_rounds >= budget
+        shares = (budget - n_arms) / (
+            theory.needed_allocation_constant(n_arms, 1.0) * np.arange(n_arms, 1, -1)
+        )
+        assert (finder.targets >= shares * (1 - 1e-9)).all()
+
+
+def test_every_phase_collects_what_step_3_promises():
+    for problem in identification_error.random_problems(3, seed=5):
+        L = theory.allocation_constant(problem.n_arms, problem.costs.min())
+        for times in (2, 2.9):
+            budget = times * L * problem.complexity
+            assert identification_error.least_target_share(problem, budget) >= 1

@@ -305,6 +305,47 @@ def test_two_arms_have_the_gap_asked_for(D, lam, gap):
     assert arms.min_cost == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
 
 
+@pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (2, 0.5, 0.25)])
+def test_runs_without_noise_end_where_simulated_ones_do(D, lam, gap):
+    """Within five standard errors and one percent, which is for the noise in the index itself."""
+    two = known.two_arms(D, lam, gap)
+    seen = pulls.run_cohv(two, 1e5, 40, seed=4).pulls[:, 1]
+    expected = optimism.noise_free_pulls(two, 1e5)
+    assert abs(seen.mean() - expected) < 5 * seen.std(ddof=1) / sqrt(len(seen)) + 0.01 * expected
+    assert expected < optimism.noise_free_pulls(two, 1e5, best_index_fixed=True)
+    with pytest.raises(CobanditError, match="two of different"):
+        optimism.noise_free_pulls(known.designed_arms([[0.5], [0.5]], [1.0, 1.0]), 100.0)
+
+
+def pulls_by_bonus(lam, rewards, costs, budget, rng):
+    """Pulls of Bernoulli arms that cost lam or 1, by the ratio of means and a bonus for its radius."""
+    mean_costs = np.array(costs)
+    n, total, spent = np.zeros(2), np.zeros((2, 2)), 0.0
+    for t in range(1, int(budget / lam) + 2):
+        arm = t - 1
+        if t > 2:
+            epsilon = np.sqrt(log(t - 1) / n)
+            with np.errstate(divide="ignore"):
+                bonus = np.where(epsilon < lam, (1 + 1 / lam) * epsilon / (lam - epsilon), inf)
+            arm = int(np.argmax(total[:, 0] / total[:, 1] + bonus))
+        cost = 1.0 if rng.random() < (mean_costs[arm] - lam) / (1 - lam) else lam
+        if spent + cost > budget:
+            break
+        spent += cost
+        n[arm] += 1
+        total[arm] += rng.random() < rewards[arm], cost
+    return n
+
+
+def test_the_bound_for_a_bonus_on_the_ratio_holds():
+    """In three runs no count passes the bound, and none is below a tenth of it."""
+    lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
+    bound = theory.ratio_pull_bound(0.8, min_cost=lam, budget=budget)
+    rng = np.random.default_rng(0)
+    counts = [pulls_by_bonus(lam, rewards, costs, budget, rng)[1] for _ in range(3)]
+    assert bound / 10 < min(counts) <= max(counts) <= bound < budget / lam
+
+
 def test_two_arms_refuse_a_gap_that_no_mean_gives():
     with pytest.raises(CobanditError, match="multiples"):
         known.two_arms(1, 1.0, 0.8)
@@ -368,6 +409,18 @@ def test_lemma_1_in_both_readings(gamble):
     assert (completed <= best * (b / 20 + 1 - 0.1) + 1e-9).all()
     assert (with_last <= best * (b / 20 + 1) + 1e-9).all()
     assert completed[1:] == pytest.approx(np.maximum.accumulate(completed)[1:])
+
+
+@given(gambles())
+def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
+    """Pulling always the first arm, and the policy that makes the most of it; lambda = 0.1."""
+    _, steps, chances = gamble
+    mean_costs = ((steps / 20) * chances).sum(axis=1)
+    always = fluid.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
+    most = fluid.optimal_utility(mean_costs, steps, chances, 60)
+    for b in range(1, 61):
+        low, high = theory.counted_cost_bounds(b / 20, 0.1)
+        assert low < always[b] + 1e-9 and most[b] <= high + 1e-9
 
 
 def test_the_fluid_benchmark_can_be_exceeded_when_costs_are_random():

@@ -28,6 +28,10 @@ positive_gaps = st.floats(1e-3, 10)
         (theory.failure_probability(n_arms=3, n_objectives=2, min_cost=0.5, budget=4.5), 18 / 10**3),
         # C = 4 + 4 = 8, T = 100: 1 + ceil(8 * 64 * 4.60517 / 0.25 = 9431.39) + 2 * 2 * 2 / 100^2
         (theory.pull_bound(0.5, n_arms=2, n_objectives=1, min_cost=1, budget=99), 9433 + 8 / 100**2),
+        (theory.leading_constant(0.5, n_objectives=1, min_cost=1), 2048),  # 8 * 8^2 / 0.25
+        # lambda = 1/2: (2 + 4 + 2) / (1/2 * 2) = 8; T = 21: 1 + floor(64 * 3.04452 = 194.85) + 4 * 4.04452
+        (theory.ratio_leading_constant(2, min_cost=0.5), 64),
+        (theory.ratio_pull_bound(2, min_cost=0.5, budget=10), 195 + 4 * (1 + log(21))),
         (theory.efficiency_regret_bound([0, 0.5], n_objectives=1, min_cost=1, budget=99), 4716.5004),
         (theory.optimal_utility_bound(0.5, 9), 5),
         # the same again with every pull costing 1/2, and 2 nu = 3
@@ -44,6 +48,10 @@ positive_gaps = st.floats(1e-3, 10)
             8 / np.e,
         ),
         (theory.cost_complexity([0.5, 0.25], [1, 2]), 32),
+        (theory.error_rate(n_arms=2, min_cost=1, complexity=2), 1 / 768),
+        (theory.sharpened_error_rate(allocation=1.5, complexity=2), 1 / 96),
+        # log-bar of 3 is 1/2 + 1/2 + 1/3: 2 * 3 * 2 * 2 * exp(-(131 - 3) / (32 * 4/3 * 3))
+        (theory.psi_sr_error_bound(131, n_arms=3, n_objectives=2, complexity=3), 24 / np.e),
     ],
     ids=lambda value: f"{value:g}",
 )
@@ -62,7 +70,9 @@ def test_theorem_1(gap, K, D, lam, B, alpha):
     bound = theory.pull_bound(gap, n_arms=K, n_objectives=D, min_cost=lam, budget=B, alpha=alpha)
     assert bound == pytest.approx(pulls(gap, K, D, lam, B, alpha), rel=1e-12, abs=1)  # one: the ceiling
     T = theory.horizon(B, lam)
+    leading = theory.leading_constant(gap, n_objectives=D, min_cost=lam, alpha=alpha) * log(T)
     failure = theory.failure_probability(n_arms=K, n_objectives=D, min_cost=lam, budget=B, alpha=alpha)
+    assert bound - T * failure == pytest.approx(1 + leading, rel=1e-9, abs=1 + 1e-6)
     assert failure * T ** (2 * alpha) == pytest.approx(2 * K * (D + 1) * T, rel=1e-9)
 
 
@@ -157,6 +167,13 @@ GOOD = {
     theory.optimal_utility_bound: {"best_efficiency": 0.5, "budget": 9.0},
     theory.standard_regret_bound: {"gaps": [0, 0.5], "mean_costs": [0.5, 1], "best_efficiency": 0.5}
     | {k: v for k, v in HOW.items() if k != "n_arms"},
+    theory.counted_cost_bounds: {"budget": 9.0, "min_cost": 0.5},
+    theory.leading_constant: {"gap": 0.5} | {k: HOW[k] for k in ("n_objectives", "min_cost", "alpha")},
+    theory.ratio_leading_constant: {"gap": 0.5, "min_cost": 0.5},
+    theory.ratio_pull_bound: {"gap": 0.5, "min_cost": 0.5, "budget": 9.0},
+    theory.error_rate: {"n_arms": 3, "min_cost": 0.5, "complexity": 4.0},
+    theory.sharpened_error_rate: {"allocation": 1.5, "complexity": 4.0},
+    theory.psi_sr_error_bound: {"rounds": 9, "n_arms": 3, "n_objectives": 2, "complexity": 4.0},
     theory.allocation_constant: {"n_arms": 3, "min_cost": 0.5},
     theory.identification_error_bound: {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"},
 }
@@ -168,6 +185,8 @@ BAD = {
     "budget": [0, -1, NAN, INF, "much", None],
     "alpha": [0, -1, NAN, INF, "two"],
     "pulls": [0, -1, 2.5],
+    "rounds": [3, 0, 2.5],
+    "allocation": [0, -1, NAN, INF],
     "gap": [0, -0.5, NAN, INF, "wide"],
     "gaps": [[0.5, 0.5], [-0.5, 0], [0], [], [0, NAN], 0.5, [[0, 0.5]]],
     "mean_costs": [[1.0], [0.25, 1], [0.5, 2], [0, 1], [NAN, 1]],

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check, metrics, theory
 from cobandit.errors import CobanditError
+from cobandit.policies import CoPSI
 from cobandit.problem import Problem
-from cobandit.replay import replay_identification
+from cobandit.replay import play, replay_identification
 from cobandit.tables import Card, EvaluationTable
 from cobandit.tables.keys import profiling_mask
 
@@ -219,6 +220,35 @@ def budget_for_error(
     high, low = seen[below - 1], max(seen[below], 0.5 / replications)
     share = np.log(high / error) / np.log(high / low)
     return float(steps[below - 1] * (steps[below] / steps[below - 1]) ** share)
+
+
+def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
+    r"""Least :math:`n_r \gamma_{(k_r)}^2` over the phases of one run of CoPSI, over what Step 3 promises.
+
+    Parameters
+    ----------
+    problem : Problem
+        With means that `bernoulli_table` takes and costs in [lambda, 1], the largest being 1.
+    budget : float
+        B, at least :math:`2 L H` for the step to apply.
+    seed : int
+
+    Returns
+    -------
+    float
+        Over :math:`B / (2 L_{K,\lambda} H_{\mu,c})`; below one refutes the step.
+
+    Examples
+    --------
+    >>> least_target_share(random_problems(1, seed=1)[0], 2000.0) >= 1
+    True
+    """
+    table = bernoulli_table(problem.means, problem.costs)
+    finder = CoPSI(table.costs, budget, problem.n_objectives)
+    play(finder, table, seed=seed, costs="declared")
+    gaps = np.sort(problem.classification_gaps)
+    seen = [phase.target * gaps[len(phase.active) - 1] ** 2 for phase in finder.phases]
+    return float(min(seen) * 2 * finder.allocation_constant * problem.complexity / budget)
 
 
 def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, float]:

@@ -1,11 +1,12 @@
-"""The index of CoHV-UCB as a function of the radius, and how fast the hypervolume can move."""
+"""The index of CoHV-UCB as a function of the radius, without noise, and how fast the hypervolume can move."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _check, theory
+from cobandit.checks.arms import Arms
 from cobandit.errors import CobanditError
 from cobandit.problem import hypervolume
 
@@ -53,6 +54,58 @@ def index_at(
     denominator = np.maximum(_check.non_negative(floor, "floor"), _check.positive(cost, "cost") - radius)
     with np.errstate(divide="ignore"):
         return numerator / denominator
+
+
+def noise_free_pulls(
+    arms: Arms, budget: float, *, alpha: float = 2.0, best_index_fixed: bool = False
+) -> float:
+    r"""Pulls of the worse of two arms after which the indices are equal, if all means are exact.
+
+    CoHV-UCB pulls whichever index is larger, so a run without noise ends where they meet.
+
+    Parameters
+    ----------
+    arms : Arms
+        Two, one of them suboptimal.
+    budget : float
+        B; all of it is spent, at mean costs.
+    alpha : float
+    best_index_fixed : bool
+        Take :math:`\nu_{i^\star}` for the index of the best arm, which otherwise carries a radius of its own.
+
+    Returns
+    -------
+    float
+        By bisection.
+
+    Raises
+    ------
+    CobanditError
+        If there are not two arms of different efficiency, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from cobandit.checks.arms import two_arms
+    >>> known = two_arms(2, 0.5, 0.5)
+    >>> [round(noise_free_pulls(known, 1e6, best_index_fixed=fixed)) for fixed in (False, True)]
+    [750, 779]
+    """
+    problem, (best, other) = arms.problem, np.argsort(-arms.problem.efficiency)
+    if problem.n_arms != 2 or not problem.efficiency_gaps.max() > 0:
+        raise CobanditError("arms: two of different efficiency are needed")
+
+    def index(arm: int, pulls: float) -> float:
+        one = theory.confidence_radius(1, budget, arms.min_cost, alpha)
+        radius = one / np.sqrt(pulls)
+        return float(index_at(problem.means[arm], problem.costs[arm], radius, floor=arms.min_cost / 2))
+
+    low, high = 0.0, budget / float(problem.costs[other])
+    for _ in range(80):
+        middle = (low + high) / 2
+        rest = (budget - middle * problem.costs[other]) / problem.costs[best]
+        reached = problem.efficiency[best] if best_index_fixed else index(best, rest)
+        low, high = (middle, high) if index(other, middle) > reached else (low, middle)
+    return low
 
 
 def lipschitz_ratios(n_objectives: int, pairs: int, *, seed: int = 0) -> NDArray[np.float64]:

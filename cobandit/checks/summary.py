@@ -90,7 +90,7 @@ def _index(seed: int) -> Row:
 
 def _pull_counts(seed: int) -> Row:
     budget, runs = 1e5, 8
-    cases = [(1, 1.0, 0.5), (1, 0.5, 0.5), (2, 1.0, 0.5), (2, 0.5, 0.25), (3, 0.5, 0.5)]
+    cases = [(1, 1.0, 0.5), (1, 1.0, 0.25), (1, 0.5, 0.75), (2, 1.0, 0.5), (2, 0.5, 0.75)]
     frames = [compare.beside(arms.two_arms(*case), budget, runs, seed=seed)[0] for case in cases]
     seen = pd.concat(frames, ignore_index=True)
     ratio, informative = seen["Theorem 1"] / seen["simulated"], seen["Theorem 1"] < seen["trivial"]

@@ -15,6 +15,7 @@ from cobandit.theory.identification import (
     sharpened_error_bound,
     summed_complexity,
 )
+from cobandit.theory.leading import leading_constant, ratio_leading_constant, ratio_pull_bound
 from cobandit.theory.online import (
     confidence_radius,
     efficiency_regret_bound,
@@ -25,6 +26,7 @@ from cobandit.theory.online import (
     pull_bound,
     standard_regret_bound,
 )
+from cobandit.theory.rates import error_rate, psi_sr_error_bound, sharpened_error_rate
 from cobandit.theory.sharper import (
     informative_budget,
     instance_pull_bound,
@@ -33,14 +35,22 @@ from cobandit.theory.sharper import (
     threshold_pull_bound,
     threshold_radius,
 )
-from cobandit.theory.standard import completed_utility_bound, instance_standard_regret_bound
+from cobandit.theory.standard import (
+    completed_utility_bound,
+    counted_cost_bounds,
+    end_of_run,
+    instance_standard_regret_bound,
+)
 
 __all__ = [
     "allocation_constant",
     "completed_utility_bound",
     "confidence_radius",
     "cost_complexity",
+    "counted_cost_bounds",
     "efficiency_regret_bound",
+    "end_of_run",
+    "error_rate",
     "exact_allocation_constant",
     "failure_probability",
     "horizon",
@@ -50,12 +60,17 @@ __all__ = [
     "informative_budget",
     "instance_pull_bound",
     "instance_standard_regret_bound",
+    "leading_constant",
     "lean_pull_bound",
     "needed_allocation_constant",
     "one_sided_failure_probability",
     "optimal_utility_bound",
+    "psi_sr_error_bound",
     "pull_bound",
+    "ratio_leading_constant",
+    "ratio_pull_bound",
     "sharpened_error_bound",
+    "sharpened_error_rate",
     "standard_regret_bound",
     "summed_complexity",
     "threshold_pull_bound",

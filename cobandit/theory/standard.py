@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.theory.online import costs_within, gaps_of
 from cobandit.theory.sharper import instance_pull_bound
 
 
+def counted_cost_bounds(budget: float, min_cost: float) -> tuple[float, float]:
+    r"""Where :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` lies: above B - 1, at most B + 1 - lambda (ours).
+
+    Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
+    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`, where
+    :math:`B < C_\tau \le B + c_\tau` and costs lie in [lambda, 1].
+
+    Parameters
+    ----------
+    budget, min_cost : float
+        B > 0 and lambda in (0, 1].
+
+    Returns
+    -------
+    low, high : float
+        The lower end is what the proof of Corollary 1 uses.
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> counted_cost_bounds(9, 0.5)
+    (8.0, 9.5)
+    """
+    budget = _check.positive(budget, "budget")
+    return budget - 1, budget + 1 - _check.positive(min_cost, "min_cost", 1.0)
+
+
 def completed_utility_bound(best_efficiency: float, budget: float, min_cost: float) -> float:
     r"""Lemma 1 for pulls completed within the budget (ours): :math:`\nu_{i^\star} (B + 1 - \lambda)`.
 
-    Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
-    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}] \le B + 1 - \lambda`.
+    As :math:`H_i \le \nu_{i^\star} \mu_i^c`, this is the upper end of `counted_cost_bounds`.
 
     Parameters
     ----------
@@ -36,8 +67,46 @@ def completed_utility_bound(best_efficiency: float, budget: float, min_cost: flo
     >>> completed_utility_bound(0.5, 9, 0.5)
     4.75
     """
-    most = _check.positive(budget, "budget") + 1 - _check.positive(min_cost, "min_cost", 1.0)
-    return _check.non_negative(best_efficiency, "best_efficiency") * most
+    return _check.non_negative(best_efficiency, "best_efficiency") * counted_cost_bounds(budget, min_cost)[1]
+
+
+def end_of_run(
+    best_efficiency: float, crossing_mean_cost: ArrayLike, crossing_spend: ArrayLike, budget: float
+) -> NDArray[np.float64]:
+    r"""What the end of a run adds to its standard regret against :math:`\nu_{i^\star} B` (ours).
+
+    .. math:: \nu_{i^\star} \bigl( \mu^c_{i_\tau} - (C_\tau - B) \bigr)
+
+    In expectation the regret is this and :math:`\sum_i \mu_i^c \Delta_i\, n_i(B)`; the paper has
+    :math:`2 \nu_{i^\star}` in its place.
+
+    Parameters
+    ----------
+    best_efficiency : float
+        :math:`\nu_{i^\star} \ge 0`.
+    crossing_mean_cost, crossing_spend : array_like, shape (...)
+        Of the pull that crosses the budget: the mean cost of its arm, and the spend with it, :math:`C_\tau`.
+    budget : float
+        B > 0.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Between :math:`-\nu_{i^\star}` and :math:`\nu_{i^\star}`.
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> float(end_of_run(2.0, 0.5, 10.25, budget=10))
+    0.5
+    """
+    beyond = np.asarray(crossing_spend, dtype=float) - _check.positive(budget, "budget")
+    room = np.asarray(crossing_mean_cost, dtype=float) - beyond
+    return np.asarray(_check.non_negative(best_efficiency, "best_efficiency") * room)
 
 
 def instance_standard_regret_bound(

@@ -1,0 +1,114 @@
+r"""How fast error bounds fall with the budget, and the bound for PSI-SR at unit costs."""
+
+from __future__ import annotations
+
+from math import exp
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.theory.identification import _problem, allocation_constant, needed_allocation_constant
+
+
+def error_rate(*, n_arms: int, min_cost: float, complexity: float) -> float:
+    r"""Rate at which the bound of Theorem 2 falls, :math:`1 / (256\, L_{K,\lambda} H_{\mu,c})`.
+
+    Parameters
+    ----------
+    n_arms : int
+        K >= 2.
+    min_cost : float
+        lambda in (0, 1].
+    complexity : float
+        :math:`H_{\mu,c}`; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        Of -log(error), per unit of budget.
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> error_rate(n_arms=2, min_cost=1.0, complexity=2.0) == 1 / 768
+    True
+    """
+    n_arms, _, complexity = _problem(n_arms, 1, complexity)
+    return 1 / (256 * allocation_constant(n_arms, min_cost) * complexity)
+
+
+def sharpened_error_rate(*, allocation: float, complexity: float) -> float:
+    r"""Not the paper's: rate at which `sharpened_error_bound` falls, :math:`1 / (32\, L H_{\mu,c})`.
+
+    Parameters
+    ----------
+    allocation : float
+        L >= 1, as in `sharpened_error_bound`.
+    complexity : float
+        :math:`H_{\mu,c}`; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        Of -log(error), per unit of budget.
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> sharpened_error_rate(allocation=1.5, complexity=2.0) == 1 / 96
+    True
+    """
+    _, _, complexity = _problem(2, 1, complexity)
+    return 1 / (32 * _check.positive(allocation, "allocation") * complexity)
+
+
+def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexity: float) -> float:
+    r"""Error of PSI-SR at unit costs, by the tightened proof of Theorem 2 (ours, not of Kone et al.).
+
+    .. math:: 2K(K-1)D \exp\Bigl(-\frac{T - K}{32\, \overline{\log}(K) H_2}\Bigr)
+
+    With k active arms its targets are at least :math:`(T - K) / (\overline{\log}(K)\, k)`, so that
+    :math:`n_k \gamma_{(k)}^2 \ge (T - K) / (\overline{\log}(K) H_2)`; means that err by less than
+    :math:`\gamma_{(k)}/8` lead to no mistake, and each of the K D means of each of the K - 1 phases errs by
+    more with probability at most :math:`2 \exp(-n_k \gamma_{(k)}^2 / 32)`.  Ceilings lose nothing.
+
+    Parameters
+    ----------
+    rounds : int
+        T > K, the pulls that the budget holds.
+    n_arms, n_objectives : int
+        K >= 2 and D >= 1.
+    complexity : float
+        :math:`H_2 = \max_k k / \gamma_{(k)}^2`; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        It may exceed one, and then says nothing.  :math:`\overline{\log}(K)` is
+        `needed_allocation_constant` at unit costs.
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> bound = psi_sr_error_bound(98, n_arms=2, n_objectives=1, complexity=1.5)
+    >>> round(bound, 6)  # 4 exp(-2)
+    0.541341
+    """
+    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
+    rounds = _check.count(rounds, "rounds", 1)
+    if rounds <= n_arms:
+        raise CobanditError(f"rounds: {rounds} for {n_arms} arms; PSI-SR needs more rounds than arms")
+    allocation = needed_allocation_constant(n_arms, 1.0)
+    rate = sharpened_error_rate(allocation=allocation, complexity=complexity)
+    return 2 * n_arms * (n_arms - 1) * n_objectives * exp(-rate * (rounds - n_arms))
