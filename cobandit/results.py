@@ -295,7 +295,7 @@ def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     >>> ensemble_of([load("gsm8k")])["member"].nunique(), ensemble_of([load("synthetic-24")])
     (20, None)
     """
-    return read("ensemble") if _bundled(tables) else None
+    return read("ensemble") if bundled(tables) else None
 
 
 def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
@@ -319,10 +319,17 @@ def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFra
     >>> settle(own, [table]) is own
     True
     """
-    return published.settled(cells, read("audit")) if _bundled(tables) else cells
+    return published.settled(cells, read("audit")) if bundled(tables) else cells
 
 
-def _bundled(tables: Sequence[EvaluationTable]) -> bool:
+def bundled(tables: Sequence[EvaluationTable]) -> bool:
+    """Say whether all tables are bundled reconstructions, of which results are stored.
+
+    Examples
+    --------
+    >>> bundled([load("gsm8k"), load("piqa")]), bundled([load("gsm8k"), load("synthetic-24")])
+    (True, False)
+    """
     return all(table.name in NAMES and table.card.kind == "reconstruction" for table in tables)
 
 
