@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit import metrics
+from cobandit.contrasts import contrasts
 from cobandit.replay import Spec, replay_identification, replay_online, spec
 from cobandit.tables import EvaluationTable
 
@@ -23,6 +24,17 @@ ONLINE_RHO = (2, 4, 8, 16, 32)
 IDENTIFICATION_RHO = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 FULL_SET_RHO = (10, 20, 50, 100, 200)
 IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
+
+#: Methods that the paper compares with each other, in its claims and in the numbers that it derives.
+PAIRS = (
+    ("CoHVUCB", "HVUCB"),
+    ("CoHVUCB", "AccuracyCostUCB"),
+    ("CoHVUCB", "UniformAllocation"),
+    ("HVUCB", "UniformAllocation"),
+    ("CoPSI", "PSISR"),
+    ("CoPSI", "UniformIdentification"),
+    ("PSISR", "UniformIdentification"),
+)
 
 #: The 14 arms of the paper's identification experiment, on tables that have its configurations.
 FOURTEEN = (
@@ -71,6 +83,47 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **how
     for name in ("reward_scale", "cost_scale", "eta"):
         runs[name] = runs["options"].map({options: point[name] for options, point in specs.items()})
     return runs
+
+
+def tuned(runs: pd.DataFrame) -> dict[str, float]:
+    """Choose from the grid: least efficiency regret, averaged over the budgets.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `tuning`.
+
+    Returns
+    -------
+    dict
+        ``reward_scale``, ``cost_scale``, ``eta``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> sorted(tuned(tuning(cb.load("synthetic-24"), replications=1)))
+    ['cost_scale', 'eta', 'reward_scale']
+    """
+    names = ["reward_scale", "cost_scale", "eta"]
+    means = runs.groupby(names, as_index=False)["efficiency_regret"].mean()
+    return {
+        str(name): float(value)
+        for name, value in means.loc[means["efficiency_regret"].idxmin(), names].items()
+    }
+
+
+def tuning_cells(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Run `tuning` and give what `tuned` chooses, in the form of `facts`.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> tuning_cells(cb.load("synthetic-24"), replications=1)["experiment"].tolist()
+    ['tuning', 'tuning', 'tuning']
+    """
+    chosen = pd.Series(tuned(tuning(table, replications, seed, **how)))
+    frame = pd.DataFrame({"experiment": "tuning", "quantity": chosen.index, "mean": chosen.to_numpy()})
+    return frame.assign(dataset=table.name, low=frame["mean"], high=frame["mean"])
 
 
 def structured_subset(table: EvaluationTable) -> EvaluationTable:
@@ -171,15 +224,59 @@ def stochastic_costs(
     ['declared', 'realised']
     """
     arms, most = structured_subset(table), max(rho)
-    runs = [
-        replay_identification(arms, IDENTIFICATION, most, replications, seed, costs, **how).assign(
-            costs=costs
-        )
-        for costs in ("declared", "realised")
-    ]
+    runs = [_charged(arms, replications, seed, most, costs, how) for costs in ("declared", "realised")]
     both = pd.concat(runs, ignore_index=True)
     both.attrs = runs[0].attrs | {"costs": "both"}
     return both
+
+
+def _charged(
+    arms: EvaluationTable, replications: int, seed: int, rho: float, costs: str, how: dict[str, Any]
+) -> pd.DataFrame:
+    runs = replay_identification(arms, IDENTIFICATION, rho, replications, seed, costs, **how)
+    return runs.assign(costs=costs)
+
+
+def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
+    """Summarise one quantity of `online`, `identification`, `full_set` or `stochastic_costs`.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Each method with one set of options.
+    experiment : {"online", "identification", "full-set", "stochastic"}
+    quantity : str
+        A column, or ``"error"`` for the share of runs that return another set than the Pareto set.
+
+    Returns
+    -------
+    DataFrame
+        ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None online), ``runs``, ``mean``,
+        ``low``, ``high``: a row a cell, as `cobandit.metrics.summarise`, and then, with ``against`` and
+        ``measure``, the rows of `cobandit.contrasts.contrasts` for `PAIRS` and, in ``"stochastic"``, for
+        realised against declared costs.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> runs = online(cb.load("synthetic-24"), replications=5, rho=[8])
+    >>> found = cells(runs, "online", "efficiency_regret")
+    >>> len(found), found["against"].notna().sum()  # 4 methods; 4 pairs, difference and ratio
+    (12, np.int64(8))
+    """
+    if quantity == "error":
+        runs = runs.assign(error=~runs["correct"].astype(bool))
+    both = "costs" in runs
+    by = ("rho", "costs") if both else ("rho",)
+    parts = [
+        metrics.summarise(runs, quantity, ("method", "options", *by)),
+        contrasts(runs, quantity, PAIRS, by),
+    ]
+    if both:
+        charges = contrasts(runs, quantity, [("realised", "declared")], ("rho", "method"), "costs")
+        parts.append(charges)
+    found = pd.concat(parts, ignore_index=True).assign(experiment=experiment, quantity=quantity)
+    return found if both else found.assign(costs=None if experiment == "online" else "declared")
 
 
 def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
@@ -195,27 +292,32 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``experiment``, ``method``, ``rho``, ``quantity``, ``spent`` (NaN for the end of the run), ``runs``,
-        ``mean``, ``low``, ``high``.
+        As `cells`, and ``spent`` (NaN for the end of the run).
 
     Examples
     --------
     >>> import cobandit as cb
     >>> paths = trajectories(cb.load("synthetic-24"), replications=2)
-    >>> len(trajectory_cells(paths, points=4))  # 4 methods, 2 quantities, 4 points and the end
-    40
+    >>> found = trajectory_cells(paths, points=4)  # 2 quantities, 4 points and the end
+    >>> found["against"].isna().sum(), found["against"].notna().sum()  # 4 methods; 4 pairs, two measures
+    (np.int64(40), np.int64(80))
     """
     grid = np.sort(paths["spent"].unique())
     along = paths[paths["spent"].isin(grid[np.linspace(0, len(grid) - 1, points).round().astype(int)])]
-    end = paths[paths["spent"] == grid[-1]].assign(spent=np.nan)
-    cells = []
+    end = paths[paths["spent"] == grid[-1]]
+    found = []
     for quantity in ("efficiency_regret", "moving_average"):
-        for frame, by in ((end, ()), (along, ("spent",))):
+        for frame, last in ((end, True), (along, False)):
             begun = frame[quantity].notna()  # a run whose first pull costs more has no average yet
             counted = frame.assign(status=np.where(begun, "ok", "not begun"))
-            cells.append(metrics.summarise(counted, quantity, ("method", "options", "rho", *by)))
-            cells[-1]["quantity"] = quantity
-    return pd.concat(cells, ignore_index=True).assign(experiment="trajectory")
+            part = pd.concat(
+                [
+                    metrics.summarise(counted, quantity, ("method", "options", "rho", "spent")),
+                    contrasts(counted, quantity, PAIRS, ("rho", "spent")),
+                ]
+            )
+            found.append(part.assign(quantity=quantity, **({"spent": np.nan} if last else {})))
+    return pd.concat(found, ignore_index=True).assign(experiment="trajectory", costs=None)
 
 
 def facts(table: EvaluationTable) -> pd.DataFrame:
@@ -270,15 +372,14 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: An
     Returns
     -------
     DataFrame
-        ``dataset``, ``experiment``, ``method``, ``rho``, ``quantity``, ``costs`` (None online), ``spent`` (as
-        in `trajectory_cells`), ``runs``, ``mean``, ``low``, ``high``: the coordinates by which
+        As `cells` and `trajectory_cells` of every experiment, and ``dataset``: the coordinates by which
         `cobandit.published` names the paper's numbers.
 
     Examples
     --------
     >>> import cobandit as cb
-    >>> cells = summary(cb.load("synthetic-24"), scale=0.02)
-    >>> sorted(cells["experiment"].unique())
+    >>> found = summary(cb.load("synthetic-24"), scale=0.02)
+    >>> sorted(found["experiment"].unique())
     ['full-set', 'identification', 'online', 'stochastic', 'trajectory']
     """
 
@@ -287,18 +388,15 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: An
 
     runs, found = online(table, count(100), seed, **how), identification(table, count(500), seed, **how)
     paths, everything = trajectories(table, count(100), seed, **how), full_set(table, count(100), seed, **how)
-    charged = stochastic_costs(table, count(500), seed, **how)
+    declared = found[found["rho"] == found["rho"].max()]
+    realised = _charged(structured_subset(table), count(500), seed, max(IDENTIFICATION_RHO), "realised", how)
+    charged = pd.concat([declared.assign(costs="declared"), realised], ignore_index=True)
     parts = [
-        ("online", runs, "efficiency_regret", {}),
-        ("online", runs, "standard_regret", {}),
-        ("identification", found.assign(error=~found["correct"]), "error", {"costs": "declared"}),
-        ("full-set", everything, "f1", {"costs": "declared"}),
+        cells(runs, "online", "efficiency_regret"),
+        cells(runs, "online", "standard_regret"),
+        cells(found, "identification", "error"),
+        cells(everything, "full-set", "f1"),
+        cells(charged, "stochastic", "error"),
+        trajectory_cells(paths),
     ]
-    for costs in ("declared", "realised"):
-        part = charged[charged["costs"] == costs]
-        parts.append(("stochastic", part.assign(error=~part["correct"]), "error", {"costs": costs}))
-    cells = [
-        metrics.summarise(frame, quantity).assign(experiment=experiment, quantity=quantity, **extra)
-        for experiment, frame, quantity, extra in parts
-    ]
-    return pd.concat([*cells, trajectory_cells(paths)], ignore_index=True).assign(dataset=table.name)
+    return pd.concat(parts, ignore_index=True).assign(dataset=table.name)

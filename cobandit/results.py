@@ -35,8 +35,6 @@ from cobandit.tables.readers import file_sha256
 NAMES = tuple(reconstruction.SETTINGS)
 SEED = 0
 
-ENSEMBLE_SCALE = 0.2
-"""Replications of a member of the ensemble, as a multiple of the paper's."""
 LEDGER = "ledger.csv"
 AUDIT_BLOCK = 1_000
 AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
@@ -60,29 +58,44 @@ def replication(name: str) -> pd.DataFrame:
     DataFrame
         As `cobandit.experiments.summary` and `cobandit.experiments.facts`.
     """
-    return _experiments(load(name), 1.0)
+    return _experiments(load(name))
 
 
-def _experiments(table: EvaluationTable, scale: float) -> pd.DataFrame:
-    cells = [experiments.summary(table, scale, SEED), experiments.facts(table)]
+def _experiments(table: EvaluationTable) -> pd.DataFrame:
+    cells = [experiments.summary(table, seed=SEED), experiments.facts(table)]
     return pd.concat(cells, ignore_index=True)
 
 
-def ensemble_member(number: int) -> pd.DataFrame:
-    """Run all experiments on one member of the ensemble, of both tables.
+def tuning(name: str) -> pd.DataFrame:
+    """Choose radii and initialisation for one bundled reconstruction, as the paper does for its table.
 
     Parameters
     ----------
+    name : {"gsm8k", "piqa"}
+
+    Returns
+    -------
+    DataFrame
+        Three cells: what `cobandit.experiments.tuned` chooses, exact.
+    """
+    return experiments.tuning_cells(load(name), seed=SEED)
+
+
+def ensemble_member(name: str, number: int) -> pd.DataFrame:
+    """Run all experiments on one member of the ensemble, at the paper's replication counts.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
     number : int
-        0 is the bundled reconstruction.
+        From 1; 0 would be the bundled reconstruction, whose results `replication` has.
 
     Returns
     -------
     DataFrame
         As `replication`, with a column ``member``.
     """
-    cells = [_experiments(reconstruction.member(name, number), ENSEMBLE_SCALE) for name in NAMES]
-    return pd.concat(cells, ignore_index=True).assign(member=number)
+    return _experiments(reconstruction.member(name, number)).assign(member=number)
 
 
 def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
@@ -120,9 +133,10 @@ TABLES = tuple(f"{name}.parquet" for name in NAMES)
 
 RESULTS = {
     "replication": Result(replication, lambda: [(name,) for name in NAMES], TABLES),
+    "tuning": Result(tuning, lambda: [(name,) for name in NAMES], TABLES),
     "ensemble": Result(
         ensemble_member,
-        lambda: [(number,) for number in range(min(len(reconstruction.members(name)) for name in NAMES))],
+        lambda: [(name, number) for name in NAMES for number in range(1, len(reconstruction.members(name)))],
         (reconstruction.STORE,),
     ),
     "audit": Result(
@@ -176,7 +190,7 @@ def read(name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit", "regions"}
+    name : {"replication", "tuning", "ensemble", "audit", "regions"}
 
     Raises
     ------
@@ -205,9 +219,9 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit", "regions"}
+    name : {"replication", "tuning", "ensemble", "audit", "regions"}
     *arguments
-        Of `replication`, `ensemble_member`, `audit_block` or `cobandit.regions.maps.part`.
+        Of `replication`, `tuning`, `ensemble_member`, `audit_block` or `cobandit.regions.maps.part`.
 
     Returns
     -------
@@ -230,7 +244,10 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
 
 #: Columns that say which row of a result, or of the ledger, it is.
-KEYS = ("key", *PART, "experiment", "quantity", "method", "options", "costs", "name", "problem")
+KEYS = (
+    *("key", *PART, "experiment", "quantity", "method", "options", "against", "measure", "costs"),
+    *("name", "problem"),
+)
 
 
 def differences_of(name: str, part: pd.DataFrame) -> list[str]:
@@ -238,7 +255,7 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
 
     Parameters
     ----------
-    name : {"replication", "ensemble", "audit", "regions"}
+    name : {"replication", "tuning", "ensemble", "audit", "regions"}
     part : DataFrame
         What its function returned.
 
@@ -257,6 +274,63 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
         if key in part and len(values := part[key].unique()) == 1:
             stored = stored[stored[key] == values[0]]
     return differences(stored, part, KEYS)
+
+
+def cells() -> pd.DataFrame:
+    """Read what the ledger sets beside the printed numbers: the replication, and what tuning chooses.
+
+    Examples
+    --------
+    >>> "tuning" in set(cells()["experiment"])
+    True
+    """
+    return pd.concat([read("replication"), read("tuning")], ignore_index=True)
+
+
+def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
+    """Read the ensemble around some tables, or give None if one of them is no bundled reconstruction.
+
+    Examples
+    --------
+    >>> ensemble_of([load("gsm8k")])["member"].nunique(), ensemble_of([load("synthetic-24")])
+    (20, None)
+    """
+    return read("ensemble") if bundled(tables) else None
+
+
+def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
+    """Take errors from the audit's replays if all tables are bundled reconstructions, else leave them.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `cobandit.experiments.summary`.
+    tables : sequence of EvaluationTable
+        From which they come.
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.published.settled`.
+
+    Examples
+    --------
+    >>> own = experiments.summary(table := load("synthetic-24"), scale=0.01)
+    >>> settle(own, [table]) is own
+    True
+    """
+    return published.settled(cells, read("audit")) if bundled(tables) else cells
+
+
+def bundled(tables: Sequence[EvaluationTable]) -> bool:
+    """Say whether all tables are bundled reconstructions, of which results are stored.
+
+    Examples
+    --------
+    >>> bundled([load("gsm8k"), load("piqa")]), bundled([load("gsm8k"), load("synthetic-24")])
+    (True, False)
+    """
+    return all(table.name in NAMES and table.card.kind == "reconstruction" for table in tables)
 
 
 def ledger() -> pd.DataFrame:
@@ -280,7 +354,7 @@ def ledger() -> pd.DataFrame:
 
 def store_ledger() -> None:
     """Write the ledger of the stored results."""
-    rows = published.ledger(read("replication"), ensemble=read("ensemble"))
+    rows = published.ledger(cells(), ensemble=read("ensemble"))
     rows.to_csv(directory() / LEDGER, index=False, lineterminator="\n")
 
 

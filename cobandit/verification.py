@@ -24,21 +24,26 @@ class Outcome(NamedTuple):
     differences: list[str]
 
 
+#: Results that even a fast verification computes in full.
+WHOLE = ("replication", "tuning")
+
+
 def sample(name: str) -> list[tuple[Any, ...]]:
     """Choose the parts of a result that a fast verification computes.
 
-    All of the replication, the last member of the ensemble, the last block of each table and budget of the
-    audit, and of the map of regions the most arms at each ratio of costs and dependence.
+    All of the replication and of tuning, the last member of each table's ensemble, the last block of each
+    table and budget of the audit, and of the map of regions the most arms at each ratio of costs and
+    dependence.
 
     Examples
     --------
     >>> sample("replication")
     [('gsm8k',), ('piqa',)]
     >>> len(sample("ensemble"))
-    1
+    2
     """
     every = results.RESULTS[name].arguments()
-    return every if name == "replication" else list({part[:-1]: part for part in every}.values())
+    return every if name in WHOLE else list({part[:-1]: part for part in every}.values())
 
 
 def verify(
@@ -92,9 +97,10 @@ def verify(
 def _ledger(whole: dict[str, pd.DataFrame]) -> Outcome:
     """Compare the stored ledger with that of the results."""
     began = time.perf_counter()
-    if missing := [name for name in ("replication", "ensemble") if name not in whole]:
+    if missing := [name for name in ("replication", "tuning", "ensemble") if name not in whole]:
         return Outcome("ledger", 0, 0, 0.0, [f"not compared: it needs {' and '.join(missing)}"])
-    rows = published.ledger(whole["replication"], ensemble=whole["ensemble"])
+    cells = pd.concat([whole["replication"], whole["tuning"]], ignore_index=True)
+    rows = published.ledger(cells, ensemble=whole["ensemble"])
     try:
         found = differences(results.ledger(), rows, results.KEYS[:1])
     except CobanditError as error:

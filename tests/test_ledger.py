@@ -8,7 +8,7 @@ import cobandit as cb
 from cobandit import experiments, published
 from cobandit.metrics import proportion_interval
 
-NUMBERS = [n for n in published.published() if n.role in ("fitted", "predicted", "arithmetic")]
+NUMBERS = [n for n in published.published() if n.role in published.RESULTS]
 
 
 def cells_at(shift, half):
@@ -65,6 +65,70 @@ def test_derived_numbers_follow_from_our_means():
     assert rows.loc[key, "ours"] == pytest.approx(1 - 1097.75 / 6538.22)
 
 
+def test_derived_numbers_take_the_paired_interval():
+    """The ratio's interval turns into that of a reduction; without one both means' intervals allow more."""
+    key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret-relative_reduction"
+    number = next(n for n in NUMBERS if n.key == key)
+    alone = cells_at(0.0, 0.1)
+    pair = {name: getattr(number, name) for name in ("dataset", "experiment", "quantity", "method", "rho")}
+    pair |= {"against": number.against, "measure": "ratio", "costs": None}
+    pair |= {"mean": 1097.75 / 6538.22, "low": 0.16, "high": 0.18}
+    paired = pd.concat([alone, pd.DataFrame([pair])], ignore_index=True)
+    ours = ["ours", "low", "high"]
+    assert published.ledger(paired, (number,)).loc[0, ours].tolist() == pytest.approx(
+        [1 - 1097.75 / 6538.22, 0.82, 0.84]
+    )
+    wider = published.ledger(alone, (number,)).loc[0, ours].tolist()
+    assert wider[1] < 0.8 and wider[2] > 0.86
+
+
+def test_a_ratio_without_bounds_cannot_be_checked():
+    number = next(n for n in NUMBERS if n.printed == "33.3%")
+    names = ("dataset", "experiment", "quantity", "method", "rho", "costs", "against")
+    pair = {name: getattr(number, name) for name in names} | {"measure": "ratio"}
+    pair |= {"mean": 1.0, "low": 0.0, "high": np.inf}
+    cells = pd.concat([cells_at(0.0, 0.1), pd.DataFrame([pair])], ignore_index=True)
+    assert published.ledger(cells, (number,))["verdict"].tolist() == ["cannot be checked"]
+
+
+@pytest.mark.parametrize(("chosen", "verdict"), [(0.003, "differs"), (0.01, "replicated")])
+def test_the_point_that_tuning_chooses_is_the_same_or_not(chosen, verdict):
+    """Neither an interval nor the ensemble makes a neighbour on the grid the same point."""
+    number = next(n for n in NUMBERS if n.key == "gsm8k-tuning-cost_scale")
+    cell = {"dataset": "gsm8k", "experiment": "tuning", "quantity": "cost_scale"}
+    cells = pd.DataFrame([cell | {"mean": chosen, "low": chosen, "high": chosen}])
+    members = [cells.assign(member=m, mean=x) for m, x in enumerate((0.001, 0.01))]
+    rows = published.ledger(cells, (number,), pd.concat(members))
+    assert rows["verdict"].tolist() == [verdict]
+
+
+def test_results_printed_several_times_count_once():
+    rows = published.ledger(cells_at(0.0, 0.01))
+    errors = rows[(rows["quantity"] == "error") & (rows["method"] == "CoPSI") & (rows["dataset"] == "piqa")]
+    errors = errors[(errors["rho"] == 5000) & errors["against"].isna()]
+    assert len(errors) == 3 and len(set(errors["result"])) == 1
+    twice = rows[rows["printed"].isin(["1097.75", "1149.32"])]
+    assert len(twice) == 2 and len(set(twice["result"])) == 1
+    counts = published.tally(rows)
+    assert counts.drop(columns="numbers").sum().sum() == len(rows.drop_duplicates(["role", "result"]))
+    worse = rows.assign(verdict=np.where(rows["printed"] == "1149.32", "differs", "replicated"))
+    assert published.tally(worse)["differs"].sum() == 1
+
+
+def test_the_ensembles_spread_is_split_into_tables_and_replays():
+    """Means that differ by no more than their intervals say nothing about the tables."""
+    number = next(n for n in NUMBERS if n.printed == "1097.75")
+    rng, base = np.random.default_rng(0), cells_at(0.0, 0.1)
+    for tables, replays, expected in ((100.0, 1.0, 1.0), (0.0, 20.0, 0.0), (20.0, 20.0, 0.5)):
+        half = 1.959964 * replays
+        members = []
+        for member in range(400):
+            mean = 1000 + rng.normal(0, tables) + rng.normal(0, replays)
+            members.append(base.assign(member=member, mean=mean, low=mean - half, high=mean + half))
+        row = published.ledger(base, (number,), pd.concat(members)).iloc[0]
+        assert row["between"] == pytest.approx(expected, abs=0.15)
+
+
 def test_experiments_meet_the_printed_numbers_by_their_coordinates():
     """On a stand-in table every number finds its cell, but tuning, latencies and an infeasible budget."""
     table = cb.load("synthetic-24")
@@ -81,6 +145,7 @@ def test_experiments_meet_the_printed_numbers_by_their_coordinates():
 def test_summary_agrees_with_the_experiments_it_runs():
     table = cb.load("synthetic-24")
     cells = experiments.summary(table, scale=0.05)
+    cells = cells[cells["against"].isna()]
     runs = experiments.online(table, replications=5)
     cell = cells[(cells["experiment"] == "online") & (cells["quantity"] == "standard_regret")]
     means = runs.groupby(["method", "rho"])["standard_regret"].mean()

@@ -224,6 +224,14 @@ def test_what_the_reconstruction_is_fitted_to_is_called_so():
         "predicted",
         "arithmetic",
     }
+    run = frame["method"].isin(fitted["method"].dropna())
+    assert set(frame.loc[run, "role"]) == {"fitted", "related"}
+    assert set(frame.loc[frame["role"] == "predicted", "method"].dropna()) == {
+        "CoHVUCB",
+        "HVUCB",
+        "CoPSI",
+        "PSISR",
+    }
 
 
 def test_grids_are_those_that_a_replay_takes():

@@ -1,6 +1,7 @@
 """``cobandit verify`` on small stored results: 0 as they are, and 1 with each kind of damage."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,21 +15,21 @@ from cobandit.differences import differences
 RUN = CliRunner()
 
 
-def small_replication(name):
+def small_replication(name, tuned=False):
     """Cells that agree with the paper's printed numbers, in place of minutes of replays."""
     coordinates = ["dataset", "experiment", "quantity", "method", "rho", "costs"]
     rows = [
         {key: getattr(number, key) for key in coordinates} | {"mean": number.value}
         for number in published.published()
-        if number.role in ("fitted", "predicted") and number.operation is None and number.dataset == name
+        if number.role in published.RESULTS and number.operation is None and number.dataset == name
     ]
     cells = pd.DataFrame(rows).drop_duplicates(coordinates, ignore_index=True)
+    cells = cells[cells["experiment"].eq("tuning") == tuned].dropna(axis=1, how="all")
     return cells.assign(low=cells["mean"] * 0.99, high=cells["mean"] * 1.01)
 
 
-def small_member(number):
-    cells = [small_replication(name) for name in results.NAMES]
-    return pd.concat(cells, ignore_index=True).assign(member=number)
+def small_member(name, number):
+    return small_replication(name).assign(member=number)
 
 
 def small_block(name, rho, block):
@@ -43,7 +44,8 @@ def stored(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "directory", lambda: tmp_path / "results")
     parts = {
         "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
-        "ensemble": (small_member, lambda: [(0,), (1,)]),
+        "tuning": (partial(small_replication, tuned=True), lambda: [(name,) for name in results.NAMES]),
+        "ensemble": (small_member, lambda: [("piqa", 1), ("piqa", 2)]),
         "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
     }
     for name, (part, arguments) in parts.items():

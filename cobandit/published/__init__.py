@@ -2,14 +2,17 @@
 
 from cobandit.published.derived import OPERATIONS, arithmetic, inconsistencies, theory_values
 from cobandit.published.judge import Outcome, check, verdicts
-from cobandit.published.ledger import ledger
-from cobandit.published.numbers import ROLES, Published, as_frame, published
+from cobandit.published.ledger import VERDICTS, ledger, tally
+from cobandit.published.numbers import RESULTS, ROLES, Published, as_frame, published
 from cobandit.published.orderings import Claim, claims
 from cobandit.published.printed import error_comparisons, error_counts, judge_printed, printed_cells
+from cobandit.published.settled import settled
 
 __all__ = [
     "OPERATIONS",
+    "RESULTS",
     "ROLES",
+    "VERDICTS",
     "Claim",
     "Outcome",
     "Published",
@@ -24,6 +27,8 @@ __all__ = [
     "ledger",
     "printed_cells",
     "published",
+    "settled",
+    "tally",
     "theory_values",
     "verdicts",
 ]

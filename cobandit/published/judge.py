@@ -39,18 +39,22 @@ class Cell(NamedTuple):
 def check(claim: Claim, frame: pd.DataFrame) -> Outcome:
     """Judge a claim by a table of means with intervals.
 
-    A comparison holds where the two intervals are disjoint in the claimed order, fails where they are
-    disjoint in the other, and is not separated where they overlap.  Means are comparable where they differ by
-    at most a tenth of the larger; where they differ by more, that fails if the intervals are disjoint.  A
-    claim of several comparisons holds where each does and fails where one does (at most budgets: where more
-    than half do).  The largest and the smallest budget are those at which every method has a feasible run.
+    A comparison holds where the interval of the difference lies on the claimed side of zero, fails where it
+    lies on the other, and is not separated where it contains zero.  The interval is that of the replications'
+    differences, as all methods see the same evaluations; without it, what the intervals of both means allow.
+    Means are comparable where they differ by at most a tenth of the larger; where they differ by more, that
+    fails if the interval excludes zero.  Advantages and distances are compared by whether their intervals are
+    disjoint.  A claim of several comparisons holds where each does and fails where one does (at most budgets:
+    where more than half do).  The largest and the smallest budget are those at which every method has a
+    feasible run.
 
     Parameters
     ----------
     claim : Claim
     frame : DataFrame
         As `cobandit.metrics.summarise` returns it: ``method``, ``mean``, ``low``, ``high`` and the column
-        ``claim.along``, one row a cell.  With ``dataset`` or ``costs`` it is cut to those of the claim; a
+        ``claim.along``, one row a cell; with ``against`` and ``measure`` also the paired comparisons of
+        `cobandit.contrasts.contrasts`.  With ``dataset`` or ``costs`` it is cut to those of the claim; a
         frame without ``dataset``, or with none of the claim's, is judged as it is.  The values are those of
         the claim's quantity: for ``"error"`` one minus the share that is correct.
 
@@ -130,7 +134,7 @@ def _overall(claim: Claim, verdicts: list[str]) -> str:
 
 
 class _Cells:
-    """The cells of a frame, by dataset, budget, method and, where it matters, costs."""
+    """The cells of a frame, by dataset, budget, method and, where it matters, costs; and the paired ones."""
 
     def __init__(self, claim: Claim, frame: pd.DataFrame):
         needed = {"method", claim.along, "mean", "low", "high"}
@@ -145,18 +149,24 @@ class _Cells:
         if "costs" in frame and claim.costs is not None:
             frame = frame[frame["costs"] == claim.costs]
         frame = frame[frame["method"].isin(claim.methods + claim.against)]
-        absent = set(claim.methods + claim.against) - set(frame["method"])
+        if "against" not in frame:
+            frame = frame.assign(against=None, measure=None)
+        absent = set(claim.methods + claim.against) - set(frame.loc[frame["against"].isna(), "method"])
         if absent:
             raise CobanditError(f"claim {claim.key}: the frame has no {', '.join(sorted(absent))}")
         self.cells: dict[tuple[Any, ...], Cell] = {}
+        self.paired: dict[tuple[Any, ...], Cell] = {}
         for row in frame.dropna(subset=["mean", "low", "high"]).to_dict("records"):
             costs = row["costs"] if claim.relation == "unchanged" else None
-            place = (row.get("dataset"), row[claim.along], row["method"], costs)
-            if place in self.cells:
+            place: tuple[Any, ...] = (row.get("dataset"), row[claim.along], row["method"], costs)
+            known = self.cells
+            if isinstance(row["against"], str):
+                known, place = self.paired, (*place, row["against"], row["measure"])
+            if place in known:
                 raise CobanditError(
                     f"claim {claim.key}: the frame has {place} twice; keep one set of options"
                 )
-            self.cells[place] = Cell(row["mean"], row["low"], row["high"])
+            known[place] = Cell(row["mean"], row["low"], row["high"])
         self.datasets = list(dict.fromkeys(place[0] for place in self.cells))
         self.at = claim.at
 
@@ -176,13 +186,40 @@ class _Cells:
     def __call__(self, dataset: Any, budget: float, method: str, costs: str | None = None) -> Cell:
         return self.cells.get((dataset, budget, method, costs), Cell(np.nan, np.nan, np.nan))
 
+    def difference(self, dataset: Any, budget: float, first: str, second: str) -> Cell:
+        """By how much the first exceeds the second."""
+        if known := self.paired.get((dataset, budget, first, None, second, "difference")):
+            return known
+        if known := self.paired.get((dataset, budget, second, None, first, "difference")):
+            return Cell(-known.mean, -known.high, -known.low)
+        return _difference(self(dataset, budget, first), self(dataset, budget, second))
+
+    def ratio(self, dataset: Any, budget: float, first: str, second: str) -> Cell:
+        """How many times the second the first is."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if known := self.paired.get((dataset, budget, first, None, second, "ratio")):
+                return known
+            if known := self.paired.get((dataset, budget, second, None, first, "ratio")):
+                return Cell(*(float(1 / np.float64(x)) for x in (known.mean, known.high, known.low)))
+            a, b = self(dataset, budget, first), self(dataset, budget, second)
+            ends = ((a.mean, b.mean), (a.low, b.high), (a.high, b.low))
+            return Cell(*(float(np.float64(x) / np.float64(y)) for x, y in ends))
+
+    def charge(self, dataset: Any, budget: float, method: str) -> Cell:
+        """By how much realised costs exceed declared ones."""
+        known = self.paired.get((dataset, budget, method, "realised", "declared", "difference"))
+        ends = (self(dataset, budget, method, costs) for costs in ("realised", "declared"))
+        return known or _difference(*ends)
+
 
 def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
     higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
 
     def advantage(dataset: Any, budget: float, method: str, against: str) -> Cell:
-        a, b = cells(dataset, budget, method), cells(dataset, budget, against)
-        return _advantage(a, b, claim.measure, higher)
+        """By how much the method is better."""
+        more, less = (method, against) if higher else (against, method)
+        measure = cells.difference if claim.measure == "difference" else cells.ratio
+        return measure(dataset, budget, more, less)
 
     def row(dataset: Any, at: Any, names: tuple[str, str], a: Cell, b: Cell, verdict: str) -> tuple[Any, ...]:
         return (dataset, at, *names, a.mean, b.mean, verdict)
@@ -191,67 +228,62 @@ def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
         if set(claim.datasets) <= set(cells.datasets):
             for budget, pair in product(cells.budgets(*claim.datasets), pairs):
                 a, b = (advantage(dataset, budget, *pair) for dataset in claim.datasets)
-                yield row(" > ".join(claim.datasets), budget, pair, a, b, _better(a, b, higher=True))
+                yield row(" > ".join(claim.datasets), budget, pair, a, b, _better(_difference(a, b)))
         return
     for dataset in cells.datasets:
         if claim.relation == "growing advantage":
             shared = cells.shared(dataset)
             for pair in pairs if len(shared) > 1 else []:
                 a, b = (advantage(dataset, budget, *pair) for budget in (shared[-1], shared[0]))
-                yield row(dataset, shared[-1], pair, a, b, _better(a, b, higher=True))
+                yield row(dataset, shared[-1], pair, a, b, _better(_difference(a, b)))
             continue
         for budget in cells.budgets(dataset):
             if claim.relation == "unchanged":
                 for method in claim.methods:
                     a, b = (cells(dataset, budget, method, costs) for costs in ("realised", "declared"))
-                    yield row(dataset, budget, (method, method), a, b, _comparable(a, b))
+                    verdict = _comparable(a, b, cells.charge(dataset, budget, method))
+                    yield row(dataset, budget, (method, method), a, b, verdict)
             elif claim.relation == "nearer":
                 method, (near, far) = claim.methods[0], claim.against
-                here = cells(dataset, budget, method)
-                a, b = (_distance(here, cells(dataset, budget, name)) for name in (near, far))
-                yield row(dataset, budget, (near, far), a, b, _better(a, b, higher=False))
+                a, b = (_size(cells.difference(dataset, budget, method, name)) for name in (near, far))
+                yield row(dataset, budget, (near, far), a, b, _better(_difference(b, a)))
             else:
                 for pair in pairs:
                     a, b = (cells(dataset, budget, name) for name in pair)
-                    yield row(dataset, budget, pair, a, b, _judge(claim.relation, a, b, higher))
+                    apart = cells.difference(dataset, budget, *pair)
+                    yield row(dataset, budget, pair, a, b, _judge(claim.relation, a, b, apart, higher))
 
 
-def _judge(relation: str, a: Cell, b: Cell, higher: bool) -> str:
+def _judge(relation: str, a: Cell, b: Cell, apart: Cell, higher: bool) -> str:
+    """Judge ``a`` beside ``b``; ``apart`` is their difference."""
     if relation == "comparable":
-        return _comparable(a, b)
+        return _comparable(a, b, apart)
     if relation == "keeps up":
         ahead = a.mean > b.mean if higher else a.mean < b.mean
-        return HOLDS if ahead else _comparable(a, b)
-    return _better(a, b, higher)
+        return HOLDS if ahead else _comparable(a, b, apart)
+    return _better(apart, higher)
 
 
-def _better(a: Cell, b: Cell, higher: bool) -> str:
-    if np.isnan([*a, *b]).any():
+def _better(apart: Cell, higher: bool = True) -> str:
+    if np.isnan(apart).any():
         return UNKNOWN
-    above, below = a.low > b.high, a.high < b.low
-    if not (above or below):
+    if apart.low <= 0 <= apart.high:
         return NOT_SEPARATED
-    return HOLDS if above == higher else FAILS
+    return HOLDS if (apart.low > 0) == higher else FAILS
 
 
-def _comparable(a: Cell, b: Cell) -> str:
+def _comparable(a: Cell, b: Cell, apart: Cell) -> str:
     if abs(a.mean - b.mean) <= CLOSE * max(abs(a.mean), abs(b.mean)):
         return HOLDS
-    verdict = _better(a, b, higher=True)
+    verdict = _better(apart)
     return verdict if verdict in (UNKNOWN, NOT_SEPARATED) else FAILS
 
 
-def _distance(a: Cell, b: Cell) -> Cell:
-    low, high = a.low - b.high, a.high - b.low
-    least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return Cell(abs(a.mean - b.mean), least, max(abs(low), abs(high)))
+def _difference(a: Cell, b: Cell) -> Cell:
+    """What two intervals allow, whatever ties them together."""
+    return Cell(a.mean - b.mean, a.low - b.high, a.high - b.low)
 
 
-def _advantage(a: Cell, b: Cell, measure: str | None, higher: bool) -> Cell:
-    """By how much ``a`` is better than ``b``, between the extremes that their intervals allow."""
-    more, less = (a, b) if higher else (b, a)
-    if measure == "difference":
-        return Cell(more.mean - less.mean, more.low - less.high, more.high - less.low)
-    ends = ((more.mean, less.mean), (more.low, less.high), (more.high, less.low))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Cell(*(float(np.float64(x) / np.float64(y)) for x, y in ends))
+def _size(apart: Cell) -> Cell:
+    ends = sorted((abs(apart.low), abs(apart.high)))
+    return Cell(abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1])

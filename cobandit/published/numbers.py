@@ -20,9 +20,12 @@ import yaml
 from cobandit import _check
 from cobandit.errors import CobanditError
 
-#: What a number is to the book: a target of the reconstruction's fit, a prediction that the fit never saw,
-#: derived by the paper from its other numbers, a constant of its theory, or a choice that the book copies.
-ROLES = ("fitted", "predicted", "arithmetic", "theory", "setting")
+#: What a number is to the book: a target of the reconstruction's fit; a prediction about a method that the
+#: fit never ran, or about one that it ran (``related``: at another place or by another measure); derived by
+#: the paper from its other numbers; a constant of its theory; or a choice that the book copies.
+ROLES = ("fitted", "predicted", "related", "arithmetic", "theory", "setting")
+#: Roles of the results: what the book computes, too.
+RESULTS = ROLES[:4]
 
 #: Experiments that report runs of another one: their course, or the same cells beside other ones.
 RUNS = {"trajectory": "online", "stochastic": "identification"}
