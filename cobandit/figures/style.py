@@ -11,7 +11,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit import _check
 from cobandit.replay.kernels import IDENTIFICATION, ONLINE
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 4, 5, 8, 6)]
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
+#: From this on an axis counts what was spent in thousands of the table's unit.
+THOUSANDS = 10_000
 
 #: Variants that are shown as methods in their own right: what they are called, and their colours.
 VARIANTS = {
@@ -108,15 +110,23 @@ def method_label(method: str, options: str = "") -> str:
     return f"{label} ({options})" if options else label
 
 
-def provenance(source: EvaluationTable | pd.DataFrame) -> str:
+def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame]) -> str:
     """Name of a table or of what a replay ran on, for titles; says what it is unless it was measured.
+
+    Parameters
+    ----------
+    source : EvaluationTable, DataFrame of a replay, or several of them
 
     Examples
     --------
     >>> import cobandit as cb
     >>> provenance(cb.load("synthetic-24"))
     'synthetic-24 (synthetic)'
+    >>> provenance([cb.load("gsm8k"), cb.load("piqa")])
+    'gsm8k (reconstruction), piqa (reconstruction)'
     """
+    if isinstance(source, Sequence):
+        return ", ".join(provenance(each) for each in source)
     if isinstance(source, pd.DataFrame):
         name, kind = source.attrs.get("dataset", ""), source.attrs.get("kind", "measured")
     else:
@@ -139,17 +149,28 @@ def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     return shown
 
 
-def rho_axis(ax: Axes, rhos: Sequence[float]) -> None:
-    """Make the horizontal axis one of budgets rho, marked where there are any."""
+def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
+    """Make the horizontal axis one of the budgets of a replay: rho below, B in the table's unit above."""
+    budgets = runs.groupby("rho")["budget"].first()
     ax.set_xscale("log", base=2)
-    ax.xaxis.set_major_locator(FixedLocator(list(rhos)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    )
-    if len(rhos) > 6:
-        ax.tick_params(axis="x", labelrotation=45)
     ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
+    above = ax.secondary_xaxis("top")
+    unit, in_thousands = runs.attrs.get("unit", ""), budgets.max() >= THOUSANDS
+    above.set_xlabel(f"budget B ({'thousand ' if in_thousands else ''}{unit})", fontsize="small")
+    shown = budgets / 1000 if in_thousands else budgets
+    for axis, labels in ((ax.xaxis, budgets.index), (above.xaxis, shown)):
+        axis.set_major_locator(FixedLocator(list(budgets.index)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FixedFormatter([_plain(label) for label in labels]))
+    above.tick_params(labelsize="small")
+    if len(budgets) > 6:
+        ax.tick_params(axis="x", labelrotation=45)
+        above.tick_params(axis="x", labelrotation=45)
+
+
+def _plain(value: float) -> str:
+    """A number as axes show it: at least three digits, no more than it has."""
+    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
 
 
 def log_axis(ax: Axes) -> None:
