@@ -150,7 +150,8 @@ def drawn_from(
     listed = [drawn_by] if isinstance(drawn_by, str) else list(drawn_by)
     functions = " and ".join(f"{{py:func}}`cobandit.{name}`" for name in listed)
     by = f"drawn by {functions or 'code on this page'}"
-    runs = "" if replications is None else f"; {replications:,} replications, seed {seed}"
+    many = "replication" if replications == 1 else "replications"
+    runs = "" if replications is None else f"; {replications:,} {many}, seed {seed}"
     lines = []
     for table in source if isinstance(source, Sequence) else [source]:
         checksum = f", sha256 {table.card.sha256[:12]}…" if table.card.sha256 else ""

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
 from cobandit import metrics
-from cobandit.figures.style import THOUSANDS, log_axis, method_style, provenance, rho_axis, variants
+from cobandit.figures.style import log_axis, method_style, provenance, rho_axis, variants
 
 
 def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
@@ -122,7 +122,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
         ax.plot(cell["spent"], cell["mean"], line, label=label, **style)
         ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     unit, most = paths.attrs.get("unit", ""), float(shown["spent"].max())
-    if most >= THOUSANDS:
+    if most >= 10_000:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}"))
         unit = f"thousand {unit}"
     ax.set(xlabel=f"consumed budget ({unit})", ylabel=ylabel)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 4, 5, 8, 6)]
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
-#: From this on an axis counts what was spent in thousands of the table's unit.
-THOUSANDS = 10_000
 
 #: Variants that are shown as methods in their own right: what they are called, and their colours.
 VARIANTS = {
@@ -155,7 +153,7 @@ def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
     above = ax.secondary_xaxis("top")
-    unit, in_thousands = runs.attrs.get("unit", ""), budgets.max() >= THOUSANDS
+    unit, in_thousands = runs.attrs.get("unit", ""), budgets.min() >= 1000
     above.set_xlabel(f"budget B ({'thousand ' if in_thousands else ''}{unit})", fontsize="small")
     shown = budgets / 1000 if in_thousands else budgets
     for axis, labels in ((ax.xaxis, budgets.index), (above.xaxis, shown)):
