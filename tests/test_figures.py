@@ -16,6 +16,9 @@ from cobandit import figures, metrics
 from cobandit.errors import CobanditError
 from cobandit.replay import kernels
 
+# evaluation costs pass what profiling saw, and their means
+pytestmark = pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")
+
 METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
 
 
@@ -142,7 +145,6 @@ def test_along_runs_against_runs_one_by_one(small_table, column):
             assert shown == pytest.approx(sum(values) / len(values), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")  # realised costs pass their means
 def test_error_bars_against_runs_one_by_one(synthetic):
     methods, rho, replications = ["CoPSI", "UniformIdentification"], 300, 12
     charges, table = ("declared", "realised"), synthetic.subset(f"config in {list(synthetic.configs[:6])}")
