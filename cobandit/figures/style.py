@@ -148,26 +148,27 @@ def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
 
 
 def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
-    """Make the horizontal axis one of the budgets of a replay: rho below, B in the table's unit above."""
+    """Make the horizontal axis one of a replay's budgets: rho below, B in the unit of the costs above."""
     budgets = runs.groupby("rho")["budget"].first()
+    many, in_thousands = len(budgets) > 6, budgets.min() >= 1000
     ax.set_xscale("log", base=2)
     ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
     above = ax.secondary_xaxis("top")
-    unit, in_thousands = runs.attrs.get("unit", ""), budgets.min() >= 1000
-    above.set_xlabel(f"budget B ({'thousand ' if in_thousands else ''}{unit})", fontsize="small")
-    shown = budgets / 1000 if in_thousands else budgets
-    for axis, labels in ((ax.xaxis, budgets.index), (above.xaxis, shown)):
+    unit = f"{'thousand ' if in_thousands else ''}{runs.attrs.get('unit', '')}".strip()
+    above.set_xlabel(f"budget B ({unit})" if unit else "budget B", fontsize="small")
+    above.tick_params(labelsize="small")
+    labels = [_plain(budget / 1000 if in_thousands else budget) for budget in budgets]
+    if many:
+        ax.tick_params(axis="x", labelrotation=45)
+        labels[1::2] = [""] * len(labels[1::2])
+    for axis, shown in ((ax.xaxis, [_plain(rho) for rho in budgets.index]), (above.xaxis, labels)):
         axis.set_major_locator(FixedLocator(list(budgets.index)))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FixedFormatter([_plain(label) for label in labels]))
-    above.tick_params(labelsize="small")
-    if len(budgets) > 6:
-        ax.tick_params(axis="x", labelrotation=45)
-        above.tick_params(axis="x", labelrotation=45)
+        axis.set_major_formatter(FixedFormatter(shown))
 
 
 def _plain(value: float) -> str:
-    """A number as axes show it: at least three digits, no more than it has."""
+    """A number as axes show it: whole, or three digits."""
     return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
 
 
