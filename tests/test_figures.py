@@ -16,6 +16,9 @@ from cobandit import figures, metrics
 from cobandit.errors import CobanditError
 from cobandit.replay import kernels
 
+# evaluation costs pass what profiling saw, and their means
+pytestmark = pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")
+
 METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
 
 
@@ -75,6 +78,111 @@ def test_by_budget_draws_the_summary(online):
             assert drawn[place][rho] == pytest.approx((low, high))
     assert ax.get_ylabel() == "regret" and ax.get_xscale() == "log"
     assert list(ax.get_xticks()) == [0.5, 2, 8]
+
+
+def replays(table, method, rho, replications):
+    """Each run of an online method by the readable class: arms pulled and costs charged."""
+    for replication in range(replications):
+        policy = method.make(
+            rho,
+            n_arms=table.n_arms,
+            n_objectives=table.n_objectives,
+            budget=rho * table.costs.sum(),
+            cost_range=table.cost_range,
+            expected_costs=table.costs,
+        )
+        yield cb.play(policy, table, replication=replication)
+
+
+def test_by_budget_against_runs_one_by_one(small_table):
+    method, replications = cb.spec("CoHVUCB", reward_scale=0.1), 4
+    ax = figures.by_budget(
+        cb.replay_online(small_table, [method], [2, 8], replications), "efficiency_regret", "regret"
+    )
+    expected = []
+    for rho in (2, 8):
+        regrets = []
+        for run in replays(small_table, method, rho, replications):
+            regrets.append(sum(small_table.problem.efficiency_gaps[arm] for arm in run.arms))
+        expected.append(sum(regrets) / replications)
+    assert list(lines(ax, "CoHV-UCB").get_ydata()) == pytest.approx(expected)
+
+
+def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
+    for table, thousands in ((small_table, False), (cb.load("synthetic-24"), True)):
+        runs = cb.replay_online(table, ["UniformAllocation"], [2, 8], 2)
+        (above,) = figures.by_budget(runs, "efficiency_regret", "regret").child_axes
+        above.figure.canvas.draw()
+        shown = [float(label.get_text().replace(",", "")) for label in above.get_xticklabels()]
+        budgets = [rho * table.costs.sum() / (1000 if thousands else 1) for rho in (2, 8)]
+        assert shown == pytest.approx(budgets, rel=5e-3)
+        unit = ("thousand " if thousands else "") + table.card.cost.unit
+        assert above.get_xlabel() == f"budget B ({unit})"
+
+
+@pytest.mark.parametrize("column", ["efficiency_regret", "moving_average"])
+def test_along_runs_against_runs_one_by_one(small_table, column):
+    methods, rho, replications = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")], 30, 3
+    _, paths = cb.replay_online(small_table, methods, rho, replications, trace=True)
+    ax = figures.along_runs(paths, column, "regret")
+    for method in methods:
+        runs = list(replays(small_table, method, rho, replications))
+        x, y = lines(ax, method.label).get_data()
+        assert len(x) > 100
+        for spent, shown in zip(x, y, strict=True):
+            values = []
+            for run in runs:
+                paid, gaps = 0.0, []
+                for arm, cost in zip(run.arms, run.costs, strict=True):
+                    paid += cost
+                    if paid > spent * (1 + 1e-9):
+                        break
+                    gaps.append(small_table.problem.efficiency_gaps[arm])
+                if column == "efficiency_regret":
+                    values.append(sum(gaps))
+                elif gaps:  # a run that has not begun has no average
+                    values.append(sum(gaps[-50:]) / len(gaps[-50:]))
+            assert shown == pytest.approx(sum(values) / len(values), abs=1e-12)
+
+
+def test_error_bars_against_runs_one_by_one(synthetic):
+    methods, rho, replications = ["CoPSI", "UniformIdentification"], 300, 12
+    charges, table = ("declared", "realised"), synthetic.subset(f"config in {list(synthetic.configs[:6])}")
+    runs = pd.concat(
+        [
+            cb.replay_identification(table, methods, rho, replications, costs=costs).assign(costs=costs)
+            for costs in charges
+        ]
+    )
+    ax = figures.error_bars(runs)
+    heights, intervals, shares = [bar.get_height() for bar in ax.patches], [], []
+    means, arms = table.means, range(table.n_arms)
+    front = {i for i in arms if not any(all(means[j] > means[i]) for j in arms)}
+    for costs in charges:
+        for name in methods:
+            wrong = 0
+            for replication in range(replications):
+                budget = rho * table.costs.sum()
+                finder = cb.spec(name).make(rho, costs=table.costs, budget=budget, n_objectives=2)
+                cb.play(finder, table, replication=replication, costs=costs)
+                wrong += set(finder.recommend()) != front
+            n, share, z = replications, wrong / replications, 1.959963984540054
+            middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+            half = z * (share * (1 - share) / n + z**2 / (4 * n**2)) ** 0.5 / (1 + z**2 / n)
+            intervals.append((middle - half, middle + half))
+            shares.append(share)
+    assert len(set(shares)) > 1
+    assert heights == pytest.approx(shares)
+    drawn = [
+        tuple(ends[:, 1]) for bars in ax.containers if hasattr(bars, "has_yerr") for ends in whiskers(bars)
+    ]
+    assert drawn == [pytest.approx(interval, abs=1e-9) for interval in intervals]
+    assert [text.get_text() for text in ax.texts] == [f"{share:.3f}" for share in shares]
+
+
+def whiskers(bars):
+    """Ends of the error bars of a container, as arrays of points."""
+    return [segment for lines in bars.lines[2] for segment in lines.get_segments()]
 
 
 def test_error_by_budget_draws_zero_errors_as_limits(found):
@@ -145,6 +253,21 @@ def test_titles_say_what_was_not_measured(kind, title):
         figures.landscape(table, "objective0", "objective1"),
     ]
     assert [ax.get_title() for ax in axes] == [title] * 3
+
+
+def test_several_tables_are_named_one_by_one(synthetic):
+    tables = [table_of([[[1.0, 0.5]] * 2] * 2, kind="reconstruction", name="made"), synthetic]
+    assert figures.provenance(tables) == "made (reconstruction), synthetic-24 (synthetic)"
+    said = figures.drawn_from(tables, 1, 7, ["figures.by_budget", "figures.error_bars"]).split("  \n")
+    assert [line.split(",")[0].split(";")[0] for line in said] == [
+        "*made (reconstruction)",
+        "*synthetic-24 (synthetic)",
+    ]
+    for line in said:
+        assert "; 1 replication, seed 7; drawn by {py:func}`cobandit.figures.by_budget` and " in line
+    assert figures.drawn_from(synthetic).endswith(
+        f"{synthetic.card.sha256[:12]}…; drawn by code on this page.*"
+    )
 
 
 def test_landscape(synthetic):

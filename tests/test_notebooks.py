@@ -10,6 +10,8 @@ import jupytext
 import nbformat
 import pytest
 
+from cobandit import tables
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.md"))
 # The page that teaches the template says what it needs in its own way; the rest hold these three.
@@ -85,3 +87,33 @@ def test_every_picture_is_described(source):
             assert alt.strip(), (
                 f"a picture without `mystnb: {{image: {{alt: ...}}}}` in {source.name}:\n{cell.source}"
             )
+
+
+def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    """Caption and text of each table that was put out."""
+    html = [
+        output.data.get("text/html", "")
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "data" in output
+    ]
+    shown = [table for text in html for table in re.findall(r"<table.*?</table>", text, re.DOTALL)]
+    found = [(re.search(r"<caption>(.*?)</caption>", table, re.DOTALL), table) for table in shown]
+    return [(caption.group(1) if caption else "", table) for caption, table in found]
+
+
+@each_source
+def test_tables_of_reconstructions_say_so(source):
+    """In the caption, on pages about them; elsewhere in the caption or wherever a cell names one."""
+    known = tables.datasets()
+    reconstructions = known.loc[known["kind"] == "reconstruction", "name"].tolist()
+    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    default = "\n".join(cell.source for cell in parameters_of(notebook))
+    about_them = source.stem in OF_THE_RECONSTRUCTIONS or any(
+        f'"{name}"' in default for name in reconstructions
+    )
+    for caption, table in captions_of(notebook):
+        unsaid = re.search(rf"\b({'|'.join(reconstructions)})\b(?! \(reconstruction)", table)
+        assert "reconstruction" in caption or not (about_them or unsaid), (
+            f"{source.stem}: the table {caption!r} does not say that it shows reconstructions"
+        )

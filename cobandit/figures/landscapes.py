@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -122,17 +123,37 @@ def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False,
     )
 
 
-def drawn_from(source: EvaluationTable, replications: int, seed: int, drawn_by: str) -> str:
-    """One line of Markdown that says what a figure was drawn from, how often, with which seed, by what.
+def drawn_from(
+    source: EvaluationTable | Sequence[EvaluationTable],
+    replications: int | None = None,
+    seed: int | None = None,
+    drawn_by: str | Sequence[str] = (),
+) -> str:
+    """Say in Markdown what a figure was drawn from, how often, with which seed, by what: a line a table.
+
+    Parameters
+    ----------
+    source : EvaluationTable, or several of them
+    replications, seed : int, optional
+        None where nothing was replayed or redrawn.
+    drawn_by : str or sequence of str
+        Functions below ``cobandit``; none where the page itself draws.
 
     Examples
     --------
     >>> import cobandit as cb
     >>> drawn_from(cb.load("synthetic-24"), 100, 0, "figures.by_budget")[:33]
     '*synthetic-24 (synthetic), sha256'
+    >>> drawn_from(cb.load("synthetic-24")).split("; ")[1]
+    'drawn by code on this page.*'
     """
-    checksum = f", sha256 {source.card.sha256[:12]}…" if source.card.sha256 else ""
-    return (
-        f"*{provenance(source)}{checksum}; {replications:,} replications, seed {seed}; drawn by "
-        f"{{py:func}}`cobandit.{drawn_by}`.*"
-    )
+    listed = [drawn_by] if isinstance(drawn_by, str) else list(drawn_by)
+    functions = " and ".join(f"{{py:func}}`cobandit.{name}`" for name in listed)
+    by = f"drawn by {functions or 'code on this page'}"
+    many = "replication" if replications == 1 else "replications"
+    runs = "" if replications is None else f"; {replications:,} {many}, seed {seed}"
+    lines = []
+    for table in source if isinstance(source, Sequence) else [source]:
+        checksum = f", sha256 {table.card.sha256[:12]}…" if table.card.sha256 else ""
+        lines.append(f"*{provenance(table)}{checksum}{runs}; {by}.*")
+    return "  \n".join(lines)

@@ -13,10 +13,11 @@ from cobandit.figures.style import log_axis, method_style, provenance, rho_axis,
 
 
 def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
-    """Mean of a column against the budget, one line a method, with 95 % bands.
+    """Mean of a column against the budget, log2, one line a method, with 95 % bands.
 
     Bands are bootstrap intervals over replications, or Wilson intervals for a column of true and false.
-    Infeasible budgets leave a gap.
+    Infeasible budgets leave a gap.  The axis below counts evaluations per configuration, the one above gives
+    the same budgets in the unit of the table's costs.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
         style = method_style(method, options)
         ax.plot(cell["rho"], cell["mean"], line, label=label, **style)
         ax.fill_between(cell["rho"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
-    rho_axis(ax, sorted(cells["rho"].unique()))
+    rho_axis(ax, runs)
     ax.set_ylabel(ylabel)
     ax.set_title(provenance(runs))
     return ax
@@ -84,7 +85,7 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
         unseen = cell[~seen & cell["high"].notna()]
         ax.plot(unseen["rho"], unseen["high"], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
     log_axis(ax)
-    rho_axis(ax, sorted(cells["rho"].unique()))
+    rho_axis(ax, runs)
     ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
     ax.set_title(provenance(runs))
     return ax
@@ -175,5 +176,6 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
     ax.set_title(provenance(runs))
     hatches = zip(kinds, ("", "//"), strict=False)
-    ax.legend(handles=[Patch(fc="0.6", ec="white", hatch=h, label=f"{kind} costs") for kind, h in hatches])
+    keys = [Patch(fc="0.6", ec="white", hatch=h, label=f"{kind} costs") for kind, h in hatches]
+    ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=len(keys))  # off the bars
     return ax

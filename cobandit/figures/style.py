@@ -11,7 +11,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit import _check
 from cobandit.replay.kernels import IDENTIFICATION, ONLINE
@@ -108,15 +108,23 @@ def method_label(method: str, options: str = "") -> str:
     return f"{label} ({options})" if options else label
 
 
-def provenance(source: EvaluationTable | pd.DataFrame) -> str:
+def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame]) -> str:
     """Name of a table or of what a replay ran on, for titles; says what it is unless it was measured.
+
+    Parameters
+    ----------
+    source : EvaluationTable, DataFrame of a replay, or several of them
 
     Examples
     --------
     >>> import cobandit as cb
     >>> provenance(cb.load("synthetic-24"))
     'synthetic-24 (synthetic)'
+    >>> provenance([cb.load("gsm8k"), cb.load("piqa")])
+    'gsm8k (reconstruction), piqa (reconstruction)'
     """
+    if isinstance(source, Sequence):
+        return ", ".join(provenance(each) for each in source)
     if isinstance(source, pd.DataFrame):
         name, kind = source.attrs.get("dataset", ""), source.attrs.get("kind", "measured")
     else:
@@ -139,17 +147,29 @@ def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     return shown
 
 
-def rho_axis(ax: Axes, rhos: Sequence[float]) -> None:
-    """Make the horizontal axis one of budgets rho, marked where there are any."""
+def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
+    """Make the horizontal axis one of a replay's budgets: rho below, B in the unit of the costs above."""
+    budgets = runs.groupby("rho")["budget"].first()
+    many, in_thousands = len(budgets) > 6, budgets.min() >= 1000
     ax.set_xscale("log", base=2)
-    ax.xaxis.set_major_locator(FixedLocator(list(rhos)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    )
-    if len(rhos) > 6:
-        ax.tick_params(axis="x", labelrotation=45)
     ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
+    above = ax.secondary_xaxis("top")
+    unit = f"{'thousand ' if in_thousands else ''}{runs.attrs.get('unit', '')}".strip()
+    above.set_xlabel(f"budget B ({unit})" if unit else "budget B", fontsize="small")
+    above.tick_params(labelsize="small")
+    labels = [_plain(budget / 1000 if in_thousands else budget) for budget in budgets]
+    if many:
+        ax.tick_params(axis="x", labelrotation=45)
+        labels[1::2] = [""] * len(labels[1::2])
+    for axis, shown in ((ax.xaxis, [_plain(rho) for rho in budgets.index]), (above.xaxis, labels)):
+        axis.set_major_locator(FixedLocator(list(budgets.index)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FixedFormatter(shown))
+
+
+def _plain(value: float) -> str:
+    """A number as axes show it: whole, or three digits."""
+    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
 
 
 def log_axis(ax: Axes) -> None:

@@ -54,7 +54,7 @@ def kernel_over_class() -> dict[str, Any]:
     online = Online(108, 2, rho=32)
     replications = 20
     n_fast, n_slow = online.compiled(replications), online.readable()
-    fast, slow = _in_turns(lambda: online.compiled(replications), online.readable, repetitions=7)
+    fast, slow = _in_turns(lambda: online.compiled(replications), online.readable, repetitions=5)
     fast_ns, slow_ns = 1e9 * median(fast) / n_fast, 1e9 * median(slow) / n_slow
     return {
         "measurement": "kernel over class, per pull (K = 108, D = 2)",
@@ -78,7 +78,7 @@ def many_arms_over_few() -> dict[str, Any]:
     functions = [
         (lambda run=run, r=replications: run.compiled(r)) for runs, replications, _ in sides for run in runs
     ]
-    times = _in_turns(*functions, repetitions=7)
+    times = _in_turns(*functions, repetitions=5)
     few, many = (
         1e9 * median(b - a for a, b in zip(times[2 * i], times[2 * i + 1], strict=True)) / sides[i][2]
         for i in (0, 1)
@@ -113,7 +113,7 @@ def two_threads_over_one() -> dict[str, Any]:
         return cb.replay_online(table, methods, 32, replications=600, workers=workers, backend="threading")
 
     pulls = int(replay(1)["pulls"].sum())
-    one, two = _in_turns(lambda: replay(1), lambda: replay(2), repetitions=7)
+    one, two = _in_turns(lambda: replay(1), lambda: replay(2), repetitions=5)
     start, used = perf_counter(), process_time()
     replay(2)
     processors = (process_time() - used) / (perf_counter() - start)
