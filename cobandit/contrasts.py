@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.audit import paired_difference
+from cobandit.metrics import mean_interval, resampled_means
 
 #: Columns of `contrasts` beside the cell and the pair.
 VALUES = ("measure", "runs", "mean", "low", "high")
@@ -18,13 +18,6 @@ VALUES = ("measure", "runs", "mean", "low", "high")
 RESAMPLES = 2000
 
 Interval = tuple[float, float]
-
-
-@lru_cache(maxsize=4)
-def _weights(n: int) -> NDArray[np.float64]:
-    """Shares of the replications in each resample, shape (RESAMPLES, n): one set for all that is compared."""
-    drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
-    return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
 
 
 def _central(values: NDArray[np.float64]) -> Interval:
@@ -54,7 +47,7 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     """
     a, b = (_check.numbers(values, "values", 1) for values in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
-        resampled = (_weights(len(a)) @ a) / (_weights(len(a)) @ b)
+        resampled = resampled_means(a) / resampled_means(b)
         here = float(np.mean(a) / np.mean(b))
     return (here, *(_central(resampled) if np.isfinite(resampled).any() else (np.nan, np.nan)))
 
@@ -146,5 +139,4 @@ def contrasts(
 def _difference(a: NDArray[np.float64], b: NDArray[np.float64], proportion: bool) -> tuple[float, ...]:
     if proportion:
         return paired_difference(int((a > b).sum()), int((b > a).sum()), len(a))
-    low, high = np.percentile(_weights(len(a)) @ (a - b), [2.5, 97.5])
-    return float((a - b).mean()), float(low), float(high)
+    return float((a - b).mean()), *mean_interval(a - b)
