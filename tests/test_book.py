@@ -133,6 +133,17 @@ class TestBuiltBook:
         left += re.findall(r"\{(?:prf:ref|numref|eq|cite:?\w*)\}`", text)
         assert not left
 
+    def test_statements_carry_the_papers_numbers(self):
+        """Theorems, lemmas and corollaries are the paper's; what is ours is a proposition."""
+        caption = re.compile(r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)')
+        found = [
+            match.groups()
+            for name in contents()
+            for match in caption.finditer(html_of(name).read_text(encoding="utf-8"))
+        ]
+        assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {who for who, _ in found}
+        assert [who for who, title in found if f"paper’s {who}" not in title] == []
+
     @pytest.mark.parametrize("name", contents())
     def test_no_cell_warned(self, name):
         assert not re.search(r'class="[^"]*\bstderr\b', html_of(name).read_text(encoding="utf-8"))

@@ -120,7 +120,9 @@ OUT_OF_REACH = """[...document.querySelectorAll('article *')].filter(e =>
 ).map(e => e.outerHTML.slice(0, 120))"""
 
 #: Thousands of words of code have a few colours: each is looked at once, the others become plain text.
-PLAIN_CODE = """seen => [...document.querySelectorAll('article :is(pre, dt.sig) span[class]')].flatMap(word => {
+PLAIN_CODE = """seen => [
+    ...document.querySelectorAll('article :is(pre, dt.sig) span[class]')
+].flatMap(word => {
     const kind = word.className;
     if (!seen.includes(kind) && !word.children.length) { seen.push(kind); return [kind]; }
     if (!word.children.length) word.replaceWith(...word.childNodes);
