@@ -186,6 +186,17 @@ def test_page_opens_from_disk(browser, name):
         visit.tab.close()
 
 
+def test_first_screen_leads_every_reader_on(browser, address):
+    """Question, algorithms, picture, what replicated and where to go next, without scrolling."""
+    visit = Visit(browser, f"{address}/book/intro.html")
+    try:
+        cards = [card.bounding_box() for card in visit.tab.locator("article .sd-card").all()]
+        assert len(cards) == 3
+        assert max(card["y"] + card["height"] for card in cards) <= visit.tab.viewport_size["height"]
+    finally:
+        visit.tab.close()
+
+
 def test_front_door_leads_to_the_first_page(browser, address):
     tab = browser.new_page()
     try:
