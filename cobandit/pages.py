@@ -1,7 +1,7 @@
 """The book's executable pages as programs: find one, ask for its parameters, run it with others.
 
 Pages are MyST notebooks with a cell tagged ``parameters``.  They are found in an installed package
-as well as in a checkout, and need the extra ``cobandit[rerun]`` to run.
+as well as in a checkout, and need the package's extra ``rerun`` to run.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def names() -> list[str]:
 def _tools() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise CobanditError(f"running pages needs {', '.join(missing)}: pip install 'cobandit[rerun]'")
+        raise CobanditError(f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}")
 
 
 def source(page: str) -> str:
@@ -163,7 +163,7 @@ def execute(
     Raises
     ------
     CobanditError
-        If there is no such page or parameter, or ``cobandit[rerun]`` is not installed.
+        If there is no such page or parameter, or the extra ``rerun`` is not installed.
     PageError
         If a cell raises.
     """

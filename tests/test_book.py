@@ -123,6 +123,13 @@ class TestBuiltBook:
             if len(image.get("alt", "")) < 20 or "/" in image["alt"]
         ]
         assert not silent
+        told = [image["alt"] for image in page(html_of(name)).images]
+        assert len(told) == len(set(told)), "two pictures with the same words"
+
+    @pytest.mark.parametrize("name", [name for name in contents() if name.startswith("notebooks/")])
+    def test_pictures_lead_to_their_files(self, name):
+        drawn = [image["src"] for image in page(html_of(name)).images if "_images/" in image["src"]]
+        assert set(drawn) <= set(page(html_of(name)).links)
 
     @pytest.mark.parametrize("name", contents())
     def test_no_machinery_shows(self, name):
@@ -132,6 +139,17 @@ class TestBuiltBook:
         left = [word for word in ["{glue", *tracebacks, "To be computed", "<Figure size"] if word in text]
         left += re.findall(r"\{(?:prf:ref|numref|eq|cite:?\w*)\}`", text)
         assert not left
+
+    def test_statements_carry_the_papers_numbers(self):
+        """Theorems, lemmas and corollaries are the paper's; what is ours is a proposition."""
+        caption = re.compile(r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)')
+        found = [
+            match.groups()
+            for name in contents()
+            for match in caption.finditer(html_of(name).read_text(encoding="utf-8"))
+        ]
+        assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {who for who, _ in found}
+        assert [who for who, title in found if f"paper’s {who}" not in title] == []
 
     @pytest.mark.parametrize("name", contents())
     def test_no_cell_warned(self, name):

@@ -119,6 +119,18 @@ OUT_OF_REACH = """[...document.querySelectorAll('article *')].filter(e =>
     && e.checkVisibility() && e.tabIndex < 0 && !e.querySelector('a[href], input, button, [tabindex="0"]')
 ).map(e => e.outerHTML.slice(0, 120))"""
 
+#: Formulas whose right end no scrolling brings into sight, those in closed dropdowns included.
+CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(formula => {
+    const right = formula.getBoundingClientRect().right;
+    for (let e = formula; e; e = e.parentElement) {
+        const style = getComputedStyle(e), edge = e.getBoundingClientRect().right + 1;
+        if (style.overflowX == 'visible' || style.display == 'inline') continue;
+        if (style.overflowX != 'hidden' && e.scrollWidth > e.clientWidth + 1) return edge > innerWidth + 2;
+        if (right > edge) return true;
+    }
+    return right > innerWidth + 1;
+}).map(formula => formula.parentElement.className + formula.textContent.slice(0, 120))"""
+
 #: Thousands of words of code have a few colours: each is looked at once, the others become plain text.  So do
 #: formulas after the first of a page, and of the entries that autodoc and the index write in hundreds, by one
 #: template, each eighth stays.
@@ -163,7 +175,10 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         tab.set_viewport_size({"width": PHONE, "height": 800})
         tab.wait_for_timeout(600)  # the theme looks at widths anew when they have settled
         assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE
+        tab.evaluate("document.querySelectorAll('article details').forEach(d => d.open = true)")
+        tab.wait_for_timeout(100)
         assert tab.evaluate(OUT_OF_REACH) == []
+        assert tab.evaluate(CUT_OFF) == []
         assert not visit.complaints
         assert not visit.went_to(address)
 
@@ -188,6 +203,17 @@ def test_page_opens_from_disk(browser, name):
         assert not visit.went_to(HTML.as_uri())
         formulas = visit.tab.locator("article .math").count()
         assert visit.tab.locator("article .math mjx-container").count() >= formulas
+    finally:
+        visit.tab.close()
+
+
+def test_first_screen_leads_every_reader_on(browser, address):
+    """Question, algorithms, picture, what replicated and where to go next, without scrolling."""
+    visit = Visit(browser, f"{address}/book/intro.html")
+    try:
+        cards = [card.bounding_box() for card in visit.tab.locator("article .sd-card").all()]
+        assert len(cards) == 3
+        assert max(card["y"] + card["height"] for card in cards) <= visit.tab.viewport_size["height"]
     finally:
         visit.tab.close()
 

@@ -174,9 +174,7 @@ class TestPage:
                 problem = table.for_objectives(*choice["objectives"]).problem
                 text = choose(tab, table=place, objectives=view, method="CoHVUCB")
                 assert text.startswith(f"{shown['shown']}, objectives {' and '.join(choice['objectives'])}: ")
-                assert (
-                    f"{problem.pareto_mask.sum()} of {table.n_arms} configurations are on the front" in text
-                )
+                assert f"the front has {problem.pareto_mask.sum()} of {table.n_arms} configurations" in text
                 assert f"best return on cost has {problem.names[problem.best_arm]}." in text
                 assert tab.locator(".explorer-figure svg").count() >= 3
                 captions = tab.locator(".explorer-figure figcaption").all_inner_texts()

@@ -14,7 +14,8 @@
 7. `mend_source_pages`: a source page leads back to where the reference documents it.
 8. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
 9. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
-10. `ahead.run_ahead`: pages run side by side instead of one after another.
+10. `lead_to_pictures`: a picture that a cell drew leads to its file, at full size.
+11. `ahead.run_ahead`: pages run side by side instead of one after another.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pathlib import Path
 
 import ahead
 import availability
-from docutils.nodes import Node
+from docutils.nodes import Node, container, document, image
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -173,6 +174,17 @@ def without_empty_roles(
         )
 
 
+def lead_to_pictures(app: Sphinx, doctree: document) -> None:
+    """Let Sphinx link the pictures of cells to their files, and tell those of one cell apart by number."""
+    for cell in doctree.findall(container):
+        if "cell_output" in cell["classes"]:
+            pictures = list(cell.findall(image))
+            for number, picture in enumerate(pictures, start=1):
+                picture["width"] = "auto"  # what is given a size gets a link, html_scaled_image_link
+                if len(pictures) > 1:
+                    picture["alt"] = f"{picture.get('alt', '')} ({number} of {len(pictures)})"
+
+
 WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
 
 
@@ -213,6 +225,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", ahead.run_ahead)
+    app.connect("doctree-read", lead_to_pictures)
     app.connect("source-read", stand_in_for_missing_tables)
     app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)

@@ -1,8 +1,16 @@
 // Formulas and tables that are wider than their column scroll by themselves: the Tab key reaches those that do.
 (() => {
-  const wide = "div.math, mjx-container, .cell_output .text_html, .pst-scrollable-table-container";
+  const boxes = "div.math, span.math, mjx-container, .cell_output .text_html, .pst-scrollable-table-container";
+  const column = (element) => {
+    while (getComputedStyle(element).display.startsWith("inline")) element = element.parentElement;
+    return element.clientWidth;
+  };
   const reach = () => {
-    for (const element of document.querySelectorAll(wide)) {
+    for (const formula of document.querySelectorAll("span.math > mjx-container")) {
+      const wide = formula.getBoundingClientRect().width > column(formula.parentElement.parentElement);
+      formula.parentElement.classList.toggle("wide", wide);
+    }
+    for (const element of document.querySelectorAll(boxes)) {
       const scrolls = ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
       if (scrolls && element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
       else element.removeAttribute("tabindex");
@@ -10,4 +18,5 @@
   };
   window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach));
   window.addEventListener("resize", reach);
+  document.addEventListener("toggle", reach, true); // what a dropdown hides has no width
 })();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich import box
@@ -12,7 +12,7 @@ from rich.table import Table
 
 import cobandit as cb
 from cobandit.recommendation import Recommendation
-from cobandit.rerun.words import sentences, worth_showing
+from cobandit.rerun.words import amount, sentences, worth_showing
 
 #: Rows shown of each table on the terminal; ``--json`` gives all.
 SHOWN = 25
@@ -56,7 +56,7 @@ def _show(advice: Recommendation, out: Console) -> None:
         view.add_row(
             str(name),
             *(f"{row[d]:.3f} ±{(row[f'{d}_high'] - row[f'{d}_low']) / 2:.3f}" for d in names),
-            f"{row['cost']:.4g}",
+            amount(row["cost"]),
             f"{'yes' if row['on_front'] else 'no'} ({row['front_share']:.0%}){mark}",
             f"{'yes' if row['most_efficient'] else 'no'} ({row['efficient_share']:.0%}){win}",
             f"{int(row['next']):,}" if row["next"] else "",
@@ -79,14 +79,14 @@ def _show(advice: Recommendation, out: Console) -> None:
         view.add_column(heading, justify="right", no_wrap=True)
     asks = {"front": "front?", "efficiency": "best?"}
     for question in advice.questions.head(SHOWN).itertuples():
-        tie = question.price == float("inf")
+        price = cast(float, question.price)
         view.add_row(
             str(question.configuration),
             asks[str(question.kind)],
             str(question.against),
             f"{question.ratio:.2f}",
             f"{question.factor:.2f}",
-            *(["a tie", "–"] if tie else [f"{question.evaluations:,.0f}", f"{question.price:,.4g}"]),
+            *(["a tie", "–"] if price == float("inf") else [f"{question.evaluations:,.0f}", amount(price)]),
         )
     out.print(view)
     if len(advice.questions) > SHOWN:

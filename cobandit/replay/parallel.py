@@ -29,7 +29,7 @@ def _backend(backend: str, workers: int, scheduler: str | None, shared: tuple[An
         from dask.distributed import Client
         from distributed.comm import get_address_host_port
     except ImportError:
-        raise CobanditError("backend='dask' needs Dask: pip install 'cobandit[dask]'") from None
+        raise CobanditError("backend='dask' needs Dask: pip install 'dask[distributed]'") from None
     address = scheduler if "://" in scheduler else f"tcp://{scheduler}"
     try:
         get_address_host_port(

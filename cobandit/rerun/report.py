@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit.recommendation import Recommendation
-from cobandit.rerun.words import sentences, worth_showing
+from cobandit.rerun.words import amount, sentences, worth_showing
 
 HERE = Path(__file__).parent
 #: Title and introduction of each page: those of the book speak of the book's own tables.
@@ -118,7 +118,7 @@ def _arms(advice: Recommendation) -> str:
             for mean, low, high in zip(arms[name], arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
         ]
     columns |= {
-        f"cost ({advice.unit})": arms["cost"].map("{:.4g}".format),
+        f"cost ({advice.unit})": arms["cost"].map(amount),
         "per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
         "front": arms["on_front"].map({True: "yes", False: "no"}),
         "in redraws": arms["front_share"].map("{:.1%}".format),
@@ -143,7 +143,7 @@ def _questions(advice: Recommendation) -> str:
                 "gap over standard error": asked["ratio"].map("{:.2f}".format),
                 "needed": asked["factor"].map("{:.2f}".format),
                 "evaluations": [f"{n:,.0f}" if n != float("inf") else "a tie" for n in asked["evaluations"]],
-                f"price ({advice.unit})": [f"{p:,.4g}" if p != float("inf") else "–" for p in asked["price"]],
+                f"price ({advice.unit})": [amount(p) if p != float("inf") else "–" for p in asked["price"]],
             }
         )
     )

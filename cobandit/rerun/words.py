@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from cobandit.recommendation import Recommendation
+
+
+def amount(value: float) -> str:
+    """Say what something costs with four digits, and never in powers of ten.
+
+    Examples
+    --------
+    >>> amount(26880.4), amount(0.125)
+    ('26,880', '0.125')
+    """
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def decimals(values: pd.Series) -> str:
+    """Give a format with four digits for the largest of the values, and as many decimals for all.
+
+    Examples
+    --------
+    >>> decimals(pd.Series([2.5, 96.0])), decimals(pd.Series([0.0093, 0.0004]))
+    (',.2f', ',.6f')
+    """
+    return f",.{max(0, 3 - math.floor(math.log10(values.max() or 1)))}f"
 
 
 def sentences(advice: Recommendation) -> list[str]:
@@ -35,16 +59,16 @@ def sentences(advice: Recommendation) -> list[str]:
     ]
     if len(advice.questions):
         said.append(
-            f"Settling {'everything else' if ties else 'everything'} would take about {advice.needed:,.4g} "
-            f"{unit} more, if gaps, variances and costs stay as measured"
+            f"Settling {'everything else' if ties else 'everything'} would take about "
+            f"{amount(advice.needed)} {unit} more, if gaps, variances and costs stay as measured"
             + (f"; {ties} exact tie{'s' if ties > 1 else ''} no budget settles." if ties else ".")
         )
     else:
         said.append(f"Every membership is settled at {level}: nothing is left to evaluate.")
     if advice.budget is not None and open_ + rivals:
         said.append(
-            f"Next: {int(arms['next'].sum()):,} evaluations for about {advice.spent:,.4g} {unit} of "
-            f"{advice.budget:,.4g}, on instances that all the configurations named are evaluated on."
+            f"Next: {int(arms['next'].sum()):,} evaluations for about {amount(advice.spent)} {unit} of "
+            f"{amount(advice.budget)}, on instances that all the configurations named are evaluated on."
         )
     return said
 

@@ -79,8 +79,8 @@ document.addEventListener("DOMContentLoaded", () => {
   function sentence({ table, view, method, cell, rho, measure, label, arms }) {
     const best = arms.find((arm) => arm.best);
     const about =
-      `${table.shown}, objectives ${list(view.objectives)}: ${view.front.length} of ${arms.length} configurations ` +
-      `are on the front; the best return on cost has ${best.name}. `;
+      `${table.shown}, objectives ${list(view.objectives)}: the front has ${view.front.length} of ${arms.length} configurations; ` +
+      `the best return on cost has ${best.name}. `;
     const budget = `a budget of ρ = ${number(rho)} (${number(cell.budget)} ${table.unit})`;
     if (!cell.pulls) return `${about}For ${method.label}, ${budget} is too small.`;
     const first = arms[0];
