@@ -447,6 +447,31 @@ def test_the_report_opens_from_disk_alone(first):
 def test_recommend_prints_and_gives_json():
     words = ["recommend", "synthetic-24", "--budget", "5000", "--replications", "50"]
     shown = call(*words)
-    assert shown.exit_code == 0 and "Deploy small-direct-t0.0" in shown.stdout and "Next:" in shown.stdout
+    assert shown.exit_code == 0 and "Deploy small-direct-t0.0" in shown.stdout and "Evaluate next: " in shown.stdout
     plain_ = json.loads(call(*words, "--json").stdout)
     assert plain_["best"] == "small-direct-t0.0" and plain_["price_of_next"] <= 5000
+
+
+def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    table = write_table(tmp_path)
+    card = table.with_suffix(".yml")
+    card.write_text(card.read_text().replace("unit: USD", "unit: tokens (characters / 4)"))
+    frame = pd.read_csv(table)
+    frame.assign(usd=frame["usd"] * 1000).to_csv(table, index=False)
+    advice = cb.recommend(cb.read(table), 1e5)
+    shown = call("recommend", table, "--budget", "1e5").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    said = " ".join(shown.split())
+    for name, number in advice.arms.loc[advice.arms["next"] > 0, "next"].items():
+        assert f"{number:,} × {name}" in said
+    cells = shown.partition("Configurations of")[2]
+    assert re.search(r"\bnext +score0", cells)
+    for price in advice.questions["price"]:
+        assert f" {price:,.0f}" in cells, price
+    assert report._arms(advice).index("<th>next</th>") < report._arms(advice).index("<th>score0</th>")
+
+
+def test_a_budget_that_buys_nothing_is_said_to():
+    shown = call("recommend", "synthetic-24", "--budget", "0.001", "--replications", "5").stdout
+    assert "Evaluate next: nothing" in shown

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit.recommendation import Recommendation
-from cobandit.rerun.words import sentences, worth_showing
+from cobandit.rerun.words import amount, sentences, worth_showing
 
 HERE = Path(__file__).parent
 #: Title and introduction of each page: those of the book speak of the book's own tables.
@@ -112,21 +112,21 @@ def _html(frame: pd.DataFrame) -> str:
 def _arms(advice: Recommendation) -> str:
     arms = worth_showing(advice).reset_index(names="configuration")
     columns: dict[str, Any] = {"configuration": arms["configuration"]}
+    if advice.budget is not None:
+        columns["next"] = arms["next"]
     for name in [name.removesuffix("_low") for name in arms.columns.astype(str) if name.endswith("_low")]:
         columns[name] = [
             f"{mean:.3f} ±{(high - low) / 2:.3f}"
             for mean, low, high in zip(arms[name], arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
         ]
     columns |= {
-        f"cost ({advice.unit})": arms["cost"].map("{:.4g}".format),
+        f"cost ({advice.unit})": arms["cost"].map(amount),
         "per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
         "front": arms["on_front"].map({True: "yes", False: "no"}),
         "in redraws": arms["front_share"].map("{:.1%}".format),
         "settled": arms["front_settled"].map({True: "yes", False: "no"}),
         "best in redraws": arms["efficient_share"].map("{:.1%}".format),
     }
-    if advice.budget is not None:
-        columns["next"] = arms["next"]
     return _html(pd.DataFrame(columns))
 
 
@@ -143,7 +143,7 @@ def _questions(advice: Recommendation) -> str:
                 "gap over standard error": asked["ratio"].map("{:.2f}".format),
                 "needed": asked["factor"].map("{:.2f}".format),
                 "evaluations": [f"{n:,.0f}" if n != float("inf") else "a tie" for n in asked["evaluations"]],
-                f"price ({advice.unit})": [f"{p:,.4g}" if p != float("inf") else "–" for p in asked["price"]],
+                f"price ({advice.unit})": [amount(p) if p != float("inf") else "–" for p in asked["price"]],
             }
         )
     )
