@@ -447,7 +447,11 @@ def test_the_report_opens_from_disk_alone(first):
 def test_recommend_prints_and_gives_json():
     words = ["recommend", "synthetic-24", "--budget", "5000", "--replications", "50"]
     shown = call(*words)
-    assert shown.exit_code == 0 and "Deploy small-direct-t0.0" in shown.stdout and "Evaluate next: " in shown.stdout
+    assert (
+        shown.exit_code == 0
+        and "Deploy small-direct-t0.0" in shown.stdout
+        and "Evaluate next: " in shown.stdout
+    )
     plain_ = json.loads(call(*words, "--json").stdout)
     assert plain_["best"] == "small-direct-t0.0" and plain_["price_of_next"] <= 5000
 

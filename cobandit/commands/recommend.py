@@ -80,14 +80,14 @@ def _show(advice: Recommendation, out: Console) -> None:
         view.add_column(_stacked(heading), justify="right", overflow="fold")
     asks = {"front": "front?", "efficiency": "best?"}
     for question in advice.questions.head(SHOWN).itertuples():
-        tie = question.price == float("inf")
+        price: Any = question.price
         view.add_row(
             str(question.configuration),
             asks[str(question.kind)],
             str(question.against),
             f"{question.ratio:.2f}",
             f"{question.factor:.2f}",
-            *(["a tie", "–"] if tie else [f"{question.evaluations:,.0f}", amount(question.price)]),
+            *(["a tie", "–"] if price == float("inf") else [f"{question.evaluations:,.0f}", amount(price)]),
         )
     out.print(view)
     if len(advice.questions) > SHOWN:

@@ -38,7 +38,7 @@ def sentences(advice: Recommendation) -> list[str]:
     ]
     if len(advice.questions):
         said.append(
-            f"Settling {'everything else' if ties else 'everything'} would take about {amount(advice.needed)} "
+            f"Settling everything{' else' if ties else ''} would take about {amount(advice.needed)} "
             f"{unit} more, if gaps, variances and costs stay as measured"
             + (f"; {ties} exact tie{'s' if ties > 1 else ''} no budget settles." if ties else ".")
         )

@@ -59,7 +59,8 @@ class TidyOptions(Options):
     @field_validator("objective", mode="before")
     @classmethod
     def _spelled(cls, value: Any) -> Any:
-        """Take ``NAME=COLUMN:TRANSFORM`` for an objective, as well as what a card has."""
+        """Take ``NAME=COLUMN:TRANSFORM`` for an objective, as well as what a card has; one or several."""
+        value = [value] if isinstance(value, (str, dict)) else value
         return [_objective(item) for item in value] if isinstance(value, (list, tuple)) else value
 
     @field_validator("wide")
@@ -171,11 +172,12 @@ def _table(file: Path, names: set[str]) -> pd.DataFrame:
     if not file.stat().st_size:
         stop(file, "the file is empty", "export it again, with its data")
     try:
-        separator = KINDS.get(f"*{file.suffix}")
+        suffix = file.suffix.lower()
+        separator = KINDS.get(f"*{suffix}")
         if separator:
             table = _separated(file, separator, names)
         else:
-            table = pa.parquet.read_table(file) if file.suffix == ".parquet" else pa.json.read_json(file)
+            table = pa.parquet.read_table(file) if suffix == ".parquet" else pa.json.read_json(file)
         table.validate(full=True)  # neither of the last two readers looks whether text is UTF-8
         frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
@@ -218,10 +220,14 @@ def _tidy(frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Pa
                 "rename it: the table needs that name",
             )
     named = frame[list(options.config)]
-    config = [
-        None if missing else " ".join(map(str, parts))
-        for parts, missing in zip(named.to_numpy(dtype=object), named.isna().any(axis=1), strict=True)
-    ]
+    for column in named:
+        blank = named[column].isna() | (named[column].astype(str).str.strip() == "")
+        if blank.any():
+            problem = (
+                f"column {column!r} is blank in {int(blank.sum())} rows, first in row {blank.argmax() + 1}"
+            )
+            stop(file, problem, "it names the configuration: fill it in, or leave those rows out")
+    config = [" ".join(map(str, parts)) for parts in named.to_numpy(dtype=object)]
     measured = {column: frame[column] for column in described}
     return pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
 

@@ -48,6 +48,7 @@ def import_logs(
     kind: str = "measured",
     profiling: int | None = None,
     seed: int = 0,
+    force: bool = False,
     **options: Any,
 ) -> Imported:
     """Make an evaluation table and its card from evaluation logs.
@@ -61,7 +62,7 @@ def import_logs(
     paths : sequence of str or Path
         Files or folders of logs.
     output : str or Path
-        The records, a new ``.parquet`` file; the card is written beside it with the suffix ``.yml``.
+        The records, a ``.parquet`` file; the card is written beside it with the suffix ``.yml``.
     name, title, license : str, optional
         Fields of the card; the name is by default that of the file.
     kind : {"measured", "synthetic", "reconstruction"}
@@ -70,6 +71,8 @@ def import_logs(
         Number of profiling instances; by default a fifth of the instances, at least 2.
     seed : int
         Seed of the split.
+    force : bool
+        Replace an earlier table and its card, which are otherwise left alone.
     **options
         The importer's own options, see its ``options``.
 
@@ -94,7 +97,7 @@ def import_logs(
         stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
     chosen = IMPORTERS[source]
     output = Path(output)
-    _check_output(output, [Path(path) for path in paths])
+    _check_output(output, [Path(path) for path in paths], force)
     notes = Notes()
     found = chosen.read([Path(path) for path in paths], _options(chosen, options), notes)
     n_instances = found.frame["instance"].nunique()
@@ -122,7 +125,7 @@ def import_logs(
     return _write(found.frame, fields, output, (f"made by: cobandit import {source}", *notes.lines()))
 
 
-def _check_output(output: Path, paths: Sequence[Path]) -> None:
+def _check_output(output: Path, paths: Sequence[Path], force: bool) -> None:
     if output.suffix != ".parquet":
         stop(output, "the table is written as Parquet", "let the name end in .parquet")
     if not output.parent.is_dir():
@@ -132,6 +135,8 @@ def _check_output(output: Path, paths: Sequence[Path]) -> None:
     for path in (output, output.with_suffix(".yml")):
         if path.is_dir():
             stop(path, "this is a folder", "choose another name")
+        if path.exists() and not force:
+            stop(path, "this is already there", "choose another name, or replace table and card with --force")
 
 
 def _name(output: Path) -> str:
