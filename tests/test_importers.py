@@ -1,6 +1,8 @@
 """From logs to a table: what each importer takes, counts, chooses and reports."""
 
 import json
+import re
+import shlex
 import sys
 import zipfile
 from functools import partial
@@ -594,6 +596,18 @@ def test_the_command_imports_reports_and_validates(here):
     assert result.exit_code == 0, result.output
     assert "took: 24 evaluations of 2 configurations" in result.stdout
     assert "left out: nothing" in result.stdout and result.stdout.endswith("valid\n")
+
+
+def test_the_commands_of_the_book_work(here):
+    text = (Path(__file__).parents[1] / "book" / "data.md").read_text()
+    section = text.partition("(from-logs)=")[2].partition("## The catalogue")[0].replace("\\\n", " ")
+    (mapping,) = [part.partition("```")[0] for part in section.split("```yaml")[1:]]
+    Path("map.yml").write_text(mapping)
+    commands = re.findall(r"cobandit (import (?:csv|helm|lm-eval) [^`\n]+)", section)
+    assert len(commands) == 5
+    for command in commands:
+        result = CliRunner().invoke(cli.app, [*shlex.split(command), "--force"])
+        assert result.exit_code == 0, (command, result.output)
 
 
 def test_the_command_takes_options_of_every_kind(here):
