@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import cobandit as cb
-from cobandit.recommendation import Recommendation
+from cobandit.recommendation import REDRAWS, Recommendation
 from cobandit.rerun.words import amount, sentences, worth_showing
 
 #: Rows shown of each table on the terminal; ``--json`` gives all.
@@ -24,7 +24,7 @@ def recommend(
         float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
     ] = None,
     level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
-    replications: Annotated[int, typer.Option(help="Redrawn tables, for shares and intervals.")] = 1000,
+    replications: Annotated[int, typer.Option(help="Redrawn tables, for shares and intervals.")] = REDRAWS,
     seed: Annotated[int, typer.Option(help="Of the redraws.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:

@@ -123,9 +123,9 @@ def _arms(advice: Recommendation) -> str:
         f"cost ({advice.unit})": arms["cost"].map(amount),
         "per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
         "front": arms["on_front"].map({True: "yes", False: "no"}),
-        "in redraws": arms["front_share"].map("{:.1%}".format),
+        "in redraws": arms["front_share"].map("{:.0%}".format),
         "settled": arms["front_settled"].map({True: "yes", False: "no"}),
-        "best in redraws": arms["efficient_share"].map("{:.1%}".format),
+        "best in redraws": arms["efficient_share"].map("{:.0%}".format),
     }
     return _html(pd.DataFrame(columns))
 

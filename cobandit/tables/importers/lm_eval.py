@@ -147,7 +147,7 @@ def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, 
 
     Tasks that are compared are known to differ: there it is a remark.
     """
-    known: dict[tuple[str, int | str], tuple[str, Path]] = {}
+    known: dict[tuple[str, int | str], tuple[str | int, Path]] = {}
     differing: dict[int | str, tuple[Path, Path]] = {}
     for file, log in logs.items():
         for _, line in log:

@@ -220,7 +220,7 @@ def _tidy(frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Pa
                 "rename it: the table needs that name",
             )
     named = frame[list(options.config)]
-    for column in named:
+    for column in options.config:
         blank = named[column].isna() | (named[column].astype(str).str.strip() == "")
         if blank.any():
             problem = (
