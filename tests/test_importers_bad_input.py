@@ -355,7 +355,27 @@ BAD = {
         [*TIDY, "--config", "temperature"],
         "tidy.csv: column 'temperature' is blank in 1 rows",
     ),
-    "csv: a row twice": (swap("tidy.csv", ",001,", ",002,"), TIDY, "stands in row"),
+    "csv: a row twice": (swap("tidy.csv", ",001,", ",002,"), TIDY, "stands already in tidy.csv, row"),
+    "csv: a cost of zero in the second file": (
+        lambda: Path("more.csv").write_text(
+            "model,temperature,question,correct,tokens\nother,0,1,1,5\nother,0,2,1,0\n"
+        ),
+        ["csv", "tidy.csv", "more.csv", *TIDY[2:]],
+        "more.csv, row 2, column 'tokens': the cost 0.0 is not positive",
+    ),
+    "csv: cost of zero in a wide file": (
+        lambda: Path("wide.csv").write_text(
+            "question,a_correct,a_tokens,b_correct,b_tokens\n"
+            + "".join(f"{i},1,5,1,{i}\n" for i in range(9, -1, -1))
+        ),
+        WIDE,
+        "wide.csv, row 10, column 'tokens': the cost 0.0 is not positive",
+    ),
+    "csv: a description that changes": (
+        nothing,
+        [*TIDY, "--arm", "seconds"],
+        "0.519 describes 'example/sparrow-mini', but 0.457 does in tidy.csv, row 1",
+    ),
     "csv: time of zero": (
         nothing,
         [*TIDY, "--objective", "efficiency=temperature:inverse-percentile"],

@@ -101,6 +101,7 @@ class Harvest(NamedTuple):
     objectives: tuple[Objective, ...]
     arms: tuple[str, ...]
     source: str
+    place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame is from
 
 
 class Importer(NamedTuple):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
@@ -121,15 +122,20 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
     fields: list[str] = list(
         dict.fromkeys([options.cost, *(objective.column for objective in options.objective)])
     )
-    frames = []
-    for file in find(paths, list(KINDS), "tables"):
+    frames, files = [], find(paths, list(KINDS), "tables")
+    for file in files:
         frame = _table(file, {options.instance, *options.config})
         if options.wide is None:
             frame = _tidy(frame, fields, options, file)
         else:
             frame = _melted(frame, fields, options, file, notes)
         frames.append(frame)
+    rows, ends = np.concatenate([part.index for part in frames]), np.cumsum([len(part) for part in frames])
     frame = pd.concat(frames, ignore_index=True)
+
+    def place(row: int) -> tuple[str, int]:
+        return str(files[int(np.searchsorted(ends, row))]), int(rows[row - 1]) + 1
+
     notes.remarks += [
         f"took: {len(frame)} rows",
         f"cost: column {options.cost}, in {options.unit}",
@@ -137,7 +143,7 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
     ]
     source = f"{', '.join(sorted({path.name for path in paths}))}, with a mapping of its columns"
     return Harvest(
-        frame, Cost(column=options.cost, unit=options.unit), options.objective, options.arm, source
+        frame, Cost(column=options.cost, unit=options.unit), options.objective, options.arm, source, place
     )
 
 
@@ -270,4 +276,4 @@ def _melted(
                 holes.sum()
             )
         parts.append(part[~holes])
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts)

@@ -14,8 +14,9 @@ import pyarrow as pa
 import yaml
 from pydantic import ValidationError
 
+from cobandit.errors import TableError
 from cobandit.tables.card import Card
-from cobandit.tables.faults import stop
+from cobandit.tables.faults import refuse, stop
 from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256, read
@@ -121,7 +122,12 @@ def import_logs(
         card = Card.model_validate(fields)
     except ValidationError as error:
         stop("the card", first_fault(error), "give another value on the command line")
-    EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
+    try:
+        EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
+    except TableError as error:
+        if found.place is not None:
+            refuse(fault.at(found.place) for fault in error.faults)
+        raise
     return _write(found.frame, fields, output, (f"made by: cobandit import {source}", *notes.lines()))
 
 
