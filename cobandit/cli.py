@@ -21,6 +21,7 @@ from cobandit.commands import importing
 from cobandit.commands.recommend import recommend
 from cobandit.commands.reconstruct import reconstruct
 from cobandit.commands.rerun import page, rerun
+from cobandit.commands.spreading import Backend, Scheduler, Workers
 from cobandit.commands.verify import verify
 from cobandit.errors import CobanditError
 from cobandit.replay.methods import Spec
@@ -197,9 +198,9 @@ def replay(
     costs: Annotated[
         str, typer.Option(help="Identification: charge declared or realised costs.")
     ] = "declared",
-    workers: Annotated[int, typer.Option(help="Processes; -1 takes every core.")] = 1,
-    backend: Annotated[str, typer.Option(help="loky, threading or dask.")] = "loky",
-    scheduler: Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")] = None,
+    workers: Workers = 1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
 ) -> None:
     """Run algorithms on a table at several budgets; write every run, print the means.
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cobandit.tables.faults import Fault
+
 
 class CobanditError(ValueError):
     """Base of every error that cobandit raises for bad input.
@@ -25,7 +30,12 @@ class BudgetError(CobanditError):
 
 
 class TableError(CobanditError):
-    """An evaluation table or its card is not as the schema asks; the message lists every fault found."""
+    """An evaluation table or its card is not as the schema asks; the message lists every fault found.
+
+    ``faults`` are the same as data, where they come from the checks of a table.
+    """
+
+    faults: tuple[Fault, ...] = ()
 
 
 class DatasetUnavailable(CobanditError):

@@ -7,7 +7,8 @@ as well as in a checkout, and need the package's extra ``rerun`` to run.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,7 @@ def execute(
     output: str | Path = "page.ipynb",
     *,
     keep: Mapping[str, str | Path] | None = None,
+    without: Collection[str] = (),
     on_cell: Callable[[int, int], None] | None = None,
 ) -> Any:
     """Run a page with parameters of one's own and write it with its outputs.
@@ -153,6 +155,8 @@ def execute(
         The executed notebook; written whole or, if a cell raises, as far as the page got.
     keep : mapping, optional
         Variables of the page (frames, or lists of them) and the files, without suffix, to `save` them to.
+    without : collection of str, optional
+        Headings of sections that run, as others may need what they compute, but are not in what is written.
     on_cell : callable, optional
         Called with the number of code cells that are finished, and their number.
 
@@ -206,14 +210,36 @@ def execute(
         partial.unlink(missing_ok=True)
     if done is None:
         raise CobanditError(f"{output}: the page could not be written")
+    # papermill puts what it was given there, here the whole notebook
+    done.metadata.get("papermill", {}).pop("input_path", None)
     if keep:
         done.cells.pop()
+    if error is None:
+        done.cells = _outside(done.cells, without)
     nbformat.write(done, output)
     if error is not None:
         raise PageError(
             page, error.exec_count, f"{error.ename}: {error.evalue}", error.source, done
         ) from None
     return done
+
+
+def _outside(cells: list[Any], sections: Collection[str]) -> list[Any]:
+    """What is in none of the sections of these headings; a cell of text may begin in the middle of one."""
+    kept, inside = [], False
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            parts = []
+            for part in re.split("^(?=## )", cell.source, flags=re.MULTILINE):
+                if part.startswith("## "):
+                    inside = part.partition("\n")[0].removeprefix("## ").strip() in sections
+                parts += [] if inside else [part]
+            cell.source = "".join(parts).strip("\n")
+            if cell.source:
+                kept.append(cell)
+        elif not inside:
+            kept.append(cell)
+    return kept
 
 
 def _code_cell(code: str) -> Any:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
+#: Redrawn tables behind shares and intervals, by default.
+REDRAWS = 1000
+
+
 @dataclass(frozen=True)
 class Recommendation:
     """What `recommend` found.
@@ -160,7 +164,7 @@ def recommend(
     budget: float | None = None,
     *,
     level: float = 0.95,
-    replications: int = 1000,
+    replications: int = REDRAWS,
     seed: int = 0,
 ) -> Recommendation:
     r"""What to deploy, what is not settled, what settling it would cost, and what to evaluate next.

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from cobandit import published, results
 from cobandit.differences import differences
 from cobandit.errors import CobanditError
+from cobandit.replay import parallel
 
 
 class Outcome(NamedTuple):
@@ -47,7 +48,12 @@ def sample(name: str) -> list[tuple[Any, ...]]:
 
 
 def verify(
-    *, fast: bool = False, workers: int = 1, tell: Callable[[str, int, int], None] | None = None
+    *,
+    fast: bool = False,
+    workers: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    tell: Callable[[str, int, int], None] | None = None,
 ) -> list[Outcome]:
     """Compute the stored results and the ledger anew, from the bundled tables, and compare.
 
@@ -55,8 +61,8 @@ def verify(
     ----------
     fast : bool
         Compute only the parts that `sample` names; the ledger then takes the ensemble as stored.
-    workers : int
-        Processes; -1 takes every core.
+    workers, backend, scheduler
+        How the parts are spread, as in `cobandit.replay_online`.
     tell : callable, optional
         Called as ``tell(name, done, parts)`` after each part.
 
@@ -78,11 +84,12 @@ def verify(
             continue
         found, parts = [], []
         tasks = (delayed(result.part)(*arguments) for arguments in chosen)
-        for part in Parallel(n_jobs=workers, return_as="generator")(tasks):
-            found += results.differences_of(name, part)
-            parts.append(part)
-            if tell is not None:
-                tell(name, len(parts), len(chosen))
+        with parallel.spread(workers, backend, scheduler):
+            for part in Parallel(return_as="generator")(tasks):
+                found += results.differences_of(name, part)
+                parts.append(part)
+                if tell is not None:
+                    tell(name, len(parts), len(chosen))
         if len(chosen) == len(every):
             anew = pd.concat(parts, ignore_index=True)
             if not found and len(anew) != len(stored):

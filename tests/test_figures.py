@@ -284,6 +284,17 @@ def test_landscape(synthetic):
     assert [text.get_text() for text in ax.texts] == [line.split()[0] for line in numbered]
     with pytest.raises(CobanditError, match="Did you mean 'accuracy'"):
         figures.landscape(synthetic, "acuracy", "efficiency")
+    with pytest.raises(CobanditError, match="unknown objective"):
+        figures.landscape(synthetic, "accuracy", "cost")
+
+
+def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
+    table = synthetic.for_objectives("accuracy")
+    ax = figures.landscape(table, "cost", "accuracy")
+    assert ax.get_xlabel() == f"mean cost ({table.card.cost.unit})"
+    x, y = np.array(ax.lines[0].get_data())  # dearer is better along the front, from the cheapest on
+    assert (np.diff(x) > 0).all() and (np.diff(y) > 0).all()
+    assert x[0] == table.summary()["cost"].min() and y[-1] == table.summary()["accuracy"].max()
 
 
 def test_landscape_of_a_split(synthetic):

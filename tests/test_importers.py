@@ -1,8 +1,11 @@
 """From logs to a table: what each importer takes, counts, chooses and reports."""
 
 import json
+import re
+import shlex
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import log_writers as logs
@@ -16,9 +19,12 @@ import cobandit as cb
 from cobandit import cli
 from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
-from cobandit.tables.importers import IMPORTERS, import_logs
+from cobandit.tables.importers import IMPORTERS
+from cobandit.tables.importers import import_logs as import_new
 from cobandit.tables.importers.runs import settings_of
 from cobandit.tables.importers.tokens import by_characters, counter
+
+import_logs = partial(import_new, force=True)  # the same name again and again
 
 CSV = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
 TIDY = CSV | {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
@@ -154,6 +160,7 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
         ({"compare_tasks": True}, 4, 12),
         ({"task": ["sums", "sums_cot"]}, 2, 24),
         ({"task": ["sums_cot"]}, 2, 12),
+        ({"task": ["sums*"]}, 2, 24),
     ):
         # both tasks of the made-up runs share one results file, as those of one command do
         for place in Path("two").rglob("results_*.json"):
@@ -162,6 +169,20 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
             place.write_text(json.dumps(one))
         table = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", **options).table
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
+
+
+def test_lm_eval_documents_that_differ_between_compared_tasks_are_counted(here):
+    def other(config, n):
+        return [line | {"doc_hash": f"{line['doc_id'] // 10}"} for line in logs.lm_eval_lines(config, n)]
+
+    logs.write_lm_eval("two", task="sums")
+    logs.write_lm_eval("two", task="sums_cot", lines=other)
+    for place in Path("two").rglob("results_*.json"):
+        one = json.loads(place.read_text())
+        one["configs"]["sums"] = one["configs"]["sums_cot"]
+        place.write_text(json.dumps(one))
+    imported = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", compare_tasks=True)
+    assert any(line.startswith("note: 2 documents differ") for line in imported.report)
 
 
 def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_silently(here):
@@ -338,12 +359,35 @@ def test_inspect_times_may_be_others_or_none(here):
     assert import_logs("inspect", ["json"], "c.parquet", latency="none").table.objectives == ("accuracy",)
 
 
-def test_inspect_epochs_are_instances_of_their_own(here):
+def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
     for config in logs.SMALL:
         changed(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2), config)
-    table = import_logs("inspect", ["json"], "my.parquet").table
-    assert list(table.n_instances) == [12, 12]
-    assert "0, epoch 2" in set(table.rows["instance"])
+    imported = import_logs("inspect", ["json"], "my.parquet")
+    assert list(imported.table.n_instances) == [6, 6]
+    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
+    for config, said in expected().items():
+        for i in range(6):
+            pair, row = said[2 * i : 2 * i + 2], frame.loc[(config, str(i))]
+            assert row["score"] == np.mean([one.right for one in pair])
+            assert row["tokens"] == np.mean([one.tokens for one in pair])
+            assert row["seconds"] == pytest.approx(np.mean([one.seconds for one in pair]))
+    assert any("are averaged, 2 to 2 to a row" in line for line in imported.report)
+    assert "are averaged" in Path("my.yml").read_text()
+    apart = import_logs("inspect", ["json"], "my.parquet", repeats="separate")
+    assert list(apart.table.n_instances) == [12, 12] and "0, epoch 2" in set(apart.table.rows["instance"])
+    assert any(line.startswith("note: repeats") and "not independent" in line for line in apart.report)
+
+
+def test_epochs_that_say_the_same_settle_nothing_more(here):
+    for config in logs.SMALL:
+        log = logs.inspect_log(config, 12)
+        log["samples"] = [sample | {"epoch": epoch} for epoch in range(1, 31) for sample in log["samples"]]
+        logs.write_eval(Path("thirty") / f"{logs.file_name(config)}.json", log)
+    once, thirty = (
+        import_logs("inspect", [folder], f"{folder}.parquet").table for folder in ("json", "thirty")
+    )
+    for name in ("front_settled", "efficient_settled"):
+        assert list(cb.recommend(thirty).arms[name]) == list(cb.recommend(once).arms[name])
 
 
 def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
@@ -393,22 +437,34 @@ def test_whole_and_decimal_numbers_are_the_same_setting(here):
     assert table.configs == ("example/heron-large", "example/sparrow-mini")
 
 
-def test_helm_trials_are_instances_of_their_own(here):
+def test_helm_trials_are_averaged_or_instances_of_their_own(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
         entries = json.loads(file.read_text())
         file.write_text(json.dumps(entries + [entry | {"train_trial_index": 1} for entry in entries]))
     table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
+    assert list(table.n_instances) == [12, 12] and "id3" in set(table.rows["instance"])
+    table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match", repeats="separate").table
     assert list(table.n_instances) == [24, 24] and "id3, trial 1" in set(table.rows["instance"])
+
+
+def test_helm_reasons_to_finish_are_no_metrics(here):
+    for file in Path("helm").rglob("per_instance_stats.json"):
+        entries = [entry for entry in json.loads(file.read_text()) if len(entry["stats"]) > 1]
+        for entry in entries:
+            entry["stats"].append(logs._stat("finish_reason_stop", 1))
+        file.write_text(json.dumps(entries))
+    assert import_logs("helm", ["helm"], "my.parquet").table.n_arms == 2
 
 
 # ----------------------------------------------------------------------------- CSV
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "CSV"])
 def test_tidy_tables_of_every_kind(here, suffix):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     write = {
         "csv": lambda: frame.to_csv("t.csv", index=False),
+        "CSV": lambda: frame.to_csv("t.CSV", index=False),
         "tsv": lambda: frame.to_csv("t.tsv", index=False, sep="\t"),
         "jsonl": lambda: frame.to_json("t.jsonl", orient="records", lines=True),
         "parquet": lambda: frame.to_parquet("t.parquet"),
@@ -456,6 +512,10 @@ def test_objectives_in_a_mapping_may_be_written_as_in_a_card(here):
     Path("map.yml").write_text(yaml.safe_dump(TIDY | {"objective": [fast]}))
     table = import_logs("csv", ["tidy.csv"], "my.parquet", mapping="map.yml").table
     assert table.card.objectives[0].high == 90
+    for one in (fast, "fast=seconds:negate-minmax"):
+        Path("map.yml").write_text(yaml.safe_dump(TIDY | {"objective": one}))
+        table = import_logs("csv", ["tidy.csv"], "my.parquet", mapping="map.yml").table
+        assert table.objectives == ("fast",)
 
 
 # ----------------------------------------------------------------------------- what is written
@@ -479,6 +539,17 @@ def test_an_import_that_is_repeated_writes_the_same_files(here):
     for suffix in ("parquet", "yml"):
         assert Path(f"one/my.{suffix}").read_bytes() == Path(f"two/my.{suffix}").read_bytes()
     assert sorted(p.name for p in Path("one").iterdir()) == ["my.parquet", "my.yml"]
+
+
+def test_what_is_there_is_replaced_only_if_that_is_said(here):
+    Path("my.yml").write_text("name: mine  # by hand")
+    with pytest.raises(CobanditError, match=r"my\.yml: this is already there .*--force"):
+        import_new("inspect", ["json"], "my.parquet")
+    assert not Path("my.parquet").exists() and "by hand" in Path("my.yml").read_text()
+    words = ["import", "inspect", "json", "-o", "my.parquet", "--force"]
+    assert CliRunner().invoke(cli.app, words).exit_code == 0 and "by hand" not in Path("my.yml").read_text()
+    with pytest.raises(CobanditError, match=r"my\.parquet: this is already there"):
+        import_new("inspect", ["json"], "my.parquet")
 
 
 def test_by_says_what_makes_a_configuration(here):
@@ -525,6 +596,18 @@ def test_the_command_imports_reports_and_validates(here):
     assert result.exit_code == 0, result.output
     assert "took: 24 evaluations of 2 configurations" in result.stdout
     assert "left out: nothing" in result.stdout and result.stdout.endswith("valid\n")
+
+
+def test_the_commands_of_the_book_work(here):
+    text = (Path(__file__).parents[1] / "book" / "data.md").read_text()
+    section = text.partition("(from-logs)=")[2].partition("## The catalogue")[0].replace("\\\n", " ")
+    (mapping,) = [part.partition("```")[0] for part in section.split("```yaml")[1:]]
+    Path("map.yml").write_text(mapping)
+    commands = re.findall(r"cobandit (import (?:csv|helm|lm-eval) [^`\n]+)", section)
+    assert len(commands) == 5
+    for command in commands:
+        result = CliRunner().invoke(cli.app, [*shlex.split(command), "--force"])
+        assert result.exit_code == 0, (command, result.output)
 
 
 def test_the_command_takes_options_of_every_kind(here):

@@ -202,7 +202,29 @@ BAD = {
     "lm-eval: no such tokenizer": (nothing, [*LM, "--tokenizer", "no.json"], "no such tokenizer"),
     "lm-eval: unknown way of counting": (nothing, [*LM, "--count", "some"], "--count: "),
     "lm-eval: no such setting": (nothing, [*LM, "--by", "temprature"], "did you mean 'temperature'"),
+    "lm-eval: other documents": (
+        each_line(lambda x: x.update(doc_hash="1")),
+        LM,
+        "12 documents differ under the same doc_id",
+    ),
     # Inspect AI
+    "inspect: encrypted": (
+        lambda: one(ARCHIVE).write_bytes(
+            re.sub(
+                rb"(PK\x01\x02....)\x00",
+                lambda found: found[1] + b"\x01",
+                one(ARCHIVE).read_bytes(),
+                flags=re.DOTALL,
+            )
+        ),
+        EVAL,
+        "the archive is encrypted",
+    ),
+    "inspect: an epoch twice": (
+        edit(LOG, lambda log: log["samples"].extend([log["samples"][0], log["samples"][1] | {"epoch": 2}])),
+        INSPECT,
+        "1 of its evaluations repeat an instance",
+    ),
     "inspect: cut short": (cut(LOG), INSPECT, "cut short"),
     "inspect: archive cut short": (cut(ARCHIVE), EVAL, "not a complete zip archive"),
     "inspect: empty": (write(LOG, ""), INSPECT, "the file is empty"),
@@ -296,6 +318,11 @@ BAD = {
         "two values of exact_match",
     ),
     "helm: no tokens": (stat("num_output_tokens", 0), HELM, "used 0 tokens"),
+    "helm: negative tokens": (
+        stat("num_output_tokens", -5),
+        [*HELM, "--count", "all"],
+        "used -5 tokens",
+    ),
     "helm: tokens missing": (
         lambda: (stat("num_output_tokens", None)(), stat("num_completion_tokens", None)()),
         HELM,
@@ -318,8 +345,37 @@ BAD = {
     "csv: text as cost": (swap("tidy.csv", ",21,", ",many,"), TIDY, "column 'tokens'"),
     "csv: cost of zero": (swap("tidy.csv", ",21,", ",0,"), TIDY, "the cost 0.0 is not positive"),
     "csv: cost missing": (swap("tidy.csv", ",21,", ",,"), TIDY, "the value is missing"),
-    "csv: configuration missing": (swap("tidy.csv", "example/sparrow-mini", ""), TIDY, "the name is missing"),
-    "csv: a row twice": (swap("tidy.csv", ",001,", ",002,"), TIDY, "stands in row"),
+    "csv: configuration missing": (
+        swap("tidy.csv", "example/sparrow-mini", ""),
+        TIDY,
+        "column 'model' is blank in 12 rows",
+    ),
+    "csv: a part of the configuration missing": (
+        swap("tidy.csv", ",0.7,000", ",,000", 1),
+        [*TIDY, "--config", "temperature"],
+        "tidy.csv: column 'temperature' is blank in 1 rows",
+    ),
+    "csv: a row twice": (swap("tidy.csv", ",001,", ",002,"), TIDY, "stands already in tidy.csv, row"),
+    "csv: a cost of zero in the second file": (
+        lambda: Path("more.csv").write_text(
+            "model,temperature,question,correct,tokens\nother,0,1,1,5\nother,0,2,1,0\n"
+        ),
+        ["csv", "tidy.csv", "more.csv", *TIDY[2:]],
+        "more.csv, row 2, column 'tokens': the cost 0.0 is not positive",
+    ),
+    "csv: cost of zero in a wide file": (
+        lambda: Path("wide.csv").write_text(
+            "question,a_correct,a_tokens,b_correct,b_tokens\n"
+            + "".join(f"{i},1,5,1,{i}\n" for i in range(9, -1, -1))
+        ),
+        WIDE,
+        "wide.csv, row 10, column 'tokens': the cost 0.0 is not positive",
+    ),
+    "csv: a description that changes": (
+        nothing,
+        [*TIDY, "--arm", "seconds"],
+        "0.519 describes 'example/sparrow-mini', but 0.457 does in tidy.csv, row 1",
+    ),
     "csv: time of zero": (
         nothing,
         [*TIDY, "--objective", "efficiency=temperature:inverse-percentile"],
@@ -404,7 +460,7 @@ BAD = {
             '{"model": "a", "question": 1, "correct": 1, "tokens": 2}\n'
         ),
         ["csv", "t.jsonl", *TIDY[2:]],
-        "row 1, column 'config': the name is missing",
+        "column 'model' is blank in 1 rows, first in row 1",
     ),
     "csv: JSON Lines that are no UTF-8": (
         lambda: Path("t.jsonl").write_bytes(
@@ -419,6 +475,7 @@ BAD = {
         "also what is to be imported",
     ),
     # the output
+    "output is there already": (lambda: Path("my.yml").write_text("name: mine"), INSPECT, "already there"),
     "output of another kind": (nothing, [*INSPECT, "-o", "my.csv"], "end in .parquet"),
     "output nowhere": (nothing, [*INSPECT, "-o", "none/my.parquet"], "there is no folder"),
     "card is a folder": (lambda: Path("my.yml").mkdir(), INSPECT, "this is a folder"),
@@ -451,7 +508,7 @@ def test_an_earlier_table_survives_a_failed_import_and_a_failed_write(here, monk
     import_logs("inspect", ["json"], "my.parquet")
     before = [Path(name).read_bytes() for name in ("my.parquet", "my.yml")]
     with pytest.raises(CobanditError, match="no scorer"):
-        import_logs("inspect", ["json"], "my.parquet", metric="none")
+        import_logs("inspect", ["json"], "my.parquet", metric="none", force=True)
 
     def full(self, *how, **more):
         raise OSError("no space left on device")
@@ -459,7 +516,7 @@ def test_an_earlier_table_survives_a_failed_import_and_a_failed_write(here, monk
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_text", full)
         with pytest.raises(CobanditError, match="no space left"):
-            import_logs("inspect", ["json"], "my.parquet", seed=1)
+            import_logs("inspect", ["json"], "my.parquet", seed=1, force=True)
     assert [Path(name).read_bytes() for name in ("my.parquet", "my.yml")] == before
     assert not list(Path().glob(".cobandit-*"))
 
@@ -547,7 +604,7 @@ def gives_a_table_or_one_error(source):
     for name in ("my.parquet", "my.yml"):
         Path(name).unlink(missing_ok=True)
     try:
-        imported = import_logs(source.split()[0], [folder], "my.parquet", **options)
+        imported = import_logs(source.split()[0], [folder], "my.parquet", force=True, **options)
     except CobanditError as error:
         assert str(error).strip() and " -> " in str(error)
         assert not Path("my.parquet").exists() and not Path("my.yml").exists()

@@ -20,9 +20,11 @@ from typer.testing import CliRunner
 import cobandit as cb
 from cobandit import cli, figures, pages
 from cobandit.errors import CobanditError
+from cobandit.recommendation import REDRAWS
 from cobandit.rerun import manifest as made
 from cobandit.rerun import plan, report, rerun
 from cobandit.rerun.plan import RESULTS, ladder
+from cobandit.rerun.run import BESIDE_THE_PAPER, NOT_OF_A_TABLE
 from cobandit.rerun.typeset import formula, plain
 
 CHROMIUM = shutil.which("chromium")
@@ -155,7 +157,7 @@ def counted(monkeypatch):
     """Names of the pages that are executed; they are not really."""
     done = []
 
-    def pretend(page, given, output, *, keep, on_cell):
+    def pretend(page, given, output, *, keep, without, on_cell):
         done.append(page)
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# {page}")])
         nbformat.write(notebook, output)
@@ -195,6 +197,57 @@ def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
     monkeypatch.setattr(pages, "execute", pretend)
     outcome = rerun(table, tmp_path / "r", fast=True, pages=SOME)
     assert (outcome.kept, outcome.executed) == ([SOME[0]], [SOME[1]]) and outcome.report.is_file()
+
+
+def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted):
+    table = write_table(tmp_path)
+    rerun(table, tmp_path / "r", fast=True, pages=SOME)
+    outcome = rerun(table, tmp_path / "r", fast=True, pages=["trajectories"])
+    assert (outcome.executed, outcome.kept) == (["trajectories"], SOME)
+    found = made.read(tmp_path / "r")
+    assert [entry["page"] for entry in found["pages"]] == ["landscape", "trajectories", "full-set-recovery"]
+    before = outcome.report.read_text()
+    with pytest.raises(CobanditError, match=r"would leave out \(trajectories, full-set-recovery\)"):
+        rerun(table, tmp_path / "r", fast=True, pages=["landscape"], seed=1)
+    assert outcome.report.read_text() == before
+
+
+def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
+    def interrupted(*arguments, **how):
+        raise KeyboardInterrupt
+
+    table = write_table(tmp_path)
+    monkeypatch.setattr(pages, "execute", interrupted)
+    result = call("rerun", table, "-o", tmp_path / "r", "--fast")
+    assert result.exit_code == 130 and "interrupted; the same command continues" in result.stderr
+
+
+def test_a_report_on_another_table_says_nothing_of_the_papers(first):
+    text = first[0].report.read_text(encoding="utf-8")
+    notebook = (first[0].report.parent / "notebooks" / "full-set-recovery.ipynb").read_text()
+    for title in ("Beside the paper", "The same on measured evaluations", "What would have falsified it"):
+        assert f"## {title}" in pages.source("full-set-recovery")
+        assert title not in notebook and f"{title}</h3>" not in text.partition('id="full-set-recovery"')[2]
+    assert "What it means" in notebook
+
+
+def test_sections_may_begin_within_a_cell_of_text():
+    text, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    cells = [text("# a\n\n## b\n\nc"), code("1"), text("d\n\n## e\n\nf"), code("2"), text("## b")]
+    kept = pages._outside(cells, {"b"})
+    assert [cell.source for cell in kept] == ["# a", "## e\n\nf", "2"]
+
+
+def test_sections_that_are_left_out_are_headings_of_their_pages():
+    for page, sections in BESIDE_THE_PAPER.items():
+        for title in (*sections, *NOT_OF_A_TABLE):
+            assert f"\n## {title}\n" in pages.source(page)
+
+
+def test_shares_of_the_landscape_are_those_of_the_recommendation():
+    for fast in (True, False):
+        (planned,) = plan(cb.load("synthetic-24"), fast=fast, seed=3, pages=["landscape"])
+        assert planned.parameters == {"replications": REDRAWS, "seed": 3}
 
 
 def test_the_manifest_makes_the_same_results(first, home, tmp_path):
@@ -269,6 +322,16 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     assert (tmp_path / "r" / "results" / "full-set-recovery-runs.csv").is_file()
 
 
+def manifest(**changes):
+    """A manifest with every field, of a table that does not exist."""
+    table = dict.fromkeys(
+        ("name", "kind", "title", "source", "license", "path", "sha256", "card_sha256"), "o"
+    )
+    options = {"fast": True, "seed": 0, "pages": None, "budget": None, "level": 0.95}
+    rest = {"software": {}, "recommendation": {}, "pages": []}
+    return {"format": made.FORMAT, "command": "", "table": table, "options": options, **rest, **changes}
+
+
 def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
     table = write_table(tmp_path)
     other = write_table(tmp_path, "other", seed=1)
@@ -277,9 +340,12 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "bad.json").write_text("{}")
     (tmp_path / "ofother").mkdir()
-    made.write(
-        tmp_path / "ofother", {"format": made.FORMAT, "table": {"name": "o", "sha256": "", "card_sha256": ""}}
-    )
+    made.write(tmp_path / "ofother", manifest())
+    (tmp_path / "short").mkdir()
+    made.write(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
+    (tmp_path / "odd").mkdir()
+    odd = {"page": "cohv-ucb", "parameters": {}, "reason": None, "key": "", "status": "done"}
+    made.write(tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}]))
     monkeypatch.chdir(tmp_path)
     cases = {
         "no such file": ["rerun", "none.parquet"],
@@ -294,6 +360,10 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
         "expected NAME=VALUE": ["page", "landscape", "-p", "seed"],
         "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
         "no manifest": ["rerun", "--from", "bad.json"],
+        "the field 'command' is missing": ["rerun", "--from", "short/manifest.json"],
+        "field 'command' is missing; take": ["rerun", table, "-o", "short"],
+        "unknown page of the report 'cohv-ucb'": ["rerun", "--from", "odd"],
+        "decides on --fast, --seed": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
         "manifest none.json": ["rerun", "--from", "none.json"],
         "budget is -1": ["rerun", table, "--budget", "-1", "--fast"],
         "seed is -1": ["rerun", table, "--seed", "-1"],
@@ -444,9 +514,62 @@ def test_the_report_opens_from_disk_alone(first):
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == [] and complaints == []
 
 
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)")
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["gpt", "10b", "9b", "7b-it"], ["10b", "7b-it", "9b", "gpt"]),
+        (["10 ±3", "–", "9 ±1", "1,080 (1,060–1,100)"], ["9 ±1", "10 ±3", "1,080 (1,060–1,100)", "–"]),
+        (["1.5e+04", "2e3", "-7", "84 %"], ["-7", "84 %", "2e3", "1.5e+04"]),
+    ],
+)
+def test_columns_sort_as_numbers_only_if_all_are(cells, expected):
+    playwright = pytest.importorskip("playwright.sync_api")
+    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)
+    script = (Path(report.__file__).parent / "report.js").read_text()
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = chromium.new_page()
+        tab.set_content(f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>")
+        tab.evaluate(f"() => {{ {script} }}")
+        tab.locator("button").click()
+        assert tab.locator("tbody td").all_inner_texts() == expected
+        chromium.close()
+
+
 def test_recommend_prints_and_gives_json():
     words = ["recommend", "synthetic-24", "--budget", "5000", "--replications", "50"]
     shown = call(*words)
-    assert shown.exit_code == 0 and "Deploy small-direct-t0.0" in shown.stdout and "Next:" in shown.stdout
+    assert (
+        shown.exit_code == 0
+        and "Deploy small-direct-t0.0" in shown.stdout
+        and "Evaluate next: " in shown.stdout
+    )
     plain_ = json.loads(call(*words, "--json").stdout)
     assert plain_["best"] == "small-direct-t0.0" and plain_["price_of_next"] <= 5000
+
+
+def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    table = write_table(tmp_path)
+    card = table.with_suffix(".yml")
+    card.write_text(card.read_text().replace("unit: USD", "unit: tokens (characters / 4)"))
+    frame = pd.read_csv(table)
+    frame.assign(usd=frame["usd"] * 1000).to_csv(table, index=False)
+    advice = cb.recommend(cb.read(table), 1e5)
+    shown = call("recommend", table, "--budget", "1e5").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    said = " ".join(shown.split())
+    for name, number in advice.arms.loc[advice.arms["next"] > 0, "next"].items():
+        assert f"{number:,} × {name}" in said
+    cells = shown.partition("Configurations of")[2]
+    assert re.search(r"\bnext +score0", cells)
+    for price in advice.questions["price"]:
+        assert f" {price:,.0f}" in cells, price
+    assert report._arms(advice).index("<th>next</th>") < report._arms(advice).index("<th>score0</th>")
+
+
+def test_a_budget_that_buys_nothing_is_said_to():
+    shown = call("recommend", "synthetic-24", "--budget", "0.001", "--replications", "5").stdout
+    assert "Evaluate next: nothing" in shown

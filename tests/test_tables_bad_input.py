@@ -148,7 +148,7 @@ def test_several_faults_are_told_together():
         "row 8, column 'usd': the value is missing",
         "row 6, column 'correct': 'yes' is text",
         "row 7, column 'correct': the objective 7.0 is outside",
-        "row 4, column 'instance': (config, instance) = ('a', 'q1') stands in row 1 already",
+        "row 4, column 'instance': (config, instance) = ('a', 'q1') stands already in row 1",
     ):
         assert sum(part in line for line in lines) == 1, part
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from cobandit import experiments, published, results, verification
 from cobandit.cli import app
 from cobandit.differences import differences
+from cobandit.errors import CobanditError
 
 RUN = CliRunner()
 
@@ -71,6 +72,13 @@ def test_what_is_stored_is_what_is_computed(stored, options):
     assert done.exit_code == 0, done.output
     assert "nothing differs" in done.output
     assert ("1 of 2 parts of ensemble, 2 of 3 parts of audit" in done.output) == bool(options)
+
+
+def test_the_work_may_be_spread(stored):
+    done = RUN.invoke(app, ["verify", "--workers", "2", "--backend", "threading"])
+    assert done.exit_code == 0 and "nothing differs" in done.output
+    done = RUN.invoke(app, ["verify", "--backend", "treading"])
+    assert isinstance(done.exception, CobanditError) and "threading" in str(done.exception)
 
 
 def test_another_number_in_the_ledger_is_named(stored):

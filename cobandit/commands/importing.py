@@ -29,6 +29,7 @@ SHARED = {
     "kind": (str, "measured", "measured or synthetic."),
     "profiling": (int | None, None, "Number of profiling instances (default: a fifth, at least 2)."),
     "seed": (int, 0, "Seed of the split."),
+    "force": (bool, False, "Replace an earlier table and its card."),
 }
 
 

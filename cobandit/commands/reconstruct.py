@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from joblib import Parallel, delayed
@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from cobandit.commands.spreading import Backend, Scheduler, Workers
 from cobandit.errors import CobanditError
+from cobandit.replay import parallel
 from cobandit.tables import reconstruction
 
 out, err = Console(), Console(stderr=True)
@@ -31,16 +33,21 @@ def reconstruct(
     members: Annotated[
         int, typer.Option(min=1, help="With --refit: how many sets of parameters; the table is the first's.")
     ] = 1,
-    workers: Annotated[int, typer.Option(help="With --refit: processes; -1 takes every core.")] = 1,
+    workers: Workers = 1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
 ) -> None:
-    """Draw a reconstruction of one of the paper's tables, which are not public, and check what was fitted."""
+    """Draw a reconstruction of one of the paper's tables, which are not public, and check what was fitted.
+
+    With --refit the members beyond the first are spread over workers.
+    """
     from cobandit.tables.reconstruction.targets import check_parameters
 
     reconstruction.setting(name)
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
     if refit:
-        sets = _refit(name, members, workers)
+        sets = _refit(name, members, {"workers": workers, "backend": backend, "scheduler": scheduler})
         others = {other: reconstruction.members(other) for other in reconstruction.SETTINGS if other != name}
         reconstruction.store(output, others | {name: sets})
     else:
@@ -58,16 +65,16 @@ def reconstruct(
     out.print(f"{sum(t.met for t in targets)} of {len(targets)} met; {records} written", highlight=False)
 
 
-def _refit(name: str, members: int, workers: int) -> tuple[reconstruction.Parameters, ...]:
+def _refit(name: str, members: int, how: dict[str, Any]) -> tuple[reconstruction.Parameters, ...]:
     from cobandit.tables.reconstruction.fit import fit
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err) as bar:
+    with parallel.spread(**how), Progress(*columns, console=err) as bar:
         shown = bar.add_task(f"fitting {name}", total=members)
         sets = [fit(name, 0)]
         bar.advance(shown)
         tasks = (delayed(fit)(name, member, sets[0]) for member in range(1, members))
-        for parameters in Parallel(n_jobs=workers, return_as="generator")(tasks):
+        for parameters in Parallel(return_as="generator")(tasks):
             sets.append(parameters)
             bar.advance(shown)
     return tuple(sets)

@@ -11,11 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cobandit import pages as book
+from cobandit.commands.spreading import Backend, Scheduler, Workers
 from cobandit.errors import CobanditError
-
-Workers = Annotated[int, typer.Option(help="Processes or threads of the replays; -1 takes every core.")]
-Backend = Annotated[str, typer.Option(help="threading, loky or dask.")]
-Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]
 
 
 def _how(workers: int, backend: str, scheduler: str | None) -> dict[str, Any]:
@@ -30,6 +27,7 @@ def _how(workers: int, backend: str, scheduler: str | None) -> dict[str, Any]:
 
 
 def rerun(
+    context: typer.Context,
     table: Annotated[
         str | None, typer.Argument(help="Name in the catalogue, or file with a card beside it.")
     ] = None,
@@ -58,6 +56,8 @@ def rerun(
     """
     from cobandit.rerun import rerun as make
 
+    if follow is not None:
+        _refuse_options_of_the_manifest(context)
     err, how = Console(stderr=True), _how(workers, backend, scheduler)
     columns = (
         TextColumn("{task.description}"),
@@ -72,18 +72,23 @@ def rerun(
                 tasks[name] = bar.add_task(name, total=total)
             bar.update(tasks[name], completed=done, total=total)
 
-        outcome = make(
-            table,
-            output,
-            fast=fast,
-            seed=seed,
-            pages=page,
-            budget=budget,
-            level=level,
-            how=how,
-            follow=follow,
-            watch=watch,
-        )
+        try:
+            outcome = make(
+                table,
+                output,
+                fast=fast,
+                seed=seed,
+                pages=page,
+                budget=budget,
+                level=level,
+                how=how,
+                follow=follow,
+                watch=watch,
+            )
+        except KeyboardInterrupt:
+            bar.stop()
+            err.print("interrupted; the same command continues")
+            raise typer.Exit(130) from None
     out = Console()
     if outcome.kept:
         out.print(f"executed before and kept: {', '.join(outcome.kept)}", highlight=False)
@@ -100,6 +105,18 @@ def rerun(
         raise typer.Exit(1)
 
 
+def _refuse_options_of_the_manifest(context: typer.Context) -> None:
+    """Refuse options beside ``--from`` that the manifest decides."""
+    decided = ("fast", "page", "seed", "budget", "level")
+    given = [
+        f"--{name}"
+        for name in decided
+        if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
+    ]
+    if given:
+        raise CobanditError(f"--from: the manifest decides on {', '.join(given)}; leave out one or the other")
+
+
 def page(
     name: Annotated[str, typer.Argument(help="Page of the book, such as online-results.")],
     parameter: Annotated[
@@ -112,6 +129,9 @@ def page(
     ] = None,
 ) -> None:
     """Run one page of the book with parameters of your own; without --output, show which it has.
+
+    How a page's replays are spread is its parameter [b]how[/b], where it has one:
+    -p 'how={workers: 4, backend: loky}'.
 
     Example: [b]cobandit page online-results -p dataset=my.parquet -p replications=20 -o out.ipynb[/b]
     """

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from cobandit.commands.spreading import Backend, Scheduler, Workers
 from cobandit.verification import Outcome
 from cobandit.verification import verify as compute
 
@@ -26,7 +27,9 @@ def verify(
             help="Compute one member of the ensemble, one block of each part of the audit: minutes.",
         ),
     ] = False,
-    workers: Annotated[int, typer.Option(help="Processes; -1 takes every core.")] = 1,
+    workers: Workers = 1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
 ) -> None:
     """Compute every stored result and the ledger anew, compare, and exit 1 if anything differs.
 
@@ -42,7 +45,7 @@ def verify(
                 shown[name] = bar.add_task(name, total=parts)
             bar.update(shown[name], completed=done)
 
-        outcomes = compute(fast=fast, workers=workers, tell=tell)
+        outcomes = compute(fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell)
     _show(outcomes)
     if any(outcome.differences for outcome in outcomes):
         raise typer.Exit(1)

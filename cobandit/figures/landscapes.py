@@ -28,7 +28,7 @@ NAMED = 20
 
 
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
-    """Configurations in the plane of two objectives; area is mean cost, their front in this plane is drawn.
+    """Configurations in the plane of two objectives, or of cost and one; area is mean cost, a front is drawn.
 
     Blue marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
 
@@ -36,7 +36,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     ----------
     table : EvaluationTable
     x, y : str
-        Names of two objectives.
+        Names of two objectives; ``x`` may be ``"cost"``, of which less is better.
     ax : Axes, optional
     split : {"all", "evaluation", "profiling"}
         Whose means are drawn; replays are judged by those of ``"evaluation"``.
@@ -57,14 +57,15 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     'mean accuracy'
     """
     ax = ax or plt.subplots()[1]
-    for name in (x, y):
-        _check.choice(name, "objective", table.objectives)
+    _check.choice(x, "objective", (*table.objectives, "cost"))
+    _check.choice(y, "objective", table.objectives)
     points = table.summary(split)
     largest = LARGEST * min(1.0, CROWD / table.n_arms)
     sizes = largest * points["cost"] / points["cost"].max()
     front = points[points["on_front"]].sort_values([x, y])
     rest = ~points["on_front"]
-    line = points[pareto_mask(points[[x, y]].to_numpy())].sort_values([x, y])
+    plane = points[[x, y]].to_numpy() * [-1 if x == "cost" else 1, 1]
+    line = points[pareto_mask(plane)].sort_values([x, y])
     ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
     ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
     ax.plot(line[x], line[y], color="black", lw=1, zorder=2)
@@ -83,7 +84,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     if len(front) > NAMED:
         ax.plot([], [], ls="", label=f"and {len(front) - NAMED} that cost more")
     ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=0.9)
-    ax.set(xlabel=f"mean {x}", ylabel=f"mean {y}")
+    ax.set(xlabel=f"mean cost ({unit})" if x == "cost" else f"mean {x}", ylabel=f"mean {y}")
     ax.set_title(provenance(table))
     return ax
 

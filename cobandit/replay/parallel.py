@@ -16,7 +16,19 @@ from cobandit.errors import CobanditError
 
 
 @contextlib.contextmanager
-def _backend(backend: str, workers: int, scheduler: str | None, shared: tuple[Any, ...]) -> Iterator[None]:
+def spread(
+    workers: int = 1, backend: str = "loky", scheduler: str | None = None, shared: tuple[Any, ...] = ()
+) -> Iterator[None]:
+    """Let what joblib runs inside be spread; the arguments are those of `run`.
+
+    Raises
+    ------
+    CobanditError
+        For an unknown back end, or a scheduler that is missing or does not answer.
+    """
+    _check.choice(backend, "backend", ("loky", "threading", "dask"))
+    if workers != -1:
+        _check.count(workers, "workers", 1)
     if scheduler is not None and backend != "dask":
         raise CobanditError("a scheduler address is for backend='dask'")
     if backend != "dask":
@@ -94,13 +106,10 @@ def run(
     >>> run(divmod, [(7, 2), (9, 4)])
     [(3, 1), (2, 1)]
     """
-    _check.choice(backend, "backend", ("loky", "threading", "dask"))
-    if workers != -1:
-        _check.count(workers, "workers", 1)
     finished: list[Any] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
-        _backend(backend, workers, scheduler, shared),
+        spread(workers, backend, scheduler, shared),
         Progress(*columns, console=Console(stderr=True), disable=not progress) as bar,
     ):
         shown = bar.add_task("replaying", total=len(tasks))

@@ -10,9 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 import cobandit
-from cobandit import pages
+from cobandit import _check, pages
 from cobandit.errors import CobanditError
+from cobandit.rerun.plan import RESULTS
+from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256
 
 FORMAT = "cobandit report, 1"
@@ -61,13 +65,56 @@ def write(folder: Path, manifest: dict[str, Any]) -> None:
     os.replace(partial, folder / NAME)
 
 
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Table(_Part):
+    name: str
+    kind: str
+    title: str
+    source: str
+    license: str
+    path: str | None
+    sha256: str
+    card_sha256: str
+
+
+class _Options(_Part):
+    fast: bool
+    seed: int
+    pages: list[str] | None
+    budget: float | None
+    level: float
+
+
+class _Page(_Part):
+    page: str
+    parameters: dict[str, Any]
+    reason: str | None
+    key: str
+    status: str
+    error: dict[str, Any] | None
+    seconds: float | None
+    files: dict[str, str]
+
+
+class _Manifest(_Part):
+    command: str
+    table: _Table
+    options: _Options
+    software: dict[str, str]
+    recommendation: dict[str, str]
+    pages: list[_Page]
+
+
 def read(path: Path) -> dict[str, Any]:
     """Read a manifest.
 
     Raises
     ------
     CobanditError
-        If the file is missing or no manifest of a report.
+        If the file is missing or no manifest of a report, or lacks a field.
     """
     path = path / NAME if path.is_dir() else path
     try:
@@ -82,6 +129,13 @@ def read(path: Path) -> dict[str, Any]:
         ) from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise CobanditError(f"manifest {path}: this is no manifest of a {FORMAT!r}")
+    try:
+        checked = _Manifest.model_validate(found)
+    except ValidationError as error:
+        fault = first_fault(error)
+        raise CobanditError(f"manifest {path}: {fault}; take one that no one has edited") from None
+    for entry in checked.pages:
+        _check.choice(entry.page, "page of the report", RESULTS)
     return found
 
 

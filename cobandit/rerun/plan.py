@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from cobandit import _check, theory
 from cobandit.experiments import FULL_SET_RHO, IDENTIFICATION_RHO, ONLINE_RHO, structured_subset
+from cobandit.recommendation import REDRAWS
 from cobandit.tables import EvaluationTable
 
 #: Variables of each page that are kept as tidy results, in the order of the report.
@@ -75,7 +76,8 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
     """Choose pages and parameters for a table.
 
     The full profile takes the paper's replications, the fast one a tenth; either takes fewer where the table
-    is so large that a page would replay for longer than `SECONDS`.
+    is so large that a page would replay for longer than `SECONDS`.  The landscape's are redraws, as many as
+    the recommendation's.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
 
     def about(page: str, paper: int, seconds: float, **parameters: Any) -> Planned:
         """Give the page its replications: the profile's, or as many as fit."""
-        wanted = paper // 10 if fast else paper
+        wanted = paper // 10 if fast and page != "landscape" else paper
         fitting = int(SECONDS[profile] / seconds)
         if fitting < LEAST[profile]:
             reason = (
@@ -130,7 +132,10 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
     whole = shortened(table, _budgets(table, IDENTIFICATION_RHO))
     by_hand = 3 * _online_seconds(table, ONLINE_RHO[-1:], STEP)
     chosen = [
-        about("landscape", 2000, 2e-8 * table.n_arms * int(table.n_instances.max()) + 1e-9 * table.n_arms**2),
+        # as many as the recommendation draws, and the same ones, so that a report gives each share once
+        about(
+            "landscape", REDRAWS, 2e-8 * table.n_arms * int(table.n_instances.max()) + 1e-9 * table.n_arms**2
+        ),
         about("online-results", 100, 4 * online, rho=list(ONLINE_RHO)),
         about("trajectories", 100, 8 * _online_seconds(table, ONLINE_RHO[-1:], PULL)),
         about("identification-results", 500, _found_seconds(arms, structured), rho=structured),

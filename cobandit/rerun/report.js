@@ -13,9 +13,11 @@ for (const table of document.querySelectorAll("table")) {
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const body = table.tBodies[0];
       const text = (row) => row.cells[column].textContent.trim();
-      const number = (row) => (/^[-−]?[\d.,]+/.test(text(row)) ? parseFloat(text(row).replace(/,/g, "").replace("−", "-")) : NaN);
+      // something may stand behind a number: 0.717 ±0.107, 84 %, 1,080 (1,060–1,100); in 7b-it it is no number
+      const number = (row) => (/^[-−+]?[\d.,]*\d(e[-+]?\d+)?(?=$|[\s%±(–])/.test(text(row)) ? parseFloat(text(row).replace(/,/g, "").replace("−", "-")) : NaN);
       const rows = [...body.rows];
-      const numeric = rows.some((row) => !isNaN(number(row)));
+      const blank = (row) => ["", "–", "a tie"].includes(text(row));
+      const numeric = rows.every((row) => blank(row) || !isNaN(number(row))) && !rows.every(blank);
       const compare = numeric
         ? (a, b) => (isNaN(number(a)) - isNaN(number(b))) || (up ? 1 : -1) * (number(a) - number(b))
         : (a, b) => (up ? 1 : -1) * text(a).localeCompare(text(b));

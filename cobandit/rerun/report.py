@@ -112,6 +112,8 @@ def _html(frame: pd.DataFrame) -> str:
 def _arms(advice: Recommendation) -> str:
     arms = worth_showing(advice).reset_index(names="configuration")
     columns: dict[str, Any] = {"configuration": arms["configuration"]}
+    if advice.budget is not None:
+        columns["next"] = arms["next"]
     for name in [name.removesuffix("_low") for name in arms.columns.astype(str) if name.endswith("_low")]:
         columns[name] = [
             f"{mean:.3f} ±{(high - low) / 2:.3f}"
@@ -121,12 +123,10 @@ def _arms(advice: Recommendation) -> str:
         f"cost ({advice.unit})": arms["cost"].map(amount),
         "per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
         "front": arms["on_front"].map({True: "yes", False: "no"}),
-        "in redraws": arms["front_share"].map("{:.1%}".format),
+        "in redraws": arms["front_share"].map("{:.0%}".format),
         "settled": arms["front_settled"].map({True: "yes", False: "no"}),
-        "best in redraws": arms["efficient_share"].map("{:.1%}".format),
+        "best in redraws": arms["efficient_share"].map("{:.0%}".format),
     }
-    if advice.budget is not None:
-        columns["next"] = arms["next"]
     return _html(pd.DataFrame(columns))
 
 

@@ -13,12 +13,21 @@ from typing import Any, NamedTuple
 from cobandit import pages as book
 from cobandit.errors import CobanditError
 from cobandit.pages import PageError
+from cobandit.published import claims
 from cobandit.recommendation import Recommendation, recommend
 from cobandit.rerun import manifest as made
 from cobandit.rerun.plan import RESULTS, Planned, plan
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, records_of
 from cobandit.tables.readers import file_sha256
+
+#: Sections of the pages that are about other tables than the report's.
+NOT_OF_A_TABLE = ("The same on measured evaluations",)
+#: Sections that set a table beside the paper's numbers and claims, which are about the paper's tables.
+BESIDE_THE_PAPER = dict.fromkeys(
+    ("online-results", "trajectories", "identification-results", "full-set-recovery"),
+    ("Beside the paper", "What would have falsified it"),
+)
 
 #: Called with a page, the cells that are finished and their number.
 Watch = Callable[[str, int, int], None]
@@ -153,13 +162,23 @@ def rerun(
         planned = plan(data, fast=fast, seed=seed, pages=pages)
         options = {"fast": fast, "seed": seed, "pages": pages, "budget": budget, "level": level}
     before = _folder(output, about)
+    finished = {entry["page"]: entry for entry in (before or {}).get("pages", [])}
+    if earlier is None and pages:  # what is there from other calls stays in the report
+        whole = plan(data, fast=fast, seed=seed)
+        planned = [each for each in whole if each.page in pages or each.page in finished]
+        planned = [
+            each
+            for each in planned
+            if each.page in pages or _entry(each, finished[each.page], output, about)["status"] == "done"
+        ]
+        options["pages"] = [each.page for each in planned]
+    _refuse_to_drop(output, finished, planned)
     for each in planned:
         book.check(each.page, each.parameters)
     advice = recommend(data, options["budget"], level=options["level"], seed=options["seed"])
 
     for part in (output, output / "notebooks", output / "results"):
         part.mkdir(parents=True, exist_ok=True)
-    finished = {entry["page"]: entry for entry in (before or {}).get("pages", [])}
     manifest = {
         "format": made.FORMAT,
         "command": shlex.join(["cobandit", *sys.argv[1:]]),
@@ -177,7 +196,7 @@ def rerun(
         if entry["status"] == "done":
             kept.append(entry["page"])
         else:
-            _execute(entry, output, dataset, how, watch)
+            _execute(entry, output, data.name, dataset, how, watch)
             executed.append(entry["page"])
             made.write(output, manifest)
 
@@ -225,12 +244,29 @@ def _entry(
     return entry
 
 
+def _refuse_to_drop(output: Path, finished: dict[str, dict[str, Any]], planned: list[Planned]) -> None:
+    """Refuse a report that would lose a finished page of the one that is there."""
+    kept = {each.page for each in planned}
+    if lost := [name for name, entry in finished.items() if entry["status"] == "done" and name not in kept]:
+        raise CobanditError(
+            f"output {output}: its report has pages of other options or another version, or damaged, that "
+            f"this call would leave out ({', '.join(lost)}); name them too, or a new folder"
+        )
+
+
 def _execute(
-    entry: dict[str, Any], output: Path, dataset: str, how: dict[str, Any] | None, watch: Watch | None
+    entry: dict[str, Any],
+    output: Path,
+    table: str,
+    dataset: str,
+    how: dict[str, Any] | None,
+    watch: Watch | None,
 ) -> None:
     """Run one page; what became of it goes into its entry."""
     page = entry["page"]
     keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in RESULTS[page]}
+    papers = {name for claim in claims() for name in claim.datasets}
+    without = NOT_OF_A_TABLE + (() if table in papers else BESIDE_THE_PAPER.get(page, ()))
     given = {"dataset": dataset, **entry["parameters"]}
     if how and "how" in book.parameters(page):
         given["how"] = how
@@ -241,6 +277,7 @@ def _execute(
             given,
             output / "notebooks" / f"{page}.ipynb",
             keep=keep,
+            without=without,
             on_cell=lambda done, total: watch(page, done, total) if watch else None,
         )
     except PageError as error:

@@ -8,16 +8,19 @@ import pandas as pd
 
 from cobandit.recommendation import Recommendation
 
+#: Configurations whose evaluations are named in a sentence; the table has all.
+NAMED = 8
+
 
 def amount(value: float) -> str:
-    """Say what something costs with four digits, and never in powers of ten.
+    """Write an amount to four digits, or whole.
 
     Examples
     --------
-    >>> amount(26880.4), amount(0.125)
-    ('26,880', '0.125')
+    >>> amount(26_880.4), amount(1.45504), amount(0.000123456)
+    ('26,880', '1.455', '0.0001235')
     """
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def decimals(values: pd.Series) -> str:
@@ -59,18 +62,29 @@ def sentences(advice: Recommendation) -> list[str]:
     ]
     if len(advice.questions):
         said.append(
-            f"Settling {'everything else' if ties else 'everything'} would take about "
-            f"{amount(advice.needed)} {unit} more, if gaps, variances and costs stay as measured"
+            f"Settling everything{' else' if ties else ''} would take about {amount(advice.needed)} "
+            f"{unit} more, if gaps, variances and costs stay as measured"
             + (f"; {ties} exact tie{'s' if ties > 1 else ''} no budget settles." if ties else ".")
         )
     else:
         said.append(f"Every membership is settled at {level}: nothing is left to evaluate.")
     if advice.budget is not None and open_ + rivals:
         said.append(
-            f"Next: {int(arms['next'].sum()):,} evaluations for about {amount(advice.spent)} {unit} of "
-            f"{amount(advice.budget)}, on instances that all the configurations named are evaluated on."
+            f"Evaluate next: {_purchases(arms)}; {int(arms['next'].sum()):,} evaluations for about "
+            f"{amount(advice.spent)} {unit} of {amount(advice.budget)}, on instances that all of these "
+            "configurations are evaluated on."
+            if advice.spent
+            else f"Evaluate next: nothing, as {amount(advice.budget)} {unit} buy none of what is needed."
         )
     return said
+
+
+def _purchases(arms: pd.DataFrame) -> str:
+    """Name the evaluations to buy, most first, at most `NAMED` configurations."""
+    bought = arms.loc[arms["next"] > 0, "next"].sort_values(ascending=False, kind="stable")
+    named = [f"{number:,} × {name}" for name, number in bought.head(NAMED).items()]
+    more = [f"{len(bought) - NAMED} more configurations"] if len(bought) > NAMED else []
+    return ", ".join([*named, *more])
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:

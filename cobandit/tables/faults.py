@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -30,6 +30,8 @@ class Fault:
         The column concerned, or the field of a card.
     more : int
         How many further rows have the same fault.
+    other : int, optional
+        Another row, with which the problem ends.
 
     Examples
     --------
@@ -43,6 +45,23 @@ class Fault:
     row: int | None = None
     column: str | None = None
     more: int = 0
+    other: int | None = None
+
+    def at(self, place: Callable[[int], tuple[str, int]]) -> Fault:
+        """Say it of the files that a frame was read from, given the file and the row in it of each row.
+
+        Examples
+        --------
+        >>> fault = Fault("the frame", "the same stands in", "keep one", row=7, other=2)
+        >>> print(fault.at(lambda row: ("a.csv", row) if row < 6 else ("b.csv", row - 5)))
+        b.csv, row 2: the same stands in a.csv, row 2 -> keep one
+        """
+        problem = self.problem
+        if self.other is not None:
+            file, row = place(self.other)
+            problem += f" {file}, row {row}"
+        file, at = (self.file, None) if self.row is None else place(self.row)
+        return replace(self, file=file, row=at, problem=problem, other=None)
 
     def __str__(self) -> str:
         """Place, problem and remedy on one line."""
@@ -52,7 +71,8 @@ class Fault:
         if self.column is not None:
             place += f", column {self.column!r}"
         more = f" (and {self.more} more row{'s' * (self.more > 1)})" if self.more else ""
-        return f"{place}: {self.problem}{more} -> {self.remedy}"
+        other = "" if self.other is None else f" row {self.other}"
+        return f"{place}: {self.problem}{other}{more} -> {self.remedy}"
 
 
 def refuse(faults: Iterable[Fault]) -> None:
@@ -74,11 +94,12 @@ def refuse(faults: Iterable[Fault]) -> None:
     found = list(dict.fromkeys(faults))
     if not found:
         return
-    if len(found) == 1:
-        raise TableError(str(found[0]))
     counting = " (row 1 is the first data row)" if any(fault.row for fault in found) else ""
     first = f", the first {MOST} of them" if len(found) > MOST else ""
-    raise TableError("\n".join([f"{len(found)} faults{first}{counting}", *(f"- {f}" for f in found[:MOST])]))
+    listed = [f"{len(found)} faults{first}{counting}", *(f"- {fault}" for fault in found[:MOST])]
+    error = TableError(str(found[0]) if len(found) == 1 else "\n".join(listed))
+    error.faults = tuple(found)
+    raise error
 
 
 def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:

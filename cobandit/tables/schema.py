@@ -178,9 +178,9 @@ def _check_keys(frame: pd.DataFrame, source: str) -> tuple[Keys, Keys, list[Faul
         first = int(
             np.argmax((configs.codes == configs.codes[row]) & (instances.codes == instances.codes[row]))
         )
-        problem = f"(config, instance) = {pair} stands in row {first + 1} already"
+        problem = f"(config, instance) = {pair} stands already in"
         remedy = "keep one of them, or give repeated evaluations instance names of their own"
-        faults.append(Fault(source, problem, remedy, row + 1, "instance", int(again.sum()) - 1))
+        faults.append(Fault(source, problem, remedy, row + 1, "instance", int(again.sum()) - 1, first + 1))
     return configs, instances, faults
 
 
@@ -203,12 +203,12 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, source: str) -> 
             row = int(np.argmax(differs))
             config = configs.labels[configs.codes[row]]
             start = int(leader[configs.codes[row]])
-            problem = f"{frame[column].iloc[row]!r} describes {config!r}, but row {start + 1} says "
-            problem += repr(frame[column].iloc[start])
+            values = frame[column].iloc[[row, start]].tolist()  # Python's own numbers, to be shown
+            problem = f"{values[0]!r} describes {config!r}, but {values[1]!r} does in"
             remedy = (
                 "give a configuration one value, split it in two, or take the column out of the card's arms"
             )
-            faults.append(Fault(source, problem, remedy, row + 1, column, int(differs.sum()) - 1))
+            faults.append(Fault(source, problem, remedy, row + 1, column, int(differs.sum()) - 1, start + 1))
     return faults
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +27,9 @@ class LogOptions(Options):
     """Options of every importer of evaluation logs."""
 
     metric: str | None = Field(None, description="The score that becomes the accuracy objective.")
-    task: tuple[str, ...] = Field((), description="The task to take; repeat to take several.")
+    task: tuple[str, ...] = Field(
+        (), description="The task to take, or a pattern such as 'mmlu_*'; repeat to take several."
+    )
     compare_tasks: bool = Field(
         False, description="The tasks are variants of one (say, prompts): they are part of the configuration."
     )
@@ -38,6 +41,16 @@ class LogOptions(Options):
     )
     count: Literal["generated", "all"] = Field(
         "generated", description="Tokens that cost: those generated, or all, with the prompt's."
+    )
+
+
+class RepeatOptions(LogOptions):
+    """Options of importers of logs that may evaluate one instance several times."""
+
+    repeats: Literal["mean", "separate"] = Field(
+        "mean",
+        description="Repeated evaluations of an instance (epochs, trials): one row with their mean, or a row "
+        "each, which then count as independent instances.",
     )
 
 
@@ -88,6 +101,7 @@ class Harvest(NamedTuple):
     objectives: tuple[Objective, ...]
     arms: tuple[str, ...]
     source: str
+    place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame is from
 
 
 class Importer(NamedTuple):
@@ -152,14 +166,24 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
     return names[0] if wanted is None else wanted
 
 
-def choose_tasks(options: LogOptions, found: Iterable[str], where: str) -> list[str]:
-    """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for."""
-    names = sorted(set(found))
+def choose_tasks(options: LogOptions, there: Iterable[str], where: str) -> list[str]:
+    """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for.
+
+    Examples
+    --------
+    >>> choose_tasks(LogOptions(task=("mmlu_*",)), ["mmlu_law", "piqa", "mmlu_art"], "the logs")
+    ['mmlu_art', 'mmlu_law']
+    """
+    names = sorted(set(there))
     if not options.task and not options.compare_tasks:
         return [
             choose("task", None, names, where, "--task (repeat to pool several), or with --compare-tasks")
         ]
-    return [choose("task", task, names, where, "--task") for task in options.task or names]
+    chosen: dict[str, None] = {}
+    for task in options.task or names:
+        found = [] if task in names or not set(task) & {"*", "?"} else fnmatch.filter(names, task)
+        chosen.update(dict.fromkeys(found or [choose("task", task, names, where, "--task")]))
+    return list(chosen)
 
 
 def is_number(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import fnmatch
 import reprlib
 import struct
 import zipfile
@@ -61,7 +62,7 @@ def find(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            inside = sorted({file for pattern in patterns for file in path.rglob(pattern) if file.is_file()})
+            inside = sorted(file for file in path.rglob("*") if _fits(file, patterns) and file.is_file())
             if not inside:
                 stop(
                     path, f"there are no {what} in this folder", f"{expected}: name the folder that has them"
@@ -69,11 +70,16 @@ def find(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path
             found.update(dict.fromkeys(inside))
         elif not path.is_file():
             stop(path, "there is no such file or folder", "check the path")
-        elif not any(path.match(pattern) for pattern in patterns):
+        elif not _fits(path, patterns):
             stop(path, f"this file is not named as {what} are", expected)
         else:
             found[path] = None
     return list(found)
+
+
+def _fits(path: Path, patterns: Sequence[str]) -> bool:
+    """Say whether a file's name fits a pattern, in capitals or not."""
+    return any(fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
 
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
@@ -153,6 +159,8 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
                 parts = PurePosixPath(member.filename.replace("\\", "/"))
                 if parts.is_absolute() or ".." in parts.parts or ":" in "".join(parts.parts[:1]):
                     stop(path, f"the member {member.filename!r} leads out of the archive", "do not trust it")
+                if member.flag_bits & 1:
+                    stop(path, "the archive is encrypted", "pack it again without a password")
             claimed = sum(member.file_size for member in archive.infolist())
             largest = max((member.file_size for member in archive.infolist()), default=0)
             if claimed > MAX_EXPANDED or largest > MAX_MEMBER:

@@ -2,7 +2,7 @@
 
 Each of HELM's metric classes writes entries of its own for an instance, so the statistics of one instance
 stand in several entries, which are brought together here.  ``inference_runtime`` is that of a whole batch
-where inference ran in batches, so it is divided by ``batch_size``.
+where inference ran in batches, so it is divided by ``batch_size``.  Trials of an instance are averaged.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from cobandit.tables.card import Cost
 from cobandit.tables.faults import stop
 from cobandit.tables.importers.core import (
     Harvest,
-    LogOptions,
     Notes,
+    RepeatOptions,
     choose,
     choose_tasks,
     finite,
@@ -54,7 +54,7 @@ _BOOKKEEPING = {
 _Number = Annotated[float, Field(strict=True)]
 
 
-class HelmOptions(LogOptions):
+class HelmOptions(RepeatOptions):
     """Options of ``cobandit import helm``."""
 
     latency: Literal["inference_runtime", "none"] = Field(
@@ -129,7 +129,8 @@ def read(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Harvest:
     instances = {file: _instances(file, notes) for file in chosen}
     trials = {trial for rows in instances.values() for _, trial in rows}
     names = {name for rows in instances.values() for stats in rows.values() for name in stats}
-    metric = choose("metric", options.metric, names - _BOOKKEEPING, "the runs", "--metric")
+    names = {name for name in names - _BOOKKEEPING if not name.startswith("finish_reason_")}
+    metric = choose("metric", options.metric, names, "the runs", "--metric")
 
     runs = []
     for file, spec in chosen.items():
@@ -139,18 +140,18 @@ def read(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Harvest:
                 notes.left_out[f"instances without {metric}"] += 1
                 continue
             where = f"{file}, instance {id_!r}"
-            instance = plain_text(id_, where, "the instance_id") + (
-                f", trial {trial}" if len(trials) > 1 else ""
-            )
+            instance = plain_text(id_, where, "the instance_id")
+            repeat = f"trial {trial}" if len(trials) > 1 else None
             if len(tasks) > 1 and not options.compare_tasks:
                 instance = f"{spec.task}/{instance}"
             seconds = _seconds(stats, where) if options.latency != "none" else None
-            run.rows.append(Measured(instance, stats[metric], _tokens(stats, where, options.count), seconds))
+            cost = _tokens(stats, where, options.count)
+            run.rows.append(Measured(instance, stats[metric], cost, seconds, repeat))
         runs.append(run)
     paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, as HELM counted them"]
     source = f"HELM runs: {', '.join(tasks)}, {metric}; {paid}; {options.latency}"
-    return harvest(runs, Cost(column="tokens", unit="tokens"), options, notes, source)
+    return harvest(runs, Cost(column="tokens", unit="tokens"), options, notes, source, options.repeats)
 
 
 def _spec(file: Path) -> _Spec:
@@ -204,6 +205,8 @@ def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
     known = [number for number in wanted if number is not None]
     if len(known) < len(wanted):
         stop(where, "its numbers of tokens are missing", "use runs whose metrics include the basic ones")
+    if min(known) < 0:
+        stop(where, f"it used {min(known):g} tokens", "correct the file, or leave the run out")
     if sum(known) <= 0:
         remedy = "count all tokens with --count all" if count == "generated" else "correct the file"
         stop(where, "it used 0 tokens, and an evaluation that is free needs no budget", remedy)

@@ -4,7 +4,8 @@ An archive is a zip of ``header.json`` (of a run that did not finish: ``_journal
 ``samples/<id>_epoch_<n>.json`` a sample; a JSON log is the header with its ``samples``.  A sample has scores
 by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves
 out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes it, so
-``--count all`` takes that.
+``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are averaged, since
+instances have to be independent, unless ``--repeats separate`` keeps a row each.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from cobandit.tables.card import Cost
 from cobandit.tables.faults import stop
 from cobandit.tables.importers.core import (
     Harvest,
-    LogOptions,
     Notes,
+    RepeatOptions,
     choose,
     choose_tasks,
     finite,
@@ -52,7 +53,7 @@ _Tokens = Annotated[int, Field(strict=True, ge=0)]
 _Number = Annotated[float, Field(strict=True)]
 
 
-class InspectOptions(LogOptions):
+class InspectOptions(RepeatOptions):
     """Options of ``cobandit import inspect``."""
 
     cost: Literal["tokens", "usd"] = Field(
@@ -173,13 +174,13 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
                 continue
             where = f"{file}, sample {sample.id!r}"
             instance = plain_text(sample.id, where, "the id")
-            instance += f", epoch {sample.epoch}" if len(epochs) > 1 else ""
+            repeat = f"epoch {sample.epoch}" if len(epochs) > 1 else None
             if len(tasks) > 1 and not options.compare_tasks:
                 instance = f"{log.eval.task}/{instance}"
             score = _score(sample.values()[metric], where, metric)
             cost = _cost(sample, log.eval.model, where, options, notes)
             seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
-            run.rows.append(Measured(instance, score, cost, seconds[options.latency]))
+            run.rows.append(Measured(instance, score, cost, seconds[options.latency], repeat))
         runs.append(run)
     unit = "USD" if options.cost == "usd" else "tokens"
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
@@ -188,11 +189,11 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, of {whose}"]
     source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metric}; {paid}, of {whose}; {options.latency}"
     column = "cost_usd" if options.cost == "usd" else "tokens"
-    return harvest(runs, Cost(column=column, unit=unit), options, notes, source)
+    return harvest(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 
 
 def _log(file: Path) -> _Log:
-    if file.suffix == ".eval":
+    if file.suffix.lower() == ".eval":
         with open_archive(file) as archive:
             names = archive.namelist()
             header = next((name for name in _HEADERS if name in names), None)

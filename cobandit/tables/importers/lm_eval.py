@@ -31,7 +31,7 @@ from cobandit.tables.importers.files import Record, find, parse, plain_text, rea
 from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
 from cobandit.tables.importers.tokens import Counter, counter
 
-_NOT_METRICS = ("doc", "target", "filtered_resps", "doc_hash", "prompt_hash", "target_hash")
+_NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
 
 
@@ -63,6 +63,7 @@ class _Line(Record):
     model_config = ConfigDict(extra="allow")
 
     doc_id: int | str
+    doc_hash: str | int | None = None
     filter: str = "none"
     metrics: list[str] | None = None
     arguments: JsonValue = None
@@ -107,6 +108,7 @@ def read(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Harvest
     filter_ = choose("filter", options.filter, {line.filter for line in lines}, "the logs", "--filter")
     scores = {name for line in lines if line.filter == filter_ for name in line.scores}
     metric = choose("metric", options.metric, scores, "the logs", "--metric")
+    _compare_documents(logs, options.compare_tasks, notes)
     tokens = counter(options.tokenizer)
 
     runs = []
@@ -138,6 +140,34 @@ def read(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Harvest
         f"lm-evaluation-harness logs: {', '.join(tasks)}, {metric}, filter {filter_}; tokens of {counted}"
     )
     return harvest(runs, Cost(column="tokens", unit=tokens.unit), options, notes, source)
+
+
+def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, notes: Notes) -> None:
+    """Refuse logs that have other documents under the same ``doc_id``, as versions of a task may.
+
+    Tasks that are compared are known to differ: there it is a remark.
+    """
+    known: dict[tuple[str, int | str], tuple[str | int, Path]] = {}
+    differing: dict[int | str, tuple[Path, Path]] = {}
+    for file, log in logs.items():
+        for _, line in log:
+            if line.doc_hash is not None:
+                place = ("" if across else _task(file), line.doc_id)
+                hash_, first = known.setdefault(place, (line.doc_hash, file))
+                if hash_ != line.doc_hash:
+                    differing.setdefault(line.doc_id, (first, file))
+    if not differing:
+        return
+    problem = f"{len(differing)} documents differ under the same doc_id"
+    if across:
+        notes.remarks.append(f"note: {problem} between the tasks (by doc_hash)")
+        return
+    doc_id, (first, file) = next(iter(differing.items()))
+    stop(
+        file,
+        f"{problem}: by its doc_hash, {doc_id!r} is another one in {first}",
+        "compare runs on the same documents: leave out those of another version of the task",
+    )
 
 
 def _task(file: Path) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -24,12 +24,21 @@ _SECRET = re.compile(r"api_?key|secret|password|authorization|access_token|hf_to
 
 
 class Measured(NamedTuple):
-    """One evaluation: instance, score, cost in the unit of the import, and seconds if they were logged."""
+    """One evaluation: instance, score, cost in the unit of the import, and seconds if they were logged.
+
+    ``repeat`` tells evaluations of one instance apart, where the logs have several.
+    """
 
     instance: str
     score: float
     cost: float
     seconds: float | None
+    repeat: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the evaluation: that of the instance, and of the repeat."""
+        return self.instance if self.repeat is None else f"{self.instance}, {self.repeat}"
 
 
 @dataclass
@@ -71,7 +80,14 @@ def settings_of(file: str | Path, model: Any, *groups: Mapping[str, Any] | None)
     return known | {"model": plain_text(model, file, "the model")}
 
 
-def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, source: str) -> Harvest:
+def harvest(
+    runs: Sequence[Run],
+    cost: Cost,
+    options: LogOptions,
+    notes: Notes,
+    source: str,
+    repeats: Literal["mean", "separate"] = "mean",
+) -> Harvest:
     """Name the configurations and put the evaluations of all runs into one frame.
 
     A configuration is a model with those settings that differ between the runs, or those that
@@ -87,6 +103,9 @@ def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, 
         Takes the remarks.
     source : str
         What the card says of the origin.
+    repeats : {"mean", "separate"}
+        What becomes of repeated evaluations of an instance: one row with the means of score, cost and
+        seconds, or a row each.  They are not independent, so only the former keeps instances that are.
 
     Returns
     -------
@@ -112,13 +131,20 @@ def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, 
     _check_scores(runs, options.scale)
     timed = _timed(runs, notes)
     rows = [
-        {"config": label, "instance": row.instance, SCORE: row.score / options.scale, cost.column: row.cost}
+        {
+            "config": label,
+            "instance": row.instance if repeats == "mean" else row.name,
+            SCORE: row.score / options.scale,
+            cost.column: row.cost,
+        }
         | ({SECONDS: row.seconds} if timed else {})
         | chosen
         for run, label, chosen in zip(runs, labels, values, strict=True)
         for row in run.rows
     ]
     frame = pd.DataFrame(rows)
+    if any(row.repeat is not None for run in runs for row in run.rows):
+        frame = _repeated(frame, [SCORE, cost.column, *([SECONDS] if timed else [])], repeats, notes)
     evaluated_by = frame.groupby("instance")["config"].nunique()
     shared = int((evaluated_by == len(set(labels))).sum())
     if not shared:
@@ -136,6 +162,26 @@ def harvest(runs: Sequence[Run], cost: Cost, options: LogOptions, notes: Notes, 
     ]
     checked = tuple(Objective.model_validate(objective) for objective in objectives)
     return Harvest(frame, cost, checked, tuple(columns.values()), source)
+
+
+def _repeated(
+    frame: pd.DataFrame, measured: list[str], repeats: Literal["mean", "separate"], notes: Notes
+) -> pd.DataFrame:
+    """Average the repeats of an instance, if so wished, and remark what was done."""
+    if repeats == "separate":
+        notes.remarks.append(
+            "note: repeats of an instance (epochs, trials) count as instances, though they are not "
+            "independent: more will be called settled than is"
+        )
+        return frame
+    groups = frame.groupby(["config", "instance"], sort=False)
+    each, others = groups.size(), [name for name in frame if name not in ("config", "instance", *measured)]
+    notes.remarks.append(
+        f"note: repeats of an instance (epochs, trials) are averaged, {each.min()} to {each.max()} to a row: "
+        "instances are what counts as independent; --repeats separate keeps them apart"
+    )
+    how = dict.fromkeys(measured, "mean") | {str(name): "first" for name in others}
+    return groups.agg(how).reset_index()[list(frame)]
 
 
 def _why(notes: Notes) -> str:
@@ -200,7 +246,7 @@ def _check_scores(runs: Sequence[Run], scale: float) -> None:
 def _refuse_repeats(runs: Sequence[Run], labels: Sequence[str]) -> None:
     seen: dict[tuple[str, str], str] = {}
     for run, label in zip(runs, labels, strict=True):
-        instances = {row.instance for row in run.rows}
+        instances = {row.name for row in run.rows}
         if len(instances) < len(run.rows):
             problem = (
                 f"{len(run.rows) - len(instances)} of its evaluations repeat an instance of the same log"

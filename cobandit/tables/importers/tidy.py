@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
@@ -59,7 +60,8 @@ class TidyOptions(Options):
     @field_validator("objective", mode="before")
     @classmethod
     def _spelled(cls, value: Any) -> Any:
-        """Take ``NAME=COLUMN:TRANSFORM`` for an objective, as well as what a card has."""
+        """Take ``NAME=COLUMN:TRANSFORM`` for an objective, as well as what a card has; one or several."""
+        value = [value] if isinstance(value, (str, dict)) else value
         return [_objective(item) for item in value] if isinstance(value, (list, tuple)) else value
 
     @field_validator("wide")
@@ -120,15 +122,20 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
     fields: list[str] = list(
         dict.fromkeys([options.cost, *(objective.column for objective in options.objective)])
     )
-    frames = []
-    for file in find(paths, list(KINDS), "tables"):
+    frames, files = [], find(paths, list(KINDS), "tables")
+    for file in files:
         frame = _table(file, {options.instance, *options.config})
         if options.wide is None:
             frame = _tidy(frame, fields, options, file)
         else:
             frame = _melted(frame, fields, options, file, notes)
         frames.append(frame)
+    rows, ends = np.concatenate([part.index for part in frames]), np.cumsum([len(part) for part in frames])
     frame = pd.concat(frames, ignore_index=True)
+
+    def place(row: int) -> tuple[str, int]:
+        return str(files[int(np.searchsorted(ends, row))]), int(rows[row - 1]) + 1
+
     notes.remarks += [
         f"took: {len(frame)} rows",
         f"cost: column {options.cost}, in {options.unit}",
@@ -136,7 +143,7 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
     ]
     source = f"{', '.join(sorted({path.name for path in paths}))}, with a mapping of its columns"
     return Harvest(
-        frame, Cost(column=options.cost, unit=options.unit), options.objective, options.arm, source
+        frame, Cost(column=options.cost, unit=options.unit), options.objective, options.arm, source, place
     )
 
 
@@ -171,11 +178,12 @@ def _table(file: Path, names: set[str]) -> pd.DataFrame:
     if not file.stat().st_size:
         stop(file, "the file is empty", "export it again, with its data")
     try:
-        separator = KINDS.get(f"*{file.suffix}")
+        suffix = file.suffix.lower()
+        separator = KINDS.get(f"*{suffix}")
         if separator:
             table = _separated(file, separator, names)
         else:
-            table = pa.parquet.read_table(file) if file.suffix == ".parquet" else pa.json.read_json(file)
+            table = pa.parquet.read_table(file) if suffix == ".parquet" else pa.json.read_json(file)
         table.validate(full=True)  # neither of the last two readers looks whether text is UTF-8
         frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
@@ -218,10 +226,14 @@ def _tidy(frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Pa
                 "rename it: the table needs that name",
             )
     named = frame[list(options.config)]
-    config = [
-        None if missing else " ".join(map(str, parts))
-        for parts, missing in zip(named.to_numpy(dtype=object), named.isna().any(axis=1), strict=True)
-    ]
+    for column in options.config:
+        blank = named[column].isna() | (named[column].astype(str).str.strip() == "")
+        if blank.any():
+            problem = (
+                f"column {column!r} is blank in {int(blank.sum())} rows, first in row {blank.argmax() + 1}"
+            )
+            stop(file, problem, "it names the configuration: fill it in, or leave those rows out")
+    config = [" ".join(map(str, parts)) for parts in named.to_numpy(dtype=object)]
     measured = {column: frame[column] for column in described}
     return pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
 
@@ -264,4 +276,4 @@ def _melted(
                 holes.sum()
             )
         parts.append(part[~holes])
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts)

@@ -14,8 +14,9 @@ import pyarrow as pa
 import yaml
 from pydantic import ValidationError
 
+from cobandit.errors import TableError
 from cobandit.tables.card import Card
-from cobandit.tables.faults import stop
+from cobandit.tables.faults import refuse, stop
 from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256, read
@@ -48,6 +49,7 @@ def import_logs(
     kind: str = "measured",
     profiling: int | None = None,
     seed: int = 0,
+    force: bool = False,
     **options: Any,
 ) -> Imported:
     """Make an evaluation table and its card from evaluation logs.
@@ -61,7 +63,7 @@ def import_logs(
     paths : sequence of str or Path
         Files or folders of logs.
     output : str or Path
-        The records, a new ``.parquet`` file; the card is written beside it with the suffix ``.yml``.
+        The records, a ``.parquet`` file; the card is written beside it with the suffix ``.yml``.
     name, title, license : str, optional
         Fields of the card; the name is by default that of the file.
     kind : {"measured", "synthetic", "reconstruction"}
@@ -70,6 +72,8 @@ def import_logs(
         Number of profiling instances; by default a fifth of the instances, at least 2.
     seed : int
         Seed of the split.
+    force : bool
+        Replace an earlier table and its card, which are otherwise left alone.
     **options
         The importer's own options, see its ``options``.
 
@@ -94,7 +98,7 @@ def import_logs(
         stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
     chosen = IMPORTERS[source]
     output = Path(output)
-    _check_output(output, [Path(path) for path in paths])
+    _check_output(output, [Path(path) for path in paths], force)
     notes = Notes()
     found = chosen.read([Path(path) for path in paths], _options(chosen, options), notes)
     n_instances = found.frame["instance"].nunique()
@@ -118,11 +122,16 @@ def import_logs(
         card = Card.model_validate(fields)
     except ValidationError as error:
         stop("the card", first_fault(error), "give another value on the command line")
-    EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
+    try:
+        EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
+    except TableError as error:
+        if found.place is not None:
+            refuse(fault.at(found.place) for fault in error.faults)
+        raise
     return _write(found.frame, fields, output, (f"made by: cobandit import {source}", *notes.lines()))
 
 
-def _check_output(output: Path, paths: Sequence[Path]) -> None:
+def _check_output(output: Path, paths: Sequence[Path], force: bool) -> None:
     if output.suffix != ".parquet":
         stop(output, "the table is written as Parquet", "let the name end in .parquet")
     if not output.parent.is_dir():
@@ -132,6 +141,8 @@ def _check_output(output: Path, paths: Sequence[Path]) -> None:
     for path in (output, output.with_suffix(".yml")):
         if path.is_dir():
             stop(path, "this is a folder", "choose another name")
+        if path.exists() and not force:
+            stop(path, "this is already there", "choose another name, or replace table and card with --force")
 
 
 def _name(output: Path) -> str:
