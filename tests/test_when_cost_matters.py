@@ -219,6 +219,19 @@ def test_each_way_of_advice_loses_what_its_method_loses():
     assert (found.loc["cell", "low"], found.loc["cell", "high"]) == pytest.approx(tuple(expected))
 
 
+def test_one_method_for_all_serves_tables_better_than_the_map_does():
+    """What the page `your-data` says of the three ways, on the bundled tables."""
+    outcomes = results.read("regions")
+    tables = [cb.load(name) for name in ("gsm8k", "piqa", "synthetic-24")]
+    worse = {}
+    for selection, budgets in maps.BUDGETS.items():
+        runs = [(table, maps.on_table(table, selection, budgets, 12, 0)) for table in tables]
+        found = pd.concat([advice.followed(outcomes, selection, traits(t, 1), own) for t, own in runs])
+        worse[selection] = found.groupby("way")["worse"].mean()
+    assert worse["online"]["always"] < 0.5 * worse["online"][["cell", "row"]].min()
+    assert np.ptp(worse["identification"]) < 0.02
+
+
 def test_an_interval_for_many_cells_at_once_is_wider():
     rows = made({"a": [0.1, 0.2, 0.3, 0.2], "b": [0.2, 0.5, 0.5, 0.3]})
     one, many = (winners.standings(rows, maps.CELL, confidence=c).iloc[0] for c in (0.95, 0.999))
