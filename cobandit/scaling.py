@@ -60,7 +60,7 @@ class Online:
         n_objectives: int,
         rho: float,
         instances: int = 20,
-        scales: Mapping[str, float] = SCALES,
+        scales: Mapping[str, Any] = SCALES,
     ):
         self.scales = scales
         self.rows = random_rows(np.random.default_rng(n_arms), n_arms, n_objectives, instances)
@@ -195,7 +195,7 @@ def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tupl
 
 
 def pull_seconds(
-    n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, float] = SCALES
+    n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES
 ) -> float:
     """Processor time of one pull by the kernel, once every arm was pulled: a longer run less a shorter one.
 
