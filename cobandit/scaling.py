@@ -5,7 +5,7 @@ Times are processor times, so that what else runs on the machine counts little.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
+WIDER = dict.fromkeys(SCALES, 0.1)  # pulls go from arm to arm, and so does the memory that is read
 
 
 def random_rows(
@@ -53,7 +54,15 @@ class Online:
     True
     """
 
-    def __init__(self, n_arms: int, n_objectives: int, rho: float, instances: int = 20):
+    def __init__(
+        self,
+        n_arms: int,
+        n_objectives: int,
+        rho: float,
+        instances: int = 20,
+        scales: Mapping[str, Any] = SCALES,
+    ):
+        self.scales = scales
         self.rows = random_rows(np.random.default_rng(n_arms), n_arms, n_objectives, instances)
         self.costs = self.rows[:, 0].reshape(n_arms, instances).mean(axis=1)
         self.table = kernels.Table(self.rows, np.arange(0, len(self.rows) + 1, instances))
@@ -65,7 +74,7 @@ class Online:
     def policy(self) -> CoHVUCB:
         """Return a fresh policy."""
         cost_range = (self.rows[:, 0].min(), self.rows[:, 0].max())
-        return CoHVUCB(*self.shape, self.budget, cost_range, expected_costs=self.costs, **SCALES)
+        return CoHVUCB(*self.shape, self.budget, cost_range, expected_costs=self.costs, **self.scales)
 
     def compiled(self, replications: int = 1) -> int:
         """Play by kernel; the number of pulls."""
@@ -92,6 +101,19 @@ class Online:
             policy.tell(arm, row[2:], float(row[0]))
             s += 1
         return s
+
+    def megabytes(self) -> tuple[float, float]:
+        """Size of the table, and of the arrays that a run of the kernel keeps beside it.
+
+        Examples
+        --------
+        >>> Online(1000, 2, rho=4).megabytes()
+        (0.648008, 0.065576)
+        """
+        n_arms, n_objectives = self.shape
+        leaves = 1 << (n_arms - 1).bit_length()  # of the tree: a value, and an arm at each of two nodes
+        run = 8 * (3 * leaves + n_arms * (n_objectives + 1 + 2)) + n_arms  # sums, keys, pulls; affordable
+        return _size(self.table) / 1e6, run / 1e6
 
 
 class Front:
@@ -138,6 +160,22 @@ class Front:
             policy.tell(arm, self.means[arm])
         return policy.recommend()
 
+    def megabytes(self) -> tuple[float, float]:
+        """Size of the table, and of the arrays that a run of the kernel keeps beside it.
+
+        Examples
+        --------
+        >>> Front(1000, rho=200).megabytes()
+        (0.040008, 0.121)
+        """
+        n_arms, n_objectives = self.means.shape
+        # sums and means; keys, two gaps, front, active, order, costs, pulls, three to sort; returned
+        return _size(self.table) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
+
+
+def _size(table: kernels.Table) -> int:
+    return table.rows.nbytes + table.offsets.nbytes
+
 
 def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tuple[float, Any]:
     """Least processor time of several calls, and what the last returned.
@@ -156,7 +194,9 @@ def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tupl
     return min(times), value
 
 
-def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2) -> float:
+def pull_seconds(
+    n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES
+) -> float:
     """Processor time of one pull by the kernel, once every arm was pulled: a longer run less a shorter one.
 
     Parameters
@@ -165,6 +205,8 @@ def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2) -> float:
     pulls : int
         By about how many the runs differ.
     n_objectives : int
+    scales : mapping
+        ``reward_scale`` and ``cost_scale`` of the policy.
 
     Returns
     -------
@@ -177,7 +219,7 @@ def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2) -> float:
     True
     """
     extra = max(2.0, pulls / n_arms)
-    short, long = (Online(n_arms, n_objectives, rho) for rho in (2.0, 2.0 + extra))
+    short, long = (Online(n_arms, n_objectives, rho, scales=scales) for rho in (2.0, 2.0 + extra))
     first, few = processor_seconds(short.compiled)
     second, many = processor_seconds(long.compiled)
     return max(second - first, 1e-12) / (many - few)

@@ -173,3 +173,16 @@ def test_replayed_by_its_option(synthetic):
         assert used.loc["normaliser=paper", "max"] < used.loc["normaliser=exact", "max"] < 1
         least = 1 - np.sort(synthetic.costs)[-2:].sum() / (30 * synthetic.costs.sum())
         assert used.loc["normaliser=adaptive", "min"] > (least if costs == "declared" else 0.95)
+
+
+def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
+    """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
+    methods = ["CoPSI", cb.spec("CoPSI", normaliser="adaptive"), "UniformIdentification"]
+    small, large = (spend_all.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0) for rho in (30, 3000))
+    assert len(small) == len(methods) * 2 * 3 and not small.isna().to_numpy().any()
+    assert small["error"].mean() > 0.05 and large["error"].mean() < 0.01
+    assert small["f1"].mean() < large["f1"].mean() and large["f1"].max() == 1
+    used = large.groupby(["method", "options"])["used"].agg(["min", "max"])
+    assert (used["max"] <= 1 + 1e-9).all() and used.loc["CoPSI", "normaliser=adaptive"]["min"] > 0.999
+    equal = small[small["method"] == "UniformIdentification"].pivot(index="problem", columns="ratio")
+    assert (equal["error", 1] == equal["error", 100]).all()  # costs do not matter to it

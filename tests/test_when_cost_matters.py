@@ -11,7 +11,7 @@ from scipy import stats
 import cobandit as cb
 from cobandit import results
 from cobandit.errors import CobanditError
-from cobandit.regions import maps, winners
+from cobandit.regions import advice, maps, winners
 from cobandit.regions.problems import Traits, random_arms, traits
 from cobandit.regions.tails import tails, worst_mean
 
@@ -111,11 +111,7 @@ def made(losses, **cell):
 def test_leader_and_level_by_hand():
     losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
     row = winners.standings(made(losses), maps.CELL).iloc[0]
-    assert (row["best"], row["second"], row["margin"]) == (
-        "a",
-        pytest.approx("b") if False else "b",
-        pytest.approx(0.1),
-    )
+    assert (row["best"], row["second"], row["margin"]) == ("a", "b", pytest.approx(0.1))
     assert row["level"] == ("a", "c")  # b is always 0.1 worse, c is worse by chance
 
 
@@ -160,11 +156,21 @@ def test_decisions_pool_cells_by_problem():
 
 
 @pytest.mark.parametrize(
-    ("tau", "words"), [(-0.26, "better is cheaper"), (0.0, "no clear order"), (0.25, "better is dearer")]
+    ("tau", "ratio", "words"),
+    [
+        (-0.26, 2.0, ("2 to 5", "better is cheaper")),
+        (0.0, 5.0, ("5 to 20", "no clear order")),
+        (0.25, 20.0, ("20 or more", "better is often dearer")),
+        (0.75, 4.9, ("2 to 5", "better is always dearer")),
+        (1.0, 1.9, ("equal (below 2)", "any")),
+    ],
 )
-def test_classes_of_dependence(tau, words):
-    row = winners.decisions(made({"a": [0, 0], "b": [1, 1]}, dependence=tau), "online").iloc[0]
-    assert row["quality"] == words
+def test_classes_of_dependence_and_cost(tau, ratio, words):
+    cells = made({"a": [0, 0], "b": [1, 1]}, dependence=tau, cost_ratio=ratio)
+    row = winners.decisions(cells, "online").iloc[0]
+    assert (row["costs"], row["quality"]) == words
+    looked_up = advice.decide(cells, "online", Traits(ratio, tau, 50, 9.0))
+    assert looked_up.equals(row)
 
 
 def test_advice_is_that_of_the_nearest_cell():
@@ -177,6 +183,59 @@ def test_advice_is_that_of_the_nearest_cell():
         assert winners.advise(outcomes, "online", Traits(ratio, 0.9, 100, 500.0))["best"] == best
     with pytest.raises(CobanditError, match="no rows for 'identification'"):
         winners.advise(outcomes, "identification", Traits(3.0, 0.0, 8, 4.0))
+
+
+def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
+    """Equal costs, and mild ones with the better always dearer, are rows of their own, led by HV-UCB."""
+    stored = results.read("regions")
+    for at in (Traits(1.0, 0.0, 24, 4.0), Traits(3.0, 1.0, 24, 4.0), Traits(3.0, 1.0, 24, 64.0)):
+        assert advice.decide(stored, "online", at)["best"] == "HV-UCB"
+    assert advice.decide(stored, "online", Traits(3.0, 0.0, 24, 4.0))["best"] == "CoHV-UCB"
+
+
+def test_each_way_of_advice_loses_what_its_method_loses():
+    near, far = {"a": [0.1, 0.1], "b": [0.2, 0.3], "c": [0.4, 0.4]}, {"a": [0.9, 0.9], "b": [0.2, 0.2]}
+    outcomes = pd.concat(
+        [
+            made(near, cost_ratio=5.0),  # the nearest cell: a
+            made(far | {"c": [0.1, 0.1]}, cost_ratio=10.0),  # pooled with it: b or c
+            made(far | {"c": [0.1, 0.1]}, cost_ratio=100.0),
+        ]
+    )
+    losses = {"a": [0.5, 0.4], "b": [0.2, 0.2], "c": [0.3, 0.4]}
+    runs = pd.DataFrame(
+        [
+            {"rho": 4.0, "replication": replication, "name": name, "loss": loss}
+            for name, each in losses.items()
+            for replication, loss in enumerate(each)
+        ]
+    )
+    found = advice.followed(outcomes, "online", Traits(5.5, 0.0, 9, 1.0), runs).set_index("way")
+    assert found["takes"].to_dict() == {"cell": "a", "row": "b", "always": "c"}
+    assert found["worse"].to_numpy() == pytest.approx([0.25, 0.0, 0.15])
+    assert (found["best"] == "b").all() and found["best_loss"].to_numpy() == pytest.approx(0.2)
+    assert found["random"].to_numpy() == pytest.approx((0.25 + 0 + 0.15) / 3)
+    expected = stats.ttest_rel(losses["a"], losses["b"]).confidence_interval()
+    assert (found.loc["cell", "low"], found.loc["cell", "high"]) == pytest.approx(tuple(expected))
+
+
+def test_one_method_for_all_serves_tables_better_than_the_map_does():
+    """What the page `your-data` says of the three ways, on the bundled tables."""
+    outcomes = results.read("regions")
+    tables = [cb.load(name) for name in ("gsm8k", "piqa", "synthetic-24")]
+    worse = {}
+    for selection, budgets in maps.BUDGETS.items():
+        runs = [(table, maps.on_table(table, selection, budgets, 12, 0)) for table in tables]
+        found = pd.concat([advice.followed(outcomes, selection, traits(t, 1), own) for t, own in runs])
+        worse[selection] = found.groupby("way")["worse"].mean()
+    assert worse["online"]["always"] < 0.5 * worse["online"][["cell", "row"]].min()
+    assert np.ptp(worse["identification"]) < 0.02
+
+
+def test_an_interval_for_many_cells_at_once_is_wider():
+    rows = made({"a": [0.1, 0.2, 0.3, 0.2], "b": [0.2, 0.5, 0.5, 0.3]})
+    one, many = (winners.standings(rows, maps.CELL, confidence=c).iloc[0] for c in (0.95, 0.999))
+    assert one["level"] == ("a",) and many["level"] == ("a", "b") and one["margin"] == many["margin"]
 
 
 # ----------------------------------------------------------------------------- tails

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check, theory
+from cobandit import _check, metrics, theory
 from cobandit.checks.allocation import ORDERS, random_costs
-from cobandit.checks.identification_error import LEVELS, bernoulli_table
+from cobandit.checks.arms import designed_arms
+from cobandit.checks.identification_error import LEVELS
 from cobandit.dominance import classification_gaps
-from cobandit.replay import replay_identification
+from cobandit.regions.problems import source_of
+from cobandit.replay import identification
+from cobandit.replay.grid import Cell
+from cobandit.replay.methods import specs
 
 
 def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
@@ -149,9 +154,8 @@ def errors_by_ratio(
     count: int,
     replications: int,
     seed: int,
-    **how: Any,
 ) -> pd.DataFrame:
-    """Replay methods on random problems whose costs span given ratios; the means are the same for each.
+    """Play methods on random problems whose costs span given ratios; the means are the same for each.
 
     Parameters
     ----------
@@ -162,14 +166,18 @@ def errors_by_ratio(
     count : int
         Problems a ratio, of eight Bernoulli arms, two objectives and gaps of at least 1/10.
     replications, seed : int
-    **how
-        As `replay_identification` takes it.
+        Independent runs of each; charges are the declared costs.
 
     Returns
     -------
     DataFrame, a row a method, ratio and problem
         ``method``, ``options``, ``ratio``, ``problem``, ``error`` (share of wrong sets), ``f1`` and ``used``
         (share of the budget spent), means over replications.
+
+    Raises
+    ------
+    BudgetError
+        If rho is too small for a method.
 
     Examples
     --------
@@ -183,13 +191,16 @@ def errors_by_ratio(
         means = rng.integers(1, LEVELS, (8, 2)) / LEVELS
         if classification_gaps(means).min() >= 0.1 - 1e-9:
             dealt.append((means, rng.permutation(8)))
-    parts = []
-    for ratio in ratios:
-        costs = np.geomspace(1 / ratio, 1.0, 8)
-        for number, (means, deal) in enumerate(dealt):
-            table = bernoulli_table(means, costs[deal])
-            runs = replay_identification(table, methods, rho, replications, seed, **how)
-            runs = runs.assign(error=~runs["correct"], used=runs["spent"] / runs["budget"])
-            cells = runs.groupby(["method", "options"], sort=False)[["error", "f1", "used"]].mean()
-            parts.append(cells.reset_index().assign(ratio=ratio, problem=number))
-    return pd.concat(parts, ignore_index=True)
+    rows, streams = [], np.arange(_check.count(replications, "replications", 1))
+    for ratio, (number, (means, deal)) in product(ratios, enumerate(dealt)):
+        source = source_of(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
+        budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
+        for method in specs(methods, "identification"):
+            cell = Cell(method, rho, budget, streams, seed)
+            _, spent, returned = identification.play(
+                source, cell, identification.policy_of(source, cell), False
+            )
+            wrong = (returned != truth).any(axis=1)
+            means_of = (wrong.mean(), metrics.f1_score(returned, truth).mean(), spent.mean() / budget)
+            rows.append((method.name, method.options, ratio, number, *map(float, means_of)))
+    return pd.DataFrame(rows, columns=["method", "options", "ratio", "problem", "error", "f1", "used"])

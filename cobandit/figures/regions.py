@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch, Rectangle
 
 from cobandit.figures.style import PALETTE, method_style
@@ -44,6 +45,8 @@ def region_map(
 ) -> Axes:
     """Who leads by cost ratio and dependence; pale where others are level with the leader.
 
+    Where none is, the square says by how many points the next one is behind.
+
     Parameters
     ----------
     standings : DataFrame
@@ -60,17 +63,23 @@ def region_map(
     Examples
     --------
     >>> cell = {"cost_ratio": 10.0, "dependence": 0.5, "best": "HV-UCB", "level": ("HV-UCB",)}
-    >>> len(region_map(pd.DataFrame([cell]), "online").patches)
-    1
+    >>> ax = region_map(pd.DataFrame([cell | {"margin": 0.042}]), "online")
+    >>> len(ax.patches), ax.texts[0].get_text()
+    (1, '4.2')
     """
     ax = ax or plt.subplots()[1]
     styles = region_styles(selection)
     ratios, taus = (np.sort(standings[key].unique()) for key in ("cost_ratio", "dependence"))
     for row in standings.to_dict("records"):
         x, y = np.searchsorted(ratios, row["cost_ratio"]), np.searchsorted(taus, row["dependence"])
-        alpha = 0.35 if len(row["level"]) > 1 else 1.0
+        alone = len(row["level"]) == 1
         color = styles[row["best"]]["color"]
-        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=color, alpha=alpha, ec="white", lw=1))
+        square = Rectangle((x - 0.5, y - 0.5), 1, 1, fc=color, alpha=1.0 if alone else 0.35, ec="white", lw=1)
+        ax.add_patch(square)
+        if alone:
+            ink = "black" if np.dot(to_rgb(color), (0.3, 0.6, 0.1)) > 0.4 else "white"
+            words = f"{100 * row['margin']:.1f}"
+            ax.text(x, y, words, ha="center", va="center", fontsize=6.5, color=ink)
     for letter, at in (marked or {}).items():
         x = np.interp(np.log(at.cost_ratio), np.log(ratios), np.arange(len(ratios)))
         y = np.interp(at.dependence, taus, np.arange(len(taus)))

@@ -15,18 +15,20 @@ from cobandit.regions.problems import Traits
 PAIRS = ["n_arms", "problem"]
 
 
-def paired_differences(losses: pd.DataFrame) -> pd.DataFrame:
+def paired_differences(losses: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
     """Compare each method with the one of least mean, on the same problems or replications.
 
     Parameters
     ----------
     losses : DataFrame, shape (n, methods)
         A row a problem or replication, n >= 2.
+    confidence : float
+        Of each interval by itself.
 
     Returns
     -------
     DataFrame, a row a method, the best first
-        ``loss``, its mean; ``worse``, the mean of what it loses more than the best, with Student's 95 %
+        ``loss``, its mean; ``worse``, the mean of what it loses more than the best, with Student's
         interval ``low``, ``high``; ``level``, whether that interval reaches zero.
 
     Raises
@@ -45,15 +47,23 @@ def paired_differences(losses: pd.DataFrame) -> pd.DataFrame:
 
     if len(losses) < 2 or losses.isna().to_numpy().any():
         raise CobanditError(f"losses: two or more complete rows are needed, got {losses.shape}")
-    means = losses.mean().sort_values(kind="stable")
-    worse = losses[means.index].sub(losses[means.index[0]], axis=0)
-    half = stats.t.ppf(0.975, len(worse) - 1) * worse.std() / np.sqrt(len(worse))
-    found = pd.DataFrame({"loss": means, "worse": worse.mean()})
-    found["low"], found["high"] = found["worse"] - half, found["worse"] + half
-    return found.assign(level=found["low"] <= 0)
+    values = losses.to_numpy(dtype=float)
+    order = np.argsort(values.mean(axis=0), kind="stable")
+    values = values[:, order]
+    differences = values - values[:, :1]
+    spread = differences.std(axis=0, ddof=1) / np.sqrt(len(values))
+    half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * spread
+    worse = differences.mean(axis=0)
+    columns = {"loss": values.mean(axis=0), "worse": worse, "low": worse - half, "high": worse + half}
+    return pd.DataFrame(columns | {"level": worse <= half}, index=losses.columns[order])
 
 
-def standings(outcomes: pd.DataFrame, by: str | list[str], over: str | list[str] = "problem") -> pd.DataFrame:
+def standings(
+    outcomes: pd.DataFrame,
+    by: str | list[str],
+    over: str | list[str] = "problem",
+    confidence: float = 0.95,
+) -> pd.DataFrame:
     """Say for each cell which method leads.
 
     Parameters
@@ -64,12 +74,14 @@ def standings(outcomes: pd.DataFrame, by: str | list[str], over: str | list[str]
         Columns that make a cell.
     over : str or list of str
         Columns that pair the methods' losses, ``"replication"`` for the runs of one table.
+    confidence : float
+        Of each interval by itself.
 
     Returns
     -------
     DataFrame, a row a cell
         ``by``; ``best``, the least mean ``loss``; ``second``, ``margin``, ``low`` and ``high``: the next one,
-        and what it loses more with its 95 % interval; ``level``, a tuple of all that are level with the best,
+        and what it loses more with its interval; ``level``, a tuple of all that are level with the best,
         itself included.
 
     Examples
@@ -78,10 +90,11 @@ def standings(outcomes: pd.DataFrame, by: str | list[str], over: str | list[str]
     >>> standings(rows.assign(loss=[0.3, 0.5, 0.2, 0.5]), "rho")[["best", "second"]].to_numpy().tolist()
     [['a', 'b']]
     """
-    by = [by] if isinstance(by, str) else by
+    by, over = ([key] if isinstance(key, str) else key for key in (by, over))
+    wide = outcomes.pivot_table(index=[*by, *over], columns="name", values="loss", observed=True, sort=False)
     rows = []
-    for cell, group in outcomes.groupby(by, sort=False, observed=True):
-        found = paired_differences(group.pivot_table(index=over, columns="name", values="loss"))
+    for cell, group in wide.groupby(by, sort=False, observed=True):
+        found = paired_differences(group.dropna(axis="columns", how="all"), confidence)
         second = found.iloc[1]
         rows.append(
             dict(zip(by, cell, strict=True))
@@ -93,13 +106,45 @@ def standings(outcomes: pd.DataFrame, by: str | list[str], over: str | list[str]
 
 
 #: Classes of properties in the decision table: what they are called, and where they end (excluded).
-COST_CLASSES = {"less than 5": 5.0, "5 to 20": 20.0, "20 or more": np.inf}
-QUALITY_CLASSES = {"better is cheaper": -0.25, "no clear order": 0.25, "better is dearer": np.inf}
+COST_CLASSES = {"equal (below 2)": 2.0, "2 to 5": 5.0, "5 to 20": 20.0, "20 or more": np.inf}
+QUALITY_CLASSES = {
+    "better is cheaper": -0.25,
+    "no clear order": 0.25,
+    "better is often dearer": 0.75,
+    "better is always dearer": np.inf,
+}
+#: With equal costs there is nothing for quality to depend on.
+ANY = "any"
 
 
-def _classed(values: pd.Series, classes: Mapping[str, float]) -> pd.Categorical:
+def _classed(values: pd.Series, classes: Mapping[str, float]) -> pd.Series:
     edges = [-np.inf, *classes.values()]
-    return pd.Categorical(pd.cut(values, edges, right=False, labels=list(classes)), ordered=True)
+    return pd.cut(values, edges, right=False, labels=list(classes))
+
+
+def with_classes(cells: pd.DataFrame) -> pd.DataFrame:
+    """Say of cells of the map, or of tables, which row of the decision table they are in.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        With columns ``cost_ratio`` and ``dependence``.
+
+    Returns
+    -------
+    DataFrame
+        With two more, categorical: ``costs``, one of `COST_CLASSES`, and ``quality``, one of
+        `QUALITY_CLASSES`, or `ANY` where costs are equal.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"cost_ratio": [1.0, 3.0], "dependence": [1.0, 1.0]})
+    >>> with_classes(cells)[["costs", "quality"]].to_numpy().tolist()
+    [['equal (below 2)', 'any'], ['2 to 5', 'better is always dearer']]
+    """
+    costs = _classed(cells["cost_ratio"], COST_CLASSES)
+    quality = _classed(cells["dependence"], QUALITY_CLASSES).cat.add_categories(ANY)
+    return cells.assign(costs=costs, quality=quality.mask(costs == next(iter(COST_CLASSES)), ANY))
 
 
 def decisions(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
@@ -134,12 +179,8 @@ def decisions(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     chosen = outcomes[outcomes["selection"] == selection]
     if not len(chosen):
         raise CobanditError(f"the map has no rows for {selection!r}")
-    classed = chosen.assign(
-        costs=_classed(chosen["cost_ratio"], COST_CLASSES),
-        quality=_classed(chosen["dependence"], QUALITY_CLASSES),
-    )
     by = ["costs", "quality", "rho"]
-    return standings(classed.sort_values(by), by, PAIRS)
+    return standings(with_classes(chosen).sort_values(by), by, PAIRS)
 
 
 def advise(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
