@@ -121,12 +121,12 @@ OUT_OF_REACH = """[...document.querySelectorAll('article *')].filter(e =>
 
 #: Formulas whose right end no scrolling brings into sight, those in closed dropdowns included.
 CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(formula => {
-    const right = formula.getBoundingClientRect().right;
+    let right = formula.getBoundingClientRect().right;
     for (let e = formula; e; e = e.parentElement) {
-        const style = getComputedStyle(e), edge = e.getBoundingClientRect().right + 1;
+        const style = getComputedStyle(e), edge = e.getBoundingClientRect().right;
         if (style.overflowX == 'visible' || style.display == 'inline') continue;
-        if (style.overflowX != 'hidden' && e.scrollWidth > e.clientWidth + 1) return edge > innerWidth + 2;
-        if (right > edge) return true;
+        if (style.overflowX != 'hidden' && e.scrollWidth > e.clientWidth + 1) right = edge;
+        else if (right > edge + 1) return true;
     }
     return right > innerWidth + 1;
 }).map(formula => formula.parentElement.className + formula.textContent.slice(0, 120))"""
