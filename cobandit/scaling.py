@@ -194,9 +194,7 @@ def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tupl
     return min(times), value
 
 
-def pull_seconds(
-    n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES
-) -> float:
+def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES) -> float:
     """Processor time of one pull by the kernel, once every arm was pulled: a longer run less a shorter one.
 
     Parameters
