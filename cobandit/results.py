@@ -58,11 +58,11 @@ def replication(name: str) -> pd.DataFrame:
     DataFrame
         As `cobandit.experiments.summary` and `cobandit.experiments.facts`.
     """
-    return _experiments(load(name))
+    return _experiments(load(name), workers=-1, backend="threading")  # a page waits for it
 
 
-def _experiments(table: EvaluationTable) -> pd.DataFrame:
-    cells = [experiments.summary(table, seed=SEED), experiments.facts(table)]
+def _experiments(table: EvaluationTable, **how: Any) -> pd.DataFrame:
+    cells = [experiments.summary(table, seed=SEED, **how), experiments.facts(table)]
     return pd.concat(cells, ignore_index=True)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -95,6 +96,23 @@ def test_the_stored_ledger_is_that_of_the_stored_results():
     """Fails when the rule has changed since: run python -m cobandit.results ledger."""
     rows = published.ledger(results.cells(), ensemble=results.read("ensemble"))
     assert not differences(results.ledger(), rows, ["key"])
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "known"),
+    [
+        (["gsm8k", "piqa"], "reconstruction", True),
+        (["gsm8k"], "measured", False),
+        (["gsm8k", "mine"], "reconstruction", False),
+    ],
+)
+def test_only_bundled_reconstructions_have_an_ensemble_and_an_audit(names, kind, known):
+    """A table of the same name that someone measured is another one."""
+    tables = [SimpleNamespace(name=name, card=SimpleNamespace(kind=kind)) for name in names]
+    assert results.bundled(tables) == known
+    assert (results.ensemble_of(tables) is not None) == known
+    cells = results.cells()
+    assert (results.settle(cells, tables) is cells) != known
 
 
 def test_claims_about_errors_are_settled_by_the_audit():

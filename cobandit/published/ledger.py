@@ -69,7 +69,8 @@ def ledger(
         ``rho``, ``quantity``, ``costs``, ``result`` (key of the first number about the same thing, whatever
         the costs charged), ``printed``, ``value``, ``ours``, ``low``, ``high``, ``ensemble_low`` and
         ``ensemble_high`` (between which lie the central 95 % of the members; NaN without an ensemble),
-        ``between`` (share of the members' variance that their replays do not explain), ``verdict``.
+        ``between`` (share of the members' variance that their replays do not explain; NaN where no replays
+        are behind the number), ``verdict``.
 
     Examples
     --------
@@ -157,8 +158,8 @@ def _spread(members: list[Interval]) -> tuple[tuple[float, float], float]:
     mean, low, high = np.array(known).T
     ends = np.quantile(mean, [0.025, 0.975])
     variance, replays = mean.var(ddof=1), np.mean(((high - low) / (2 * NORMAL)) ** 2)
-    between = max(0.0, 1 - replays / variance) if variance and np.isfinite(replays) else np.nan
-    return (float(ends[0]), float(ends[1])), float(between)
+    replayed = 0 < replays < np.inf and variance > 0  # a fact about a table has no replays
+    return (float(ends[0]), float(ends[1])), float(max(0.0, 1 - replays / variance)) if replayed else np.nan
 
 
 def _none(value: Any) -> Any:
