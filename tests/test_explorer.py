@@ -158,8 +158,9 @@ class TestPage:
         spec = experiments.online_methods()[0]
         counted = replay_allocation(table, [spec], 32, held["replications"], held["seed"])
         means = counted.groupby("arm")["pulls"].mean().sort_values(ascending=False)
-        tab.locator("details").first.evaluate("node => { node.open = true }")
-        rows = tab.locator("details").first.locator("tbody tr")
+        folded = tab.locator("details").filter(has_text="The same as a table: every configuration")
+        folded.evaluate("node => { node.open = true }")
+        rows = folded.locator("tbody tr")
         assert rows.count() == table.n_arms
         cells = rows.first.locator("th, td").all_inner_texts()
         assert cells[0] == table.configs[means.index[0]]
