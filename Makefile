@@ -8,7 +8,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 HTML   := _build/html
-JOBS   ?= 2
+# tests wait for browsers and other processes: one more than the usual two cores
+JOBS   ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help book pdf test lint bench determinism notebooks results lock clean

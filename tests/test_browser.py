@@ -132,10 +132,13 @@ CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(form
 }).map(formula => formula.parentElement.className + formula.textContent.slice(0, 120))"""
 
 #: Thousands of words of code have a few colours: each is looked at once, the others become plain text.  So do
-#: formulas after the first of a page, and of the entries that autodoc and the index write in hundreds, by one
-#: template, each eighth stays.
+#: formulas after the first of a page; and of what templates write in hundreds, entries of the reference and
+#: the index and rows of long tables, each eighth stays.  The list of all pages is looked at on one of them.
 ALIKE = """seen => {
-    const repeated = document.querySelectorAll('dl.py:not(:has(dl.py)), .genindextable li');
+    if (seen.length) document.querySelectorAll('.bd-sidebar-primary ul').forEach(list => list.remove());
+    const repeated = document.querySelectorAll(
+        'dl.py:not(:has(dl.py)), .genindextable li, tbody tr:nth-child(n + 20)'
+    );
     repeated.forEach((entry, i) => i % 8 && entry.remove());
     const formulas = [...document.querySelectorAll('article mjx-container')];
     formulas.slice(12).forEach(formula => formula.replaceWith('x'));
@@ -183,7 +186,6 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         assert not visit.went_to(address)
 
         tab.set_viewport_size({"width": WIDTH, "height": 900})
-        tab.wait_for_timeout(600)
         colours += tab.evaluate(ALIKE, colours)
         faults = {"light": visit.serious()}
         tab.emulate_media(color_scheme="dark")
