@@ -137,6 +137,8 @@ def first_fault(error: ValidationError) -> str:
         return f"this is not JSON, or it is cut short ({detail['msg']})"
     if detail["type"] == "missing":
         return f"the field {place!r} is missing"
+    if detail["type"] == "value_error":  # ours, which says what it got
+        return f"{place}: {detail['msg'].removeprefix('Value error, ')}"
     shown = reprlib.repr(detail["input"])  # bounded, whatever the input
     return f"{place}: {detail['msg']}, not {shown}" if place else f"{detail['msg']}, not {shown}"
 
