@@ -206,3 +206,8 @@ def test_invalid_arguments(function, arguments):
     function(**GOOD[function])
     with pytest.raises(CobanditError):
         function(**arguments)
+
+
+def test_a_gap_too_small_for_floating_point_is_refused():
+    with pytest.raises(CobanditError, match="beyond every floating-point number"):
+        theory.leading_constant(1e-160, n_objectives=1, min_cost=1)

@@ -15,18 +15,19 @@ from cobandit.theory.identification import (
     sharpened_error_bound,
     summed_complexity,
 )
-from cobandit.theory.leading import leading_constant, ratio_leading_constant, ratio_pull_bound
 from cobandit.theory.online import (
     confidence_radius,
     efficiency_regret_bound,
     failure_probability,
     horizon,
     index_constant,
+    leading_constant,
     optimal_utility_bound,
     pull_bound,
     standard_regret_bound,
 )
 from cobandit.theory.rates import error_rate, psi_sr_error_bound, sharpened_error_rate
+from cobandit.theory.ratio import ratio_leading_constant, ratio_pull_bound
 from cobandit.theory.sharper import (
     informative_budget,
     instance_pull_bound,

@@ -153,6 +153,11 @@ def _problem(n_arms: int, n_objectives: int, complexity: float) -> tuple[int, in
     return _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1), complexity
 
 
+def decay_budget(n_arms: int, min_cost: float, complexity: float) -> float:
+    r"""Budget that divides the bound of Theorem 2 by e, :math:`256\, L_{K,\lambda} H_{\mu,c}`."""
+    return 256 * allocation_constant(n_arms, min_cost) * complexity
+
+
 def identification_error_bound(
     budget: float, *, n_arms: int, n_objectives: int, min_cost: float, complexity: float
 ) -> float:
@@ -185,7 +190,7 @@ def identification_error_bound(
     True
     """
     n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
-    scale = 256 * allocation_constant(n_arms, min_cost) * complexity
+    scale = decay_budget(n_arms, min_cost, complexity)
     return 2 * n_arms**2 * n_objectives * exp(-_check.positive(budget, "budget") / scale)
 
 
@@ -267,5 +272,5 @@ def identification_budget(
     0.05
     """
     n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
-    scale = 256 * allocation_constant(n_arms, min_cost) * complexity
+    scale = decay_budget(n_arms, min_cost, complexity)
     return scale * log(2 * n_arms**2 * n_objectives / _check.positive(error, "error", 1.0))

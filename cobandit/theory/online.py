@@ -133,6 +133,38 @@ def failure_probability(
     return 2 * n_arms * (n_objectives + 1) * float(horizon(budget, min_cost)) ** exponent
 
 
+def leading_constant(gap: float, *, n_objectives: int, min_cost: float, alpha: float = 2.0) -> float:
+    r"""Coefficient of :math:`\log T_B` in Theorem 1, :math:`4 \alpha C_{\lambda,H}^2 / \Delta_i^2`.
+
+    Parameters
+    ----------
+    gap : float
+        Efficiency gap :math:`\Delta_i > 0`.
+    n_objectives : int
+        D >= 1.
+    min_cost, alpha : float
+        lambda in (0, 1], and alpha.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> leading_constant(0.5, n_objectives=1, min_cost=1.0)  # 4 * 2 * 8^2 / 0.25
+    2048.0
+    """
+    ratio = index_constant(n_objectives, min_cost) / _check.positive(gap, "gap")
+    if ratio > 1e150:
+        raise CobanditError(f"gap is {gap:g}: the bound is beyond every floating-point number")
+    return 4 * _check.positive(alpha, "alpha") * ratio**2
+
+
 def pull_bound(
     gap: float, *, n_arms: int, n_objectives: int, min_cost: float, budget: float, alpha: float = 2.0
 ) -> float:
@@ -175,10 +207,8 @@ def pull_bound(
         n_arms=n_arms, n_objectives=n_objectives, min_cost=min_cost, budget=budget, alpha=alpha
     )
     pulls = horizon(budget, min_cost)
-    ratio = index_constant(n_objectives, min_cost) / gap
-    if ratio > 1e150:
-        raise CobanditError(f"gap is {gap:g}: the bound is beyond every floating-point number")
-    return 1 + ceil(4 * alpha * ratio**2 * log(pulls)) + pulls * failure
+    leading = leading_constant(gap, n_objectives=n_objectives, min_cost=min_cost, alpha=alpha)
+    return 1 + ceil(leading * log(pulls)) + pulls * failure
 
 
 def efficiency_regret_bound(

@@ -6,7 +6,7 @@ from math import exp
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.theory.identification import _problem, allocation_constant, needed_allocation_constant
+from cobandit.theory.identification import _problem, decay_budget, needed_allocation_constant
 
 
 def error_rate(*, n_arms: int, min_cost: float, complexity: float) -> float:
@@ -37,7 +37,7 @@ def error_rate(*, n_arms: int, min_cost: float, complexity: float) -> float:
     True
     """
     n_arms, _, complexity = _problem(n_arms, 1, complexity)
-    return 1 / (256 * allocation_constant(n_arms, min_cost) * complexity)
+    return 1 / decay_budget(n_arms, min_cost, complexity)
 
 
 def sharpened_error_rate(*, allocation: float, complexity: float) -> float:

@@ -1,41 +1,11 @@
-"""Coefficients of the logarithm in bounds on pulls, and the index of Ding et al. (2013) for one objective."""
+"""Bounds for the index of Ding et al. (2013), one objective."""
 
 from __future__ import annotations
 
 from math import log
 
 from cobandit import _check
-from cobandit.theory.online import horizon, index_constant
-
-
-def leading_constant(gap: float, *, n_objectives: int, min_cost: float, alpha: float = 2.0) -> float:
-    r"""Coefficient of :math:`\log T_B` in Theorem 1, :math:`4 \alpha C_{\lambda,H}^2 / \Delta_i^2`.
-
-    Parameters
-    ----------
-    gap : float
-        Efficiency gap :math:`\Delta_i > 0`.
-    n_objectives : int
-        D >= 1.
-    min_cost, alpha : float
-        lambda in (0, 1], and alpha.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> leading_constant(0.5, n_objectives=1, min_cost=1.0)  # 4 * 2 * 8^2 / 0.25
-    2048.0
-    """
-    ratio = index_constant(n_objectives, min_cost) / _check.positive(gap, "gap")
-    return 4 * _check.positive(alpha, "alpha") * ratio**2
+from cobandit.theory.online import horizon
 
 
 def ratio_leading_constant(gap: float, *, min_cost: float) -> float:
