@@ -50,7 +50,7 @@ test: lint book  ## lint, types, unit and doc tests, the notebooks against their
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
 	if [ -n "$$runnable" ]; then \
-	  PYTHONPATH=tests $(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \
+	  $(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \
 	    --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg $$runnable; \
 	else echo "no notebook can run here: every one needs a table that is not available"; fi
 
@@ -64,7 +64,7 @@ notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired
 	$(BIN)/python book/_ext/notebooks.py refresh
 
 results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
-	$(BIN)/python -m cobandit.results
+	$(BIN)/python -m cobandit.companion.stored.results
 
 lock:  ## compile requirements.txt anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit import theory
 from cobandit.dominance import classification_gaps, margins, pareto_mask
-from cobandit.errors import BudgetError, CobanditError, DatasetUnavailable, GuaranteeWarning, TableError
-from cobandit.journal import Journal
+from cobandit.errors import BudgetError, CobanditError, DatasetUnavailable, GuaranteeWarning
+from cobandit.faults import TableError
+from cobandit.live.journal import Journal
 from cobandit.policies import (
     HVUCB,
     PSISR,
@@ -22,11 +23,9 @@ from cobandit.policies import (
 from cobandit.problem import Problem, hypervolume
 
 if TYPE_CHECKING:
-    from cobandit import experiments as experiments
-    from cobandit import metrics as metrics
     from cobandit import replay as replay
     from cobandit import tables as tables
-    from cobandit.recommendation import recommend
+    from cobandit.advice.recommendation import recommend
     from cobandit.replay import play, replay_identification, replay_online, spec
     from cobandit.tables import EvaluationTable, datasets, load, open_table, read
 
@@ -34,11 +33,11 @@ if TYPE_CHECKING:
 
 #: What needs pandas or the compiler, by the module that has it: imported when it is first used.
 _LATER = {
-    "recommendation": ("recommend",),
+    "advice": ("recommend",),
     "replay": ("play", "replay_identification", "replay_online", "spec"),
     "tables": ("EvaluationTable", "datasets", "load", "open_table", "read"),
 }
-_MODULES = ("experiments", "metrics", "replay", "tables")
+_MODULES = ("replay", "stats", "tables")
 
 
 def __getattr__(name: str) -> Any:
@@ -87,7 +86,6 @@ __all__ = [
     "UniformIdentification",
     "classification_gaps",
     "datasets",
-    "experiments",
     "hypervolume",
     "load",
     "margins",

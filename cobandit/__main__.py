@@ -1,6 +1,6 @@
 """``python -m cobandit``: the command line."""
 
-from cobandit.cli import main
+from cobandit.cli.app import main
 
 if __name__ == "__main__":
     main()

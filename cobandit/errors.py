@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from cobandit.tables.faults import Fault
-
 
 class CobanditError(ValueError):
     """Base of every error that cobandit raises for bad input.
@@ -27,15 +22,6 @@ class BudgetError(CobanditError):
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-
-class TableError(CobanditError):
-    """An evaluation table or its card is not as the schema asks; the message lists every fault found.
-
-    ``faults`` are the same as data, where they come from the checks of a table.
-    """
-
-    faults: tuple[Fault, ...] = ()
 
 
 class DatasetUnavailable(CobanditError):

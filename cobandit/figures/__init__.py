@@ -6,7 +6,6 @@ share them and differ in their line.  Bands are 95 % intervals, and say which.
 
 from cobandit.figures.gaps import gap_plane
 from cobandit.figures.landscapes import drawn_from, landscape, show_table
-from cobandit.figures.regions import loss_along, region_legend, region_map, region_styles
 from cobandit.figures.replays import along_runs, by_budget, error_bars, error_by_budget
 from cobandit.figures.steps import index_path, phase_plane
 from cobandit.figures.style import (
@@ -30,14 +29,10 @@ __all__ = [
     "index_path",
     "landscape",
     "log_axis",
-    "loss_along",
     "method_label",
     "method_style",
     "phase_plane",
     "provenance",
-    "region_legend",
-    "region_map",
-    "region_styles",
     "shared_legend",
     "show_table",
     "use_style",

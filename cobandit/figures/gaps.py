@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from cobandit import _check, dominance
-from cobandit.checks.complexity import TERMS, gap_terms
+from cobandit.dominance import TERMS, gap_terms
 from cobandit.figures.style import PALETTE
 
 
@@ -44,18 +44,18 @@ def gap_plane(
     ax = ax or plt.subplots()[1]
     means = _check.means(means)
     terms = gap_terms(means)
-    row, room = terms.iloc[arm], float(terms["gap"].max()) + 0.05  # no arrow is longer than the largest gap
-    other, gap = int(row["by"]), float(row["gap"])
-    dominator = arm if row["term"] == "needed" else other
+    row, room = terms[arm], max(term.gap for term in terms) + 0.05  # no arrow is longer than the largest gap
+    other, gap = row.by, row.gap
+    dominator = arm if row.term == "needed" else other
     low = means.min(axis=0) - room
     ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color="0.93", lw=0)
     for i, mean in enumerate(means):
         color = PALETTE[0] if i == arm else PALETTE[1] if i == other else "0.6"
         ax.plot(*mean, "o", color=color, ms=7 if i in (arm, other) else 5)
         ax.annotate(names[i], mean, xytext=(6, -11), textcoords="offset points", fontsize="small")
-    if row["term"] == "dominated":
+    if row.term == "dominated":
         steps = [(arm, gap)]
-    elif row["term"] == "overtaken":
+    elif row.term == "overtaken":
         steps = [(arm, -gap)]
     else:
         m, M = dominance.margins(means)
@@ -71,5 +71,5 @@ def gap_plane(
             )
     high = means.max(axis=0) + room
     ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    ax.set_title(f"{names[arm]}: {gap:.3g}, by {names[other]}, {TERMS[row['term']]}")
+    ax.set_title(f"{names[arm]}: {gap:.3g}, by {names[other]}, {TERMS[row.term]}")
     return ax

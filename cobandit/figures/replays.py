@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from cobandit import metrics
 from cobandit.figures.style import log_axis, method_style, provenance, rho_axis, variants
+from cobandit.stats import metrics
 
 
 def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
@@ -136,7 +136,7 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     runs : DataFrame
-        From `cobandit.experiments.stochastic_costs`: a replay at one budget, with a column ``costs``.
+        Replays of identification at one budget, with a column ``costs`` that says what was charged.
     ax : Axes, optional
 
     Returns
@@ -146,9 +146,9 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import cobandit as cb
-    >>> runs = cb.experiments.stochastic_costs(cb.load("synthetic-24"), replications=4)
-    >>> len(error_bars(runs).patches)
-    6
+    >>> runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], rho=50, replications=4)
+    >>> len(error_bars(runs.assign(costs="declared")).patches)
+    2
     """
     ax = ax or plt.subplots()[1]
     errors = runs.assign(error=~runs["correct"].astype(bool))

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cobandit import _check, metrics
+from cobandit import _check
 from cobandit.errors import BudgetError
 from cobandit.replay.grid import Cell, Source, cells_of, frame_of, play_grid
 from cobandit.replay.methods import specs
+from cobandit.stats import metrics
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable

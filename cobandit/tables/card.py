@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from cobandit.tables.faults import Fault, nearest, refuse
+from cobandit.faults import Fault, nearest, refuse
 from cobandit.tables.plain_yaml import load_yaml
 
 RESERVED = ("config", "instance", "cost", "split")
@@ -229,7 +229,7 @@ def read_card(path: str | Path) -> Card:
     >>> read_card("nowhere.yml")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
+    cobandit.faults.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
     """
     path = Path(path)
     if not path.is_file():

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobandit.errors import DatasetUnavailable, TableError
+from cobandit.errors import DatasetUnavailable
+from cobandit.faults import TableError, nearest
 from cobandit.tables.card import Card, Origin, read_card
-from cobandit.tables.faults import nearest
 from cobandit.tables.fetch import cache_directory, fetch
 from cobandit.tables.readers import file_sha256, read
 from cobandit.tables.table import EvaluationTable
@@ -61,7 +61,7 @@ def load(name: str) -> EvaluationTable:
     >>> load("synthetic-42")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
+    cobandit.faults.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
     """
     return read(records_of(name), _card(name))
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobandit.faults import Fault
 from cobandit.tables.card import Card
-from cobandit.tables.faults import Fault
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from cobandit.tables.faults import stop
+from cobandit.faults import stop
 
 MAX_BYTES = 64 * 1024
 """Largest file, in bytes."""
@@ -59,7 +59,7 @@ def load_yaml(path: Path, what: str) -> Any:
     >>> load_yaml(Path("nowhere.yml"), "mapping")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.yml: there is no such mapping -> check the path
+    cobandit.faults.TableError: nowhere.yml: there is no such mapping -> check the path
     """
     if not path.is_file():
         stop(path, f"there is no such {what}", "check the path")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from cobandit.errors import TableError
-from cobandit.tables.faults import nearest
+from cobandit.faults import TableError, nearest
 
 
 def matching(arms: pd.DataFrame, query: str, table: str) -> np.ndarray:
@@ -38,7 +37,7 @@ def matching(arms: pd.DataFrame, query: str, table: str) -> np.ndarray:
     >>> matching(arms, "temprature > 0", "toy")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: subset 'temprature > 0' of toy: there is no column 'temprature' -> did you \
+    cobandit.faults.TableError: subset 'temprature > 0' of toy: there is no column 'temprature' -> did you \
 mean 'temperature'? the columns are config, temperature
     """
     place = f"subset {query!r} of {table}"

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from cobandit.errors import TableError
+from cobandit.faults import Fault, TableError, refuse
 from cobandit.tables import swebench
 from cobandit.tables.card import Card, read_card
-from cobandit.tables.faults import Fault, refuse
 from cobandit.tables.table import EvaluationTable
 
 LINES_AT_A_TIME = 50_000
@@ -49,7 +48,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     >>> read("nowhere.csv", card="nowhere.yml")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.csv: there is no such file -> check the path
+    cobandit.faults.TableError: nowhere.csv: there is no such file -> check the path
     """
     path = Path(path)
     if not path.is_file():
@@ -93,7 +92,7 @@ def load_card(path: str | Path) -> EvaluationTable:
     >>> load_card("nowhere.yml")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
+    cobandit.faults.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
     """
     card = read_card(path)
     return read(Path(path).parent / card.records, card)

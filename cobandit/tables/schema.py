@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobandit.errors import TableError
+from cobandit.faults import Fault, TableError, nearest, refuse
 from cobandit.tables import transforms
 from cobandit.tables.card import Card
-from cobandit.tables.faults import Fault, nearest, refuse
 from cobandit.tables.keys import Keys, encode, profiling_mask, repeats
 from cobandit.tables.numeric import check_numbers
 
@@ -82,7 +81,7 @@ def validate(
     >>> validate(toy.assign(ok=2), card, "toy.csv")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: toy.csv, row 1, column 'ok': the objective 2.0 is outside [0, 1] (and 7 more \
+    cobandit.faults.TableError: toy.csv, row 1, column 'ok': the objective 2.0 is outside [0, 1] (and 7 more \
 rows) -> rescale the column, or give the objective a transform in the card
     """
     frame = frame.set_axis(frame.columns.map(str), axis=1)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.tables.faults import Fault, refuse
+from cobandit.faults import Fault, refuse
 
 BOARD = "bash-only"
 

@@ -12,7 +12,8 @@ import pandas as pd
 
 from cobandit._check import choice
 from cobandit.dominance import pareto_mask
-from cobandit.errors import CobanditError, TableError
+from cobandit.errors import CobanditError
+from cobandit.faults import TableError
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
 from cobandit.tables.keys import repeats

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cobandit.errors import TableError
+from cobandit.faults import TableError
 from cobandit.tables.card import Objective
 
 

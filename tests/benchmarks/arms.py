@@ -21,7 +21,7 @@ import numpy as np
 from ratios import random_table
 
 import cobandit as cb
-from cobandit import scaling
+from cobandit.companion import scaling
 from cobandit.tables.catalogue import data_directory
 
 ONLINE = (10, 100, 1_000, 10_000, 100_000)

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import cobandit as cb
-from cobandit.scaling import SCALES, Front, Online, random_rows
+from cobandit.companion.scaling import SCALES, Front, Online, random_rows
 from cobandit.tables import Card, EvaluationTable
 
 

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
+from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.faults import nearest, stop
 
 
 class Options(BaseModel):
@@ -153,7 +153,7 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
     >>> choose("filter", None, ["b", "a"], "the logs", "--filter")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: the logs: there is more than one filter: a, b -> choose with --filter
+    cobandit.faults.TableError: the logs: there is more than one filter: a, b -> choose with --filter
     """
     names = sorted(set(found))
     listed = ", ".join(names)
@@ -212,7 +212,7 @@ def finite(value: Any, where: str | Path, what: str) -> float:
     >>> finite("high", "a.json", "the score")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: a.json: the score is 'high', not a finite number -> correct it or leave it out
+    cobandit.faults.TableError: a.json: the score is 'high', not a finite number -> correct it or leave it out
     """
     try:
         number = float(value) if is_number(value) else math.nan

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cobandit.errors import CobanditError
-from cobandit.tables.faults import stop
+from cobandit.faults import stop
 
 MAX_FILE = 1024**3
 """Largest file that is read, in bytes."""
@@ -56,7 +56,7 @@ def find(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path
     >>> find([Path("nowhere")], ["*.eval"], "Inspect logs")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
+    cobandit.faults.TableError: nowhere: there is no such file or folder -> check the path
     """
     expected = f"{what} are named {' or '.join(patterns)}"
     found: dict[Path, None] = {}
@@ -121,7 +121,7 @@ def parse(kind: type[R], content: bytes, where: str | Path) -> R:
     >>> parse(Toy, b'{}', "toy.json")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: toy.json: the field 'size' is missing -> check that this is ...
+    cobandit.faults.TableError: toy.json: the field 'size' is missing -> check that this is ...
     """
     try:
         return kind.model_validate_json(content)

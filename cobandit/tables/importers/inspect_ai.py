@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
+from cobandit.faults import stop
 from cobandit.tables.card import Cost
-from cobandit.tables.faults import stop
 from cobandit.tables.importers.core import (
     Harvest,
     Notes,

@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from cobandit.faults import stop
 from cobandit.tables.card import Cost
-from cobandit.tables.faults import stop
 from cobandit.tables.importers.core import (
     Harvest,
     LogOptions,

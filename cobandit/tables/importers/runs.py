@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
+from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.faults import nearest, stop
 from cobandit.tables.importers.core import Harvest, LogOptions, Notes, is_number
 from cobandit.tables.importers.files import plain_text
 

@@ -19,8 +19,8 @@ import pyarrow.json
 import pyarrow.parquet
 from pydantic import Field, ValidationError, field_validator
 
+from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.faults import nearest, stop
 from cobandit.tables.importers.core import Harvest, Notes, Options, importer
 from cobandit.tables.importers.files import MAX_FILE, find, first_fault
 from cobandit.tables.plain_yaml import load_yaml

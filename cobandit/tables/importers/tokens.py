@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from cobandit.tables.faults import stop
+from cobandit.faults import stop
 
 CHARACTERS = 4
 """Characters that count as one token where no tokenizer is given."""

@@ -14,9 +14,8 @@ import pyarrow as pa
 import yaml
 from pydantic import ValidationError
 
-from cobandit.errors import TableError
+from cobandit.faults import TableError, refuse, stop
 from cobandit.tables.card import Card
-from cobandit.tables.faults import refuse, stop
 from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256, read
@@ -92,7 +91,7 @@ def import_logs(
     >>> import_logs("lm-eval", ["nowhere"], "my.parquet")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
+    cobandit.faults.TableError: nowhere: there is no such file or folder -> check the path
     """
     if source not in IMPORTERS:
         stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")

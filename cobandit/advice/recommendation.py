@@ -1,0 +1,265 @@
+r"""What to deploy and what to evaluate next, from the measured means, variances and costs of a table.
+
+Two questions are asked of the instances behind the table: which arms are Pareto-optimal, and which arm is the
+most efficient.  An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
+for all answers to one question to be right together with the stated confidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cobandit import _check
+from cobandit.advice.paired_gaps import paired
+from cobandit.advice.questions import Question, efficiency_questions, front_questions
+from cobandit.advice.resampling import redraws
+from cobandit.dominance import pareto_mask
+from cobandit.errors import CobanditError
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+
+#: Redrawn tables behind shares and intervals, by default.
+REDRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What `recommend` found.
+
+    Attributes
+    ----------
+    dataset, unit : str
+        The table, and the unit of its costs.
+    level : float
+        Confidence.
+    budget : float or None
+        What may be spent on further evaluations.
+    arms : DataFrame, K rows
+        Indexed by configuration, best efficiency first: the mean of each objective with ``_low`` and
+        ``_high`` (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``,
+        ``on_front`` and ``most_efficient`` (by the means), ``front_share`` and ``efficient_share`` (of the
+        redrawn tables), ``front_settled`` and ``efficient_settled``, ``instances``, ``next`` (evaluations to
+        make now).
+    questions : DataFrame
+        What is not settled, cheapest first: ``kind``, ``configuration``, ``against``, ``ratio`` (gap over its
+        standard error), ``factor`` (what it has to be), ``evaluations`` and ``price`` to get there: infinite
+        for an exact tie.
+    needed : float
+        Price of settling everything but exact ties; evaluations that two questions need are counted once.
+    """
+
+    dataset: str
+    unit: str
+    level: float
+    budget: float | None
+    arms: pd.DataFrame
+    questions: pd.DataFrame
+    needed: float
+
+    @property
+    def best(self) -> str:
+        """Most efficient configuration by the means."""
+        return str(self.arms.index[self.arms["most_efficient"]][0])
+
+    @property
+    def spent(self) -> float:
+        """What the evaluations in ``next`` cost, by mean costs."""
+        return float((self.arms["next"] * self.arms["cost"]).sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values for JSON; what no budget settles is None.
+
+        Examples
+        --------
+        >>> import cobandit as cb
+        >>> sorted(cb.recommend(cb.load("synthetic-24")).to_dict())[:3]
+        ['arms', 'best', 'best_is_settled']
+        """
+        frames = {
+            "arms": self.arms.reset_index().to_dict("records"),
+            "questions": self.questions.to_dict("records"),
+        }
+        plain = {
+            key: [{name: _plain(value) for name, value in row.items()} for row in rows]
+            for key, rows in frames.items()
+        }
+        return {
+            "dataset": self.dataset,
+            "unit": self.unit,
+            "level": self.level,
+            "budget": self.budget,
+            "best": self.best,
+            "best_is_settled": bool(self.arms["efficient_settled"].all()),
+            "front": self.arms.index[self.arms["on_front"]].tolist(),
+            "price_to_settle": self.needed,
+            "ties": int(np.isinf(self.questions["price"]).sum()),
+            "price_of_next": self.spent,
+            **plain,
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def allocate(questions: list[Question], costs: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
+    """Spend a budget on whole evaluations, the cheapest open question first.
+
+    A question is funded whole as long as the budget lasts; the first that it does not cover gets what is
+    left, in proportion to its needs.  Evaluations that two questions need are bought once.
+
+    Parameters
+    ----------
+    questions : list of Question
+    costs : ndarray, shape (K,)
+        Mean cost of one evaluation of each arm.
+    budget : float
+        In the same unit.
+
+    Returns
+    -------
+    ndarray of int, shape (K,)
+        With ``costs @ result <= budget``.
+
+    Examples
+    --------
+    >>> needs = Question("front", 0, 1, 1.0, 2.0, np.array([0, 1]), np.array([6.0, 6.0]), 18.0)
+    >>> allocate([needs], np.array([1.0, 2.0]), budget=10.0)
+    array([4, 3])
+    """
+    granted = np.zeros(len(costs))
+    left = float(budget)
+    for question in sorted(questions, key=lambda question: question.price):
+        if not np.isfinite(question.price):
+            break
+        more = np.maximum(question.extra - granted[question.arms], 0.0)
+        price = float(more @ costs[question.arms])
+        if price <= left:
+            granted[question.arms] += more
+            left -= price
+            continue
+        share = more * (left / price)
+        whole = np.floor(share)
+        left -= float(whole @ costs[question.arms])
+        for place in np.argsort(whole - share, kind="stable"):
+            if share[place] > whole[place] and costs[question.arms[place]] <= left:
+                whole[place] += 1
+                left -= costs[question.arms[place]]
+        granted[question.arms] += whole
+        break
+    return granted.astype(np.int64)
+
+
+def recommend(
+    table: EvaluationTable,
+    budget: float | None = None,
+    *,
+    level: float = 0.95,
+    replications: int = REDRAWS,
+    seed: int = 0,
+) -> Recommendation:
+    r"""What to deploy, what is not settled, what settling it would cost, and what to evaluate next.
+
+    Means, variances and covariances are over all instances of the table; configurations are compared on the
+    instances that they share.  With confidence ``level`` all memberships in the Pareto set that are called
+    settled are right, and, as a second statement of the same confidence, so is the most efficient
+    configuration if it is called settled.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    budget : float, optional
+        What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.
+    level : float
+        Confidence in (0, 1).
+    replications, seed : int
+        Of the redraws behind shares and intervals.
+
+    Returns
+    -------
+    Recommendation
+
+    Raises
+    ------
+    CobanditError
+        If the budget is not positive or the level not in (0, 1).
+
+    Notes
+    -----
+    Assumes that instances are independent draws of what the configurations will meet, and that means of them
+    are about normal: critical values are Student's, each variance counts one instance more that varies like
+    the pooled arms, and Bonferroni's inequality covers all arms.  Prices assume that gaps, variances and
+    costs stay as measured, and are estimates; after the evaluations, ask again.  Time O(K^2 I D).
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> advice = recommend(cb.load("synthetic-24"), budget=5_000)
+    >>> advice.best, advice.spent <= 5_000
+    ('small-direct-t0.0', True)
+    """
+    level = _check.positive(level, "level")
+    if level >= 1:
+        raise CobanditError(f"level is {level}: a confidence below 1 is needed")
+    budget = None if budget is None else _check.positive(budget, "budget")
+    compared = paired(table)
+    questions = front_questions(compared, 1 - level) + efficiency_questions(compared, 1 - level)
+    needed = np.zeros(table.n_arms)
+    for question in (q for q in questions if np.isfinite(q.price)):
+        needed[question.arms] = np.maximum(needed[question.arms], question.extra)
+
+    means, costs = redraws(table, replications, seed)
+    best = np.argmax(means.prod(axis=2) / costs, axis=1)
+    front = np.mean([pareto_mask(each) for each in means], axis=0)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    about = {kind: {q.arm for q in questions if q.kind == kind} for kind in ("front", "efficiency")}
+    every = table.summary()
+    columns: dict[str, Any] = {}
+    for d, name in enumerate(table.objectives):
+        columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
+    columns |= {
+        "cost": every["cost"],
+        "hypervolume_per_cost": compared.efficiency,
+        "on_front": every["on_front"],
+        "most_efficient": np.arange(table.n_arms) == compared.efficiency.argmax(),
+        "front_share": front,
+        "efficient_share": np.bincount(best, minlength=table.n_arms) / len(best),
+        "front_settled": [i not in about["front"] for i in range(table.n_arms)],
+        "efficient_settled": [i not in about["efficiency"] for i in range(table.n_arms)],
+        "instances": every["instances"],
+        "next": allocate(questions, compared.costs, budget or 0.0),
+    }
+    arms = pd.DataFrame(columns, index=every.index).sort_values(
+        "hypervolume_per_cost", ascending=False, kind="stable"
+    )
+    asked = [
+        {
+            "kind": question.kind,
+            "configuration": table.configs[question.arm],
+            "against": table.configs[question.against],
+            "ratio": question.ratio,
+            "factor": question.factor,
+            "evaluations": float(question.extra.sum()),
+            "price": question.price,
+        }
+        for question in sorted(questions, key=lambda question: question.price)
+    ]
+    names = ["kind", "configuration", "against", "ratio", "factor", "evaluations", "price"]
+    return Recommendation(
+        table.name,
+        table.card.cost.unit,
+        level,
+        budget,
+        arms,
+        pd.DataFrame(asked, columns=names),
+        float(needed @ compared.costs),
+    )

@@ -1,0 +1,1 @@
+"""The ``cobandit`` command, one subcommand per file."""

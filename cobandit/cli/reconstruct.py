@@ -1,0 +1,80 @@
+"""``cobandit reconstruct``: draw, or fit anew, a stand-in for one of the paper's tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from cobandit.cli.spreading import Backend, Scheduler, Workers
+from cobandit.companion import reconstruction
+from cobandit.errors import CobanditError
+from cobandit.replay import parallel
+
+out, err = Console(), Console(stderr=True)
+
+
+def reconstruct(
+    name: Annotated[str, typer.Argument(help="gsm8k or piqa.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for NAME.parquet and NAME.yml.")
+    ] = Path(),
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit", help="Fit the parameters anew, a few minutes each, and write reconstruction.json too."
+        ),
+    ] = False,
+    members: Annotated[
+        int, typer.Option(min=1, help="With --refit: how many sets of parameters; the table is the first's.")
+    ] = 1,
+    workers: Workers = 1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+) -> None:
+    """Draw a reconstruction of one of the paper's tables, which are not public, and check what was fitted.
+
+    With --refit the members beyond the first are spread over workers.
+    """
+    from cobandit.companion.reconstruction.targets import check_parameters
+
+    reconstruction.setting(name)
+    if not output.is_dir():
+        raise CobanditError(f"--output {output}: there is no such folder")
+    if refit:
+        sets = _refit(name, members, {"workers": workers, "backend": backend, "scheduler": scheduler})
+        others = {other: reconstruction.members(other) for other in reconstruction.SETTINGS if other != name}
+        reconstruction.store(output, others | {name: sets})
+    else:
+        sets = reconstruction.members(name)
+    records = reconstruction.write(name, output, sets[0])
+
+    shown = Table(title=f"{reconstruction.card(name).title}: what it was fitted to", title_justify="left")
+    for heading in ("number", "published", "ours", "from", "to", "met"):
+        shown.add_column(heading, justify="left" if heading == "number" else "right")
+    targets = check_parameters(name, sets[0])
+    for target in targets:
+        numbers = (target.published, target.value, target.low, target.high)
+        shown.add_row(target.name, *(f"{x:.6g}" for x in numbers), "yes" if target.met else "[red]no[/red]")
+    out.print(shown)
+    out.print(f"{sum(t.met for t in targets)} of {len(targets)} met; {records} written", highlight=False)
+
+
+def _refit(name: str, members: int, how: dict[str, Any]) -> tuple[reconstruction.Parameters, ...]:
+    from cobandit.companion.reconstruction.fit import fit
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with parallel.spread(**how), Progress(*columns, console=err) as bar:
+        shown = bar.add_task(f"fitting {name}", total=members)
+        sets = [fit(name, 0)]
+        bar.advance(shown)
+        tasks = (delayed(fit)(name, member, sets[0]) for member in range(1, members))
+        for parameters in Parallel(return_as="generator")(tasks):
+            sets.append(parameters)
+            bar.advance(shown)
+    return tuple(sets)

@@ -1,1 +1,0 @@
-"""The longer commands of ``cobandit``, one file each."""

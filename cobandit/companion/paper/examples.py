@@ -1,0 +1,103 @@
+"""Two examples of three arms, small enough for pencil and paper, shared by pages, classes, kernels and tests.
+
+Feedback has no noise: every evaluation of an arm gives the same rewards at the same cost.  In the online
+example alpha = 1 / log T_B, so that the radius after n pulls is 1 / sqrt(n), and the scales make it
+1 / (4 sqrt(n)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import log
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobandit import theory
+from cobandit.tables import Card, EvaluationTable
+
+
+@dataclass(frozen=True)
+class Example:
+    """Arms whose every evaluation is known, a budget, and what each method does with it, by hand.
+
+    ``rewards`` is (K, D), ``costs`` (K,) in units; ``sequences`` holds the pulls of each method in their
+    order, one letter each, ``recommended`` the letters of the returned set.
+    """
+
+    names: str
+    rewards: np.ndarray
+    costs: np.ndarray
+    budget: float
+    options: dict[str, Any]
+    sequences: dict[str, str]
+    recommended: dict[str, str] = field(default_factory=dict)
+
+    def table(self) -> EvaluationTable:
+        """Return the evaluation table whose every row repeats its arm's rewards and cost.
+
+        Examples
+        --------
+        >>> ONLINE.table().costs
+        array([1. , 0.5, 0.5])
+        """
+        instances = 4
+        arms = np.repeat(np.arange(len(self.names)), instances)
+        frame = pd.DataFrame(
+            {
+                "config": [self.names[arm] for arm in arms],
+                "instance": np.tile(np.arange(instances), len(self.names)),
+                "cost": self.costs[arms],
+                "first": self.rewards[arms, 0],
+                "second": self.rewards[arms, 1],
+            }
+        )
+        card = Card.model_validate(
+            {
+                "name": "by-hand",
+                "title": "Three arms without noise",
+                "source": "cobandit.companion.paper.examples",
+                "license": "CC0-1.0",
+                "kind": "synthetic",
+                "records": "none.parquet",
+                "cost": {"column": "cost", "unit": "units"},
+                "objectives": [{"name": "first", "column": "first"}, {"name": "second", "column": "second"}],
+                "split": {"profiling": instances // 2, "seed": 0},
+            }
+        )
+        return EvaluationTable.from_frame(frame, card, source="the worked example")
+
+
+#: Index values after the first round: a 4/3, b 9/4, c 3/2; then b has 1.4171, c 0.8936, b 1.1673, a 1.0434.
+#: Before the last pull 1/2 is left, which a, at 1 a pull, does not fit into.
+ONLINE = Example(
+    names="abc",
+    rewards=np.array([[0.75, 0.75], [0.5, 0.5], [0.25, 0.5]]),
+    costs=np.array([1.0, 0.5, 0.5]),
+    budget=5.0,
+    options={"alpha": 1 / log(theory.horizon(5.0, 0.5)), "reward_scale": 0.25, "cost_scale": 0.25},
+    sequences={
+        "CoHVUCB": "abcbcbab",
+        "HVUCB": "abcaaa",
+        "AccuracyCostUCB": "abcbbcbbb",
+        "UniformAllocation": "abcabca",
+    },
+)
+
+#: CoPSI: lambda = 1/4 and L = 1 + 4/5 + 2/3 = 37/15, so targets floor(40 / (37/15 * 6)) = 2, then, b accepted
+#: with gap 3/8, floor(40 / (37/15 * 2)) = 8; a and c tie at 1/8, and the dominated c is rejected.
+#: PSI-SR: 21 rounds, of which targets ceil(18/4) = 5 and ceil(3 * 18/8) = 7.  Uniform: 40 / 6 gives 6 rounds.
+IDENTIFICATION = Example(
+    names="abc",
+    rewards=np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]),
+    costs=np.array([1.0, 4.0, 1.0]),
+    budget=40.0,
+    options={},
+    sequences={
+        "CoPSI": "aabbcc" + "aaaaaacccccc",
+        "PSISR": "aaaaabbbbbccccc" + "aacc",
+        "UniformIdentification": "abc" * 6,
+    },
+    recommended={"CoPSI": "ab", "PSISR": "ab", "UniformIdentification": "ab"},
+)

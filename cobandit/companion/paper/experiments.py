@@ -1,0 +1,402 @@
+"""The paper's experiments (Section 5 and Appendix A), one function each, on any table.
+
+Methods, budgets and replication counts are the paper's; where the paper leaves something open the book's
+default is taken.  Every function takes the number of replications and how the work is spread
+(``workers``, ``backend``, ``scheduler``, ``progress``), and returns what the replay returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobandit.replay import Spec, replay_identification, replay_online, spec
+from cobandit.stats import metrics
+from cobandit.stats.contrasts import contrasts
+from cobandit.tables import EvaluationTable
+
+#: Radii and initialisation that the paper selected on its profiling data: (s_r, s_c, eta).
+RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
+ONLINE_RHO = (2, 4, 8, 16, 32)
+IDENTIFICATION_RHO = (20, 50, 100, 200, 500, 1000, 2000, 5000)
+FULL_SET_RHO = (10, 20, 50, 100, 200)
+IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
+
+#: Methods that the paper compares with each other, in its claims and in the numbers that it derives.
+PAIRS = (
+    ("CoHVUCB", "HVUCB"),
+    ("CoHVUCB", "AccuracyCostUCB"),
+    ("CoHVUCB", "UniformAllocation"),
+    ("HVUCB", "UniformAllocation"),
+    ("CoPSI", "PSISR"),
+    ("CoPSI", "UniformIdentification"),
+    ("PSISR", "UniformIdentification"),
+)
+
+#: The 14 arms of the paper's identification experiment, on tables that have its configurations.
+FOURTEEN = (
+    "model in ['GPT-2', 'CodeLlama-7B', 'Tulu-7B', 'Tulu-2-7B', 'Gemma-7B', 'LLaMA-7B', 'Mistral-7B'] "
+    "and temperature in [0.5, 1.0] and max_tokens == 128 and prompt == 'direct'"
+)
+
+
+def online_methods() -> list[Spec]:
+    """Return the four online methods with the paper's radii; round-robin needs none, but initialises alike.
+
+    Examples
+    --------
+    >>> [method.label for method in online_methods()]
+    ['CoHV-UCB', 'HV-UCB', 'Accuracy-Cost-UCB', 'Uniform allocation']
+    """
+    return [spec(name, **RADII) for name in ("CoHVUCB", "HVUCB", "AccuracyCostUCB", "UniformAllocation")]
+
+
+#: Grid from which the paper selected its radii, by replays within the profiling split.
+GRID = [
+    {"reward_scale": reward, "cost_scale": cost, "eta": eta}
+    for reward in (0.003, 0.01, 0.03, 0.1)
+    for cost in (0.001, 0.003, 0.01)
+    for eta in (0.05, 0.1)
+]
+
+
+def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Replay CoHV-UCB at every point of the paper's grid, within the profiling split.
+
+    Returns
+    -------
+    DataFrame
+        As `online`, with columns ``reward_scale``, ``cost_scale`` and ``eta``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> len(tuning(cb.load("synthetic-24"), replications=1))
+    120
+    """
+    specs = {spec("CoHVUCB", **point).options: point for point in GRID}
+    methods = [spec("CoHVUCB", **point) for point in GRID]
+    runs = replay_online(table.within_profiling(), methods, ONLINE_RHO, replications, seed, **how)
+    for name in ("reward_scale", "cost_scale", "eta"):
+        runs[name] = runs["options"].map({options: point[name] for options, point in specs.items()})
+    return runs
+
+
+def tuned(runs: pd.DataFrame) -> dict[str, float]:
+    """Choose from the grid: least efficiency regret, averaged over the budgets.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `tuning`.
+
+    Returns
+    -------
+    dict
+        ``reward_scale``, ``cost_scale``, ``eta``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> sorted(tuned(tuning(cb.load("synthetic-24"), replications=1)))
+    ['cost_scale', 'eta', 'reward_scale']
+    """
+    names = ["reward_scale", "cost_scale", "eta"]
+    means = runs.groupby(names, as_index=False)["efficiency_regret"].mean()
+    return {
+        str(name): float(value)
+        for name, value in means.loc[means["efficiency_regret"].idxmin(), names].items()
+    }
+
+
+def tuning_cells(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Run `tuning` and give what `tuned` chooses, in the form of `facts`.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> tuning_cells(cb.load("synthetic-24"), replications=1)["experiment"].tolist()
+    ['tuning', 'tuning', 'tuning']
+    """
+    chosen = pd.Series(tuned(tuning(table, replications, seed, **how)))
+    frame = pd.DataFrame({"experiment": "tuning", "quantity": chosen.index, "mean": chosen.to_numpy()})
+    return frame.assign(dataset=table.name, low=frame["mean"], high=frame["mean"])
+
+
+def structured_subset(table: EvaluationTable) -> EvaluationTable:
+    """Return the 14 arms of the identification experiment, or the whole table if it has no such arms.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> structured_subset(cb.load("synthetic-24")).n_arms
+    24
+    """
+    if not {"model", "temperature", "max_tokens", "prompt"} <= set(table.arms.columns):
+        return table
+    return table.subset(FOURTEEN)
+
+
+def online(
+    table: EvaluationTable,
+    replications: int = 100,
+    seed: int = 0,
+    rho: Sequence[float] = ONLINE_RHO,
+    **how: Any,
+) -> pd.DataFrame:
+    """Figures 2a-b and 3: both regrets of the four online methods at five budgets.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> online(cb.load("synthetic-24"), replications=2)["rho"].unique().tolist()
+    [2.0, 4.0, 8.0, 16.0, 32.0]
+    """
+    return replay_online(table, online_methods(), rho, replications, seed, **how)
+
+
+def trajectories(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Figure 4: cumulative and moving-average regret along the runs at the largest budget.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> paths = trajectories(cb.load("synthetic-24"), replications=2)
+    >>> {"spent", "efficiency_regret", "moving_average"} <= set(paths.columns)
+    True
+    """
+    _, paths = replay_online(table, online_methods(), max(ONLINE_RHO), replications, seed, trace=True, **how)
+    return paths
+
+
+def identification(
+    table: EvaluationTable,
+    replications: int = 500,
+    seed: int = 0,
+    rho: Sequence[float] = IDENTIFICATION_RHO,
+    **how: Any,
+) -> pd.DataFrame:
+    """Figures 2c-d: identification of the 14 arms at eight budgets, declared costs.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> identification(cb.load("synthetic-24"), replications=2)["method"].nunique()
+    3
+    """
+    return replay_identification(structured_subset(table), IDENTIFICATION, rho, replications, seed, **how)
+
+
+def full_set(
+    table: EvaluationTable,
+    replications: int = 100,
+    seed: int = 0,
+    rho: Sequence[float] = FULL_SET_RHO,
+    **how: Any,
+) -> pd.DataFrame:
+    """Figure 5: identification among all configurations at five budgets, judged by F1.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> float(full_set(cb.load("synthetic-24"), replications=2)["f1"].max()) <= 1
+    True
+    """
+    return replay_identification(table, IDENTIFICATION, rho, replications, seed, **how)
+
+
+def stochastic_costs(
+    table: EvaluationTable,
+    replications: int = 500,
+    seed: int = 0,
+    rho: Sequence[float] = IDENTIFICATION_RHO,
+    **how: Any,
+) -> pd.DataFrame:
+    """Figure 6: the 14 arms at the largest budget, charged declared and realised costs (column ``costs``).
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> stochastic_costs(cb.load("synthetic-24"), replications=2)["costs"].unique().tolist()
+    ['declared', 'realised']
+    """
+    arms, most = structured_subset(table), max(rho)
+    runs = [_charged(arms, replications, seed, most, costs, how) for costs in ("declared", "realised")]
+    both = pd.concat(runs, ignore_index=True)
+    both.attrs = runs[0].attrs | {"costs": "both"}
+    return both
+
+
+def _charged(
+    arms: EvaluationTable, replications: int, seed: int, rho: float, costs: str, how: dict[str, Any]
+) -> pd.DataFrame:
+    runs = replay_identification(arms, IDENTIFICATION, rho, replications, seed, costs, **how)
+    return runs.assign(costs=costs)
+
+
+def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
+    """Summarise one quantity of `online`, `identification`, `full_set` or `stochastic_costs`.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Each method with one set of options.
+    experiment : {"online", "identification", "full-set", "stochastic"}
+    quantity : str
+        A column, or ``"error"`` for the share of runs that return another set than the Pareto set.
+
+    Returns
+    -------
+    DataFrame
+        ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None online), ``runs``, ``mean``,
+        ``low``, ``high``: a row a cell, as `cobandit.stats.metrics.summarise`, and then, with ``against`` and
+        ``measure``, the rows of `cobandit.stats.contrasts.contrasts` for `PAIRS` and, in ``"stochastic"``,
+        for realised against declared costs.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> runs = online(cb.load("synthetic-24"), replications=5, rho=[8])
+    >>> found = cells(runs, "online", "efficiency_regret")
+    >>> len(found), found["against"].notna().sum()  # 4 methods; 4 pairs, difference and ratio
+    (12, np.int64(8))
+    """
+    if quantity == "error":
+        runs = runs.assign(error=~runs["correct"].astype(bool))
+    both = "costs" in runs
+    by = ("rho", "costs") if both else ("rho",)
+    parts = [
+        metrics.summarise(runs, quantity, ("method", "options", *by)),
+        contrasts(runs, quantity, PAIRS, by),
+    ]
+    if both:
+        charges = contrasts(runs, quantity, [("realised", "declared")], ("rho", "method"), "costs")
+        parts.append(charges)
+    found = pd.concat(parts, ignore_index=True).assign(experiment=experiment, quantity=quantity)
+    return found if both else found.assign(costs=None if experiment == "online" else "declared")
+
+
+def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
+    """Summarise `trajectories`: both quantities at the end and at some points along the runs.
+
+    Parameters
+    ----------
+    paths : DataFrame
+        From `trajectories`.
+    points : int
+        How many of the grid's values of the consumed budget are taken, evenly.
+
+    Returns
+    -------
+    DataFrame
+        As `cells`, and ``spent`` (NaN for the end of the run).
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> paths = trajectories(cb.load("synthetic-24"), replications=2)
+    >>> found = trajectory_cells(paths, points=4)  # 2 quantities, 4 points and the end
+    >>> found["against"].isna().sum(), found["against"].notna().sum()  # 4 methods; 4 pairs, two measures
+    (np.int64(40), np.int64(80))
+    """
+    grid = np.sort(paths["spent"].unique())
+    along = paths[paths["spent"].isin(grid[np.linspace(0, len(grid) - 1, points).round().astype(int)])]
+    end = paths[paths["spent"] == grid[-1]]
+    found = []
+    for quantity in ("efficiency_regret", "moving_average"):
+        for frame, last in ((end, True), (along, False)):
+            begun = frame[quantity].notna()  # a run whose first pull costs more has no average yet
+            counted = frame.assign(status=np.where(begun, "ok", "not begun"))
+            part = pd.concat(
+                [
+                    metrics.summarise(counted, quantity, ("method", "options", "rho", "spent")),
+                    contrasts(counted, quantity, PAIRS, ("rho", "spent")),
+                ]
+            )
+            found.append(part.assign(quantity=quantity, **({"spent": np.nan} if last else {})))
+    return pd.concat(found, ignore_index=True).assign(experiment="trajectory", costs=None)
+
+
+def facts(table: EvaluationTable) -> pd.DataFrame:
+    """Return what the paper prints about a table itself: Table 1, profiling costs, the 14-arm subset.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``experiment``, ``quantity`` and the value as ``mean``, ``low`` and ``high``: exact.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> known = facts(cb.load("synthetic-24")).set_index("quantity")["mean"]
+    >>> known["arms"], round(known["accuracy_max"], 3)
+    (np.float64(24.0), np.float64(0.845))
+    """
+    every, arms = table.summary(), structured_subset(table)
+    known: dict[tuple[str, str], float] = {
+        ("table1", "arms"): table.n_arms,
+        ("table1", "pareto_arms"): every["on_front"].sum(),
+        ("profiling", "cost_min"): table.costs.min(),
+        ("profiling", "cost_max"): table.costs.max(),
+        ("identification", "pareto_arms"): arms.problem.pareto_mask.sum(),
+        ("identification", "gap_min"): arms.problem.classification_gaps.min(),
+    }
+    columns = {"accuracy": every.get("accuracy"), "tokens": every["cost"]}
+    columns["latency"] = table.raw_means.get("latency_s")
+    for name, values in columns.items():
+        if values is not None:
+            known["table1", f"{name}_min"], known["table1", f"{name}_max"] = values.min(), values.max()
+    rows = [
+        {"experiment": experiment, "quantity": quantity, "mean": float(value)}
+        for (experiment, quantity), value in known.items()
+    ]
+    frame = pd.DataFrame(rows)
+    return frame.assign(dataset=table.name, low=frame["mean"], high=frame["mean"])
+
+
+def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: Any) -> pd.DataFrame:
+    """Run every experiment on a table; each quantity's mean and 95 % interval, a row a cell.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    scale : float
+        Replications as a multiple of the paper's.
+    seed : int
+    **how
+        How the work is spread.
+
+    Returns
+    -------
+    DataFrame
+        As `cells` and `trajectory_cells` of every experiment, and ``dataset``: the coordinates by which
+        `cobandit.companion.paper` names the paper's numbers.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> found = summary(cb.load("synthetic-24"), scale=0.02)
+    >>> sorted(found["experiment"].unique())
+    ['full-set', 'identification', 'online', 'stochastic', 'trajectory']
+    """
+
+    def count(paper: int) -> int:
+        return max(2, round(scale * paper))
+
+    runs, found = online(table, count(100), seed, **how), identification(table, count(500), seed, **how)
+    paths, everything = trajectories(table, count(100), seed, **how), full_set(table, count(100), seed, **how)
+    declared = found[found["rho"] == found["rho"].max()]
+    realised = _charged(structured_subset(table), count(500), seed, max(IDENTIFICATION_RHO), "realised", how)
+    charged = pd.concat([declared.assign(costs="declared"), realised], ignore_index=True)
+    parts = [
+        cells(runs, "online", "efficiency_regret"),
+        cells(runs, "online", "standard_regret"),
+        cells(found, "identification", "error"),
+        cells(everything, "full-set", "f1"),
+        cells(charged, "stochastic", "error"),
+        trajectory_cells(paths),
+    ]
+    return pd.concat(parts, ignore_index=True).assign(dataset=table.name)

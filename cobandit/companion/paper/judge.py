@@ -1,0 +1,290 @@
+"""How far a table of results bears out a claim of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cobandit.companion.paper.orderings import Claim, claims
+from cobandit.errors import CobanditError
+
+#: Means count as comparable up to this difference, relative to the larger.
+CLOSE = 0.1
+
+HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = "holds", "fails", "not separated", "cannot be checked"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `check` found: a verdict on the claim, and the comparisons behind it."""
+
+    key: str
+    verdict: str
+    details: pd.DataFrame
+
+
+class Cell(NamedTuple):
+    """A mean, or an advantage, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def check(claim: Claim, frame: pd.DataFrame) -> Outcome:
+    """Judge a claim by a table of means with intervals.
+
+    A comparison holds where the interval of the difference lies on the claimed side of zero, fails where it
+    lies on the other, and is not separated where it contains zero.  The interval is that of the replications'
+    differences, as all methods see the same evaluations; without it, what the intervals of both means allow.
+    Means are comparable where they differ by at most a tenth of the larger; where they differ by more, that
+    fails if the interval excludes zero.  Advantages and distances are compared by whether their intervals are
+    disjoint.  A claim of several comparisons holds where each does and fails where one does (at most budgets:
+    where more than half do).  The largest and the smallest budget are those at which every method has a
+    feasible run.
+
+    Parameters
+    ----------
+    claim : Claim
+    frame : DataFrame
+        As `cobandit.stats.metrics.summarise` returns it: ``method``, ``mean``, ``low``, ``high`` and the
+        column ``claim.along``, one row a cell; with ``against`` and ``measure`` also the paired comparisons
+        of `cobandit.stats.contrasts.contrasts`.  With ``dataset`` or ``costs`` it is cut to those of the
+        claim; a frame without ``dataset``, or with none of the claim's, is judged as it is.  The values are
+        those of the claim's quantity: for ``"error"`` one minus the share that is correct.
+
+    Returns
+    -------
+    Outcome
+        ``verdict`` is ``"holds"``, ``"fails"``, ``"not separated"`` or, where the table lacks what the claim
+        is about (a second dataset, a feasible run), ``"cannot be checked"``.  ``details`` has a row a
+        comparison: ``dataset``, ``at``, ``method``, ``against``, the two values as ``left`` and ``right``,
+        ``verdict``.
+
+    Raises
+    ------
+    CobanditError
+        If a column or a method is missing, or a cell is there twice.
+
+    Examples
+    --------
+    >>> from cobandit.companion.paper import claims
+    >>> frame = pd.DataFrame({"method": ["CoHVUCB", "UniformAllocation"], "rho": 32.0, "mean": [60.0, 169.0]})
+    >>> frame = frame.assign(low=frame["mean"] - 2, high=frame["mean"] + 2)
+    >>> claim = next(c for c in claims() if c.key == "CoHVUCB-beats-uniform-at-the-end")
+    >>> check(claim, frame).verdict
+    'holds'
+    """
+    details = pd.DataFrame(
+        _comparisons(claim, _Cells(claim, frame)),
+        columns=["dataset", "at", "method", "against", "left", "right", "verdict"],
+    )
+    return Outcome(claim.key, _overall(claim, details["verdict"].tolist()), details)
+
+
+def verdicts(cells: pd.DataFrame) -> pd.Series:
+    """Judge every claim by the means of whole experiments.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `cobandit.companion.paper.experiments.summary` returns it.
+
+    Returns
+    -------
+    Series
+        The verdict by claim key; a claim about cells that are not there cannot be checked.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> from cobandit.companion.paper import experiments
+    >>> found = verdicts(experiments.summary(cb.load("synthetic-24"), scale=0.05))
+    >>> set(found) <= {"holds", "fails", "not separated", "cannot be checked"}
+    True
+    """
+    found = {}
+    for claim in claims():
+        part = cells[(cells["experiment"] == claim.experiment) & (cells["quantity"] == claim.quantity)]
+        if "spent" in part:
+            part = part[part["spent"].isna() == (claim.along == "rho")]
+        covered = claim.along in part and set(claim.methods + claim.against) <= set(part["method"])
+        found[claim.key] = check(claim, part).verdict if covered else UNKNOWN
+    return pd.Series(found)
+
+
+def _overall(claim: Claim, verdicts: list[str]) -> str:
+    known = [verdict for verdict in verdicts if verdict != UNKNOWN]
+    if not known:
+        return UNKNOWN
+    if claim.relation == "undecided":
+        if {HOLDS, FAILS} <= set(known):
+            return HOLDS
+        return FAILS if len(set(known)) == 1 and known[0] != NOT_SEPARATED else NOT_SEPARATED
+    if claim.at == "most":
+        many = [verdict for verdict in (HOLDS, FAILS) if known.count(verdict) > len(known) / 2]
+        return many[0] if many else NOT_SEPARATED
+    if FAILS in known:
+        return FAILS
+    return HOLDS if set(known) == {HOLDS} else NOT_SEPARATED
+
+
+class _Cells:
+    """The cells of a frame, by dataset, budget, method and, where it matters, costs; and the paired ones."""
+
+    def __init__(self, claim: Claim, frame: pd.DataFrame):
+        needed = {"method", claim.along, "mean", "low", "high"}
+        if claim.relation == "unchanged":
+            needed.add("costs")
+        if needed - set(frame.columns):
+            raise CobanditError(
+                f"claim {claim.key}: the frame lacks {', '.join(sorted(needed - set(frame)))}"
+            )
+        if "dataset" in frame and frame["dataset"].isin(claim.datasets).any():
+            frame = frame[frame["dataset"].isin(claim.datasets)]
+        if "costs" in frame and claim.costs is not None:
+            frame = frame[frame["costs"] == claim.costs]
+        frame = frame[frame["method"].isin(claim.methods + claim.against)]
+        if "against" not in frame:
+            frame = frame.assign(against=None, measure=None)
+        absent = set(claim.methods + claim.against) - set(frame.loc[frame["against"].isna(), "method"])
+        if absent:
+            raise CobanditError(f"claim {claim.key}: the frame has no {', '.join(sorted(absent))}")
+        self.cells: dict[tuple[Any, ...], Cell] = {}
+        self.paired: dict[tuple[Any, ...], Cell] = {}
+        for row in frame.dropna(subset=["mean", "low", "high"]).to_dict("records"):
+            costs = row["costs"] if claim.relation == "unchanged" else None
+            place: tuple[Any, ...] = (row.get("dataset"), row[claim.along], row["method"], costs)
+            known = self.cells
+            if isinstance(row["against"], str):
+                known, place = self.paired, (*place, row["against"], row["measure"])
+            if place in known:
+                raise CobanditError(
+                    f"claim {claim.key}: the frame has {place} twice; keep one set of options"
+                )
+            known[place] = Cell(row["mean"], row["low"], row["high"])
+        self.datasets = list(dict.fromkeys(place[0] for place in self.cells))
+        self.at = claim.at
+
+    def shared(self, *datasets: Any) -> list[float]:
+        """Budgets, in order, at which every method has something to show on every one of the datasets."""
+        needed = {(place[0], place[2], place[3]) for place in self.cells if place[0] in datasets}
+        budgets = sorted({place[1] for place in self.cells})
+        return [b for b in budgets if all((d, b, m, c) in self.cells for d, m, c in needed)]
+
+    def budgets(self, *datasets: Any) -> list[float]:
+        """The budgets that the claim is about."""
+        if self.at in ("largest", "smallest"):
+            shared = self.shared(*datasets)
+            return shared[-1:] if self.at == "largest" else shared[:1]
+        return sorted({place[1] for place in self.cells if place[0] in datasets})
+
+    def __call__(self, dataset: Any, budget: float, method: str, costs: str | None = None) -> Cell:
+        return self.cells.get((dataset, budget, method, costs), Cell(np.nan, np.nan, np.nan))
+
+    def difference(self, dataset: Any, budget: float, first: str, second: str) -> Cell:
+        """By how much the first exceeds the second."""
+        if known := self.paired.get((dataset, budget, first, None, second, "difference")):
+            return known
+        if known := self.paired.get((dataset, budget, second, None, first, "difference")):
+            return Cell(-known.mean, -known.high, -known.low)
+        return _difference(self(dataset, budget, first), self(dataset, budget, second))
+
+    def ratio(self, dataset: Any, budget: float, first: str, second: str) -> Cell:
+        """How many times the second the first is."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if known := self.paired.get((dataset, budget, first, None, second, "ratio")):
+                return known
+            if known := self.paired.get((dataset, budget, second, None, first, "ratio")):
+                return Cell(*(float(1 / np.float64(x)) for x in (known.mean, known.high, known.low)))
+            a, b = self(dataset, budget, first), self(dataset, budget, second)
+            ends = ((a.mean, b.mean), (a.low, b.high), (a.high, b.low))
+            return Cell(*(float(np.float64(x) / np.float64(y)) for x, y in ends))
+
+    def charge(self, dataset: Any, budget: float, method: str) -> Cell:
+        """By how much realised costs exceed declared ones."""
+        known = self.paired.get((dataset, budget, method, "realised", "declared", "difference"))
+        ends = (self(dataset, budget, method, costs) for costs in ("realised", "declared"))
+        return known or _difference(*ends)
+
+
+def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
+    higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
+
+    def advantage(dataset: Any, budget: float, method: str, against: str) -> Cell:
+        """By how much the method is better."""
+        more, less = (method, against) if higher else (against, method)
+        measure = cells.difference if claim.measure == "difference" else cells.ratio
+        return measure(dataset, budget, more, less)
+
+    def row(dataset: Any, at: Any, names: tuple[str, str], a: Cell, b: Cell, verdict: str) -> tuple[Any, ...]:
+        return (dataset, at, *names, a.mean, b.mean, verdict)
+
+    if claim.relation == "larger advantage":
+        if set(claim.datasets) <= set(cells.datasets):
+            for budget, pair in product(cells.budgets(*claim.datasets), pairs):
+                a, b = (advantage(dataset, budget, *pair) for dataset in claim.datasets)
+                yield row(" > ".join(claim.datasets), budget, pair, a, b, _better(_difference(a, b)))
+        return
+    for dataset in cells.datasets:
+        if claim.relation == "growing advantage":
+            shared = cells.shared(dataset)
+            for pair in pairs if len(shared) > 1 else []:
+                a, b = (advantage(dataset, budget, *pair) for budget in (shared[-1], shared[0]))
+                yield row(dataset, shared[-1], pair, a, b, _better(_difference(a, b)))
+            continue
+        for budget in cells.budgets(dataset):
+            if claim.relation == "unchanged":
+                for method in claim.methods:
+                    a, b = (cells(dataset, budget, method, costs) for costs in ("realised", "declared"))
+                    verdict = _comparable(a, b, cells.charge(dataset, budget, method))
+                    yield row(dataset, budget, (method, method), a, b, verdict)
+            elif claim.relation == "nearer":
+                method, (near, far) = claim.methods[0], claim.against
+                a, b = (_size(cells.difference(dataset, budget, method, name)) for name in (near, far))
+                yield row(dataset, budget, (near, far), a, b, _better(_difference(b, a)))
+            else:
+                for pair in pairs:
+                    a, b = (cells(dataset, budget, name) for name in pair)
+                    apart = cells.difference(dataset, budget, *pair)
+                    yield row(dataset, budget, pair, a, b, _judge(claim.relation, a, b, apart, higher))
+
+
+def _judge(relation: str, a: Cell, b: Cell, apart: Cell, higher: bool) -> str:
+    """Judge ``a`` beside ``b``; ``apart`` is their difference."""
+    if relation == "comparable":
+        return _comparable(a, b, apart)
+    if relation == "keeps up":
+        ahead = a.mean > b.mean if higher else a.mean < b.mean
+        return HOLDS if ahead else _comparable(a, b, apart)
+    return _better(apart, higher)
+
+
+def _better(apart: Cell, higher: bool = True) -> str:
+    if np.isnan(apart).any():
+        return UNKNOWN
+    if apart.low <= 0 <= apart.high:
+        return NOT_SEPARATED
+    return HOLDS if (apart.low > 0) == higher else FAILS
+
+
+def _comparable(a: Cell, b: Cell, apart: Cell) -> str:
+    if abs(a.mean - b.mean) <= CLOSE * max(abs(a.mean), abs(b.mean)):
+        return HOLDS
+    verdict = _better(apart)
+    return verdict if verdict in (UNKNOWN, NOT_SEPARATED) else FAILS
+
+
+def _difference(a: Cell, b: Cell) -> Cell:
+    """What two intervals allow, whatever ties them together."""
+    return Cell(a.mean - b.mean, a.low - b.high, a.high - b.low)
+
+
+def _size(apart: Cell) -> Cell:
+    ends = sorted((abs(apart.low), abs(apart.high)))
+    return Cell(abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1])

@@ -1,0 +1,209 @@
+"""The printed numbers as results: error probabilities as counts, means as cells, claims judged by them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import combinations, product
+from typing import Any
+
+import pandas as pd
+
+from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN, check
+from cobandit.companion.paper.numbers import RUNS, Published, published
+from cobandit.companion.paper.orderings import Claim, claims
+from cobandit.stats.metrics import proportion_interval
+from cobandit.stats.paired_errors import compare
+
+#: Verdict on a claim of which the printed numbers bear out the part that they cover.
+HOLDS_WHERE_PRINTED = "holds where printed"
+
+
+def error_counts() -> pd.DataFrame:
+    """Every error probability that the paper prints, as the count of replays that it is.
+
+    Returns
+    -------
+    DataFrame
+        One row a dataset, budget, method and kind of costs: ``dataset``, ``rho``, ``costs``, ``method``,
+        ``printed``, ``errors`` (a count), ``replays``, and ``low``, ``high``, the Wilson 95 % interval.
+
+    Examples
+    --------
+    >>> table = error_counts()
+    >>> table.loc[table["printed"] == "0.148", ["dataset", "costs", "errors"]].to_numpy().tolist()
+    [['piqa', 'declared', 74], ['piqa', 'realised', 74]]
+    """
+    (replays,) = {
+        int(number.value)
+        for number in published()
+        if number.quantity == "replications" and number.experiment in ("identification", "stochastic")
+    }
+    rows: dict[Any, dict[str, Any]] = {}
+    for number in published():
+        if number.quantity != "error" or number.operation:
+            continue
+        errors = round(number.value * replays)
+        low, high = proportion_interval(errors, replays)
+        place = {"dataset": number.dataset, "rho": number.rho, "costs": number.costs, "method": number.method}
+        counted = {"printed": number.printed, "errors": errors, "replays": replays, "low": low, "high": high}
+        rows.setdefault(tuple(place.values()), place | counted)
+    return pd.DataFrame(list(rows.values()))
+
+
+def error_comparisons() -> pd.DataFrame:
+    """Every comparison of error probabilities that the paper draws, tested on its counts.
+
+    CoPSI against each other method under the same costs, and each method under declared against realised
+    costs.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``rho``, ``about`` (``"methods"`` or ``"costs"``), ``first`` and ``second`` (methods),
+        ``costs`` (of each), ``errors`` (of each), ``replays`` and the fields of
+        `cobandit.stats.paired_errors.Comparison`.
+
+    Examples
+    --------
+    >>> error_comparisons().groupby("about").size().to_dict()
+    {'costs': 6, 'methods': 9}
+    """
+    rows = []
+    for a, b in combinations(error_counts().to_dict("records"), 2):
+        if (a["dataset"], a["rho"]) != (b["dataset"], b["rho"]):
+            continue
+        method, costs = a["method"] == b["method"], a["costs"] == b["costs"]
+        if method == costs or (costs and "CoPSI" not in (a["method"], b["method"])):
+            continue
+        if costs and b["method"] == "CoPSI":
+            a, b = b, a
+        rows.append(
+            {
+                "dataset": a["dataset"],
+                "rho": a["rho"],
+                "about": "costs" if method else "methods",
+                "first": a["method"],
+                "second": b["method"],
+                "costs": (a["costs"], b["costs"]),
+                "errors": (a["errors"], b["errors"]),
+                "replays": a["replays"],
+                **asdict(compare(a["errors"], b["errors"], a["replays"])),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _grid(experiment: str) -> list[float]:
+    run = RUNS.get(experiment, experiment)
+    return [n.value for n in published() if n.experiment == run and n.quantity == "rho" and n.item]
+
+
+def _at(claim: Claim) -> list[float]:
+    grid = _grid(claim.experiment)
+    if claim.along == "spent":  # of a course the text prints the end of the longest
+        return grid[-1:]
+    if claim.relation == "growing advantage":
+        return [grid[0], grid[-1]]
+    return {"largest": grid[-1:], "smallest": grid[:1]}.get(claim.at, grid)
+
+
+def printed_cells(claim: Claim) -> pd.DataFrame:
+    """Means that the paper prints about what a claim speaks of, as a table for `check`.
+
+    Parameters
+    ----------
+    claim : Claim
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``rho``, ``spent`` (the same: text prints runs at their end), ``method``, ``costs``,
+        ``mean``, ``low``, ``high``.  The interval is what rounding allows; where the paper prints a mean
+        twice and differently it spans both.  It says nothing about replays.
+
+    Examples
+    --------
+    >>> claim = next(c for c in claims() if c.key == "CoHVUCB-beats-uniform-at-the-end")
+    >>> cells = printed_cells(claim).set_index(["dataset", "method"])
+    >>> cells.loc[("piqa", "CoHVUCB"), ["low", "mean", "high"]].tolist()
+    [1097.745, 1097.75, 1149.325]
+    """
+    found: dict[Any, list[Published]] = {}
+    for number in published():
+        same_run = RUNS.get(number.experiment, number.experiment) == RUNS.get(
+            claim.experiment, claim.experiment
+        )
+        if same_run and number.quantity == claim.quantity and number.method and not number.operation:
+            found.setdefault(number.coordinates, []).append(number)
+    rows = []
+    for numbers in found.values():
+        own = [number for number in numbers if number.experiment == claim.experiment]
+        number = (own or numbers)[0]
+        rows.append(
+            {
+                "dataset": number.dataset,
+                "rho": number.rho,
+                "spent": number.rho,
+                "method": number.method,
+                "costs": number.costs,
+                "mean": number.value,
+                "low": min(n.value - n.half_unit for n in numbers),
+                "high": max(n.value + n.half_unit for n in numbers),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    return frame[frame["rho"].isin(_at(claim))].reset_index(drop=True)
+
+
+def _comparisons_claimed(claim: Claim) -> float:
+    """How many comparisons `check` makes if everything is there; NaN of a course, which has no grid."""
+    if claim.along == "spent" and claim.at != "largest":
+        return float("nan")
+    costs = ("declared", "realised") if claim.relation == "unchanged" else (claim.costs,)
+    everything = product(claim.datasets, _at(claim), {*claim.methods, *claim.against}, costs)
+    frame = pd.DataFrame(everything, columns=["dataset", "rho", "method", "costs"])
+    return len(check(claim, frame.assign(spent=frame["rho"], mean=1.0, low=1.0, high=1.0)).details)
+
+
+def judge_printed() -> pd.DataFrame:
+    """Judge each claim of the paper by the means that the paper prints.
+
+    Returns
+    -------
+    DataFrame
+        One row a claim: ``key``, ``place``, ``says``, ``verdict``, the comparisons that the printed means
+        allow (``made``) and those that the claim speaks of (``claimed``, NaN along a course), and
+        ``against``, the comparisons that failed.  A claim that holds as far as printed means reach, but of
+        which they cover a part only, ``"holds where printed"``.
+
+    Examples
+    --------
+    >>> table = judge_printed().set_index("key")
+    >>> table.loc["CoHVUCB-least-standard-regret", "verdict"]
+    'holds where printed'
+    """
+    rows = []
+    for claim in claims():
+        frame = printed_cells(claim)
+        claimed, details = _comparisons_claimed(claim), pd.DataFrame()
+        if set(claim.methods + claim.against) <= set(frame["method"]):
+            outcome = check(claim, frame)
+            verdict, details = outcome.verdict, outcome.details
+            details = details[details["verdict"] != UNKNOWN]
+        if details.empty:
+            verdict = UNKNOWN
+        # one counterexample, or one example each way, is enough; else a part stands for itself only
+        elif verdict == HOLDS and len(details) != claimed and claim.relation != "undecided":
+            verdict = HOLDS_WHERE_PRINTED
+        rows.append(
+            {
+                "key": claim.key,
+                "place": claim.place,
+                "says": claim.says,
+                "verdict": verdict,
+                "made": len(details),
+                "claimed": claimed,
+                "against": [] if details.empty else details[details["verdict"] == FAILS].to_dict("records"),
+            }
+        )
+    return pd.DataFrame(rows)

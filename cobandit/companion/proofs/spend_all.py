@@ -1,0 +1,207 @@
+"""The adaptive normaliser of CoPSI, which is this project's: its proof on forced orders, its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check, theory
+from cobandit.companion.proofs.allocation import ORDERS, random_costs
+from cobandit.companion.proofs.identification_error import LEVELS
+from cobandit.companion.regions.arms import designed_arms
+from cobandit.companion.regions.problems import source_of
+from cobandit.dominance import classification_gaps
+from cobandit.replay import identification
+from cobandit.replay.grid import Cell
+from cobandit.replay.methods import specs
+from cobandit.stats import metrics
+
+
+def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
+    r"""What the recursion of the constant gives away, arm by arm.
+
+    .. math:: L^\star(A) - \frac{c_e}{C(A)} - L^\star(A \setminus \{e\}) \ge 0, \qquad |A| \ge 3
+
+    Parameters
+    ----------
+    costs : array_like, shape (K,)
+        K >= 3.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        Zero for the dearest arm.  Time O(K^2 log K).
+
+    Examples
+    --------
+    >>> recursion_slack([1.0, 2.0, 1.0])
+    array([0.25, 0.  , 0.25])
+    """
+    costs = _check.costs(costs)
+    rest = [theory.exact_allocation_constant(np.delete(costs, e)) for e in range(len(costs))]
+    return theory.exact_allocation_constant(costs) - costs / costs.sum() - np.array(rest)
+
+
+def plan(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    r"""Targets of the adaptive normaliser where arm 0 leaves first, then arm 1, and so on.
+
+    .. math:: X_r = \frac{B - \sum_{s < r} c_{e_s} n_s}{L^\star(A_r)}, \qquad n_r = \lfloor X_r / C_r \rfloor
+
+    Parameters
+    ----------
+    costs : array_like, shape (..., K)
+        In the order of elimination; the last two stay to the end.
+    budget : array_like, shape (...)
+
+    Returns
+    -------
+    targets : ndarray of int, shape (..., K - 1)
+    shares : ndarray, shape (..., K - 1)
+        X_r, what each phase may bring all its arms to if it is the dearest that always leaves.
+
+    Examples
+    --------
+    The example by hand of `cobandit.companion.paper.examples`.
+
+    >>> targets, shares = plan([4.0, 1.0, 1.0], budget=40.0)
+    >>> targets.tolist(), shares.round(9).tolist()
+    ([4, 12], [24.0, 24.0])
+    """
+    costs = np.asarray(costs, dtype=float)
+    left = np.array(np.broadcast_to(budget, costs.shape[:-1]), dtype=float)
+    targets = np.empty((*costs.shape[:-1], costs.shape[-1] - 1), dtype=np.int64)
+    shares = np.empty(targets.shape)
+    for r in range(costs.shape[-1] - 1):
+        cheapest = np.sort(costs[..., r:], axis=-1)
+        sums = np.cumsum(cheapest, axis=-1)
+        shares[..., r] = left / (1 + (cheapest / sums)[..., 2:].sum(axis=-1))
+        targets[..., r] = np.floor(shares[..., r] / sums[..., -1] * (1 + _check.SLACK))
+        left -= costs[..., r] * targets[..., r]
+    return targets, shares
+
+
+def trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
+    """Each step of the proof on random costs in forced orders of elimination.
+
+    Parameters
+    ----------
+    trials : int
+        Cost vectors for each of `allocation.ORDERS`, over all numbers of arms together; rounded up.
+    seed : int
+    max_arms : int
+        Numbers of arms go from 2 to this.
+
+    Returns
+    -------
+    DataFrame, a row a cost vector and order
+        ``n_arms``, ``min_cost``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if targets
+        never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last two arms;
+        ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order; ``ahead``, whether
+        no target is below that of L*([K]), nor that below the paper's.  Budgets go from the least that works
+        to 10^4 times it.
+
+    Examples
+    --------
+    >>> tried = trials(30, seed=0)
+    >>> bool(tried["monotone"].all() and tried["ahead"].all() and (tried["unspent"] < 1).all())
+    True
+    """
+    rng = np.random.default_rng(seed)
+    sizes = range(2, _check.count(max_arms, "max_arms", 2) + 1)
+    each = -(-_check.count(trials, "trials", 1) // len(sizes))
+    frames = []
+    for n_arms in sizes:
+        costs = random_costs(rng, each, n_arms)
+        least = costs.min(axis=1)
+        exact = np.array([theory.exact_allocation_constant(row) for row in costs])
+        paper = np.array([theory.allocation_constant(n_arms, lam) for lam in least])
+        budget = 10 ** rng.uniform(0, 4, each) * exact * costs.sum(axis=1) * (1 + _check.SLACK)
+        ascending = np.sort(costs, axis=1)
+        for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
+            targets, shares = plan(sequence, budget)
+            left = np.cumsum(sequence[:, ::-1], axis=1)[:, ::-1][:, :-1]
+            constant, published = (
+                np.floor(((budget / by)[:, None] / left) * (1 + _check.SLACK)) for by in (exact, paper)
+            )
+            spent, spent_exact, spent_paper = (
+                (left * np.diff(n, prepend=0, axis=1)).sum(axis=1) / budget
+                for n in (targets, constant, published)
+            )
+            columns = {
+                "n_arms": n_arms,
+                "min_cost": least,
+                "order": order,
+                "growth": (shares[:, 1:] / shares[:, :-1]).min(axis=1, initial=np.inf),
+                "monotone": (np.diff(targets, prepend=0, axis=1) >= 0).all(axis=1),
+                "spent": spent,
+                "unspent": (1 - spent) * budget / left[:, -1],
+                "spent_exact": spent_exact,
+                "spent_paper": spent_paper,
+                "ahead": ((targets >= constant) & (constant >= published)).all(axis=1),
+            }
+            frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)
+
+
+def errors_by_ratio(
+    methods: list[Any],
+    ratios: Sequence[float],
+    rho: float,
+    count: int,
+    replications: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Play methods on random problems whose costs span given ratios; the means are the same for each.
+
+    Parameters
+    ----------
+    methods : list of str or Spec
+    ratios : sequence of float
+        Largest over smallest cost, >= 1; costs are evenly spread in the logarithm and dealt at random.
+    rho : float
+    count : int
+        Problems a ratio, of eight Bernoulli arms, two objectives and gaps of at least 1/10.
+    replications, seed : int
+        Independent runs of each; charges are the declared costs.
+
+    Returns
+    -------
+    DataFrame, a row a method, ratio and problem
+        ``method``, ``options``, ``ratio``, ``problem``, ``error`` (share of wrong sets), ``f1`` and ``used``
+        (share of the budget spent), means over replications.
+
+    Raises
+    ------
+    BudgetError
+        If rho is too small for a method.
+
+    Examples
+    --------
+    >>> errors = errors_by_ratio(["CoPSI"], [1, 10], rho=50, count=2, replications=5, seed=0)
+    >>> errors[["ratio", "problem"]].to_numpy().tolist()
+    [[1, 0], [1, 1], [10, 0], [10, 1]]
+    """
+    rng = np.random.default_rng(seed)
+    dealt: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
+    while len(dealt) < _check.count(count, "count", 1):
+        means = rng.integers(1, LEVELS, (8, 2)) / LEVELS
+        if classification_gaps(means).min() >= 0.1 - 1e-9:
+            dealt.append((means, rng.permutation(8)))
+    rows, streams = [], np.arange(_check.count(replications, "replications", 1))
+    for ratio, (number, (means, deal)) in product(ratios, enumerate(dealt)):
+        source = source_of(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
+        budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
+        for method in specs(methods, "identification"):
+            cell = Cell(method, rho, budget, streams, seed)
+            _, spent, returned = identification.play(
+                source, cell, identification.policy_of(source, cell), False
+            )
+            wrong = (returned != truth).any(axis=1)
+            means_of = (wrong.mean(), metrics.f1_score(returned, truth).mean(), spent.mean() / budget)
+            rows.append((method.name, method.options, ratio, number, *map(float, means_of)))
+    return pd.DataFrame(rows, columns=["method", "options", "ratio", "problem", "error", "f1", "used"])

@@ -1,0 +1,6 @@
+"""From a table to a report: the book's pages run on it, with what comes out and how it came about."""
+
+from cobandit.companion.report.plan import Planned, plan
+from cobandit.companion.report.run import Outcome, rerun
+
+__all__ = ["Outcome", "Planned", "plan", "rerun"]

@@ -1,0 +1,149 @@
+"""The report: one HTML file that opens from disk and asks nothing of any other machine."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cobandit.advice.recommendation import Recommendation
+from cobandit.advice.words import amount, sentences, worth_showing
+
+HERE = Path(__file__).parent
+#: Title and introduction of each page: those of the book speak of the book's own tables.
+INTRODUCTIONS = {
+    "landscape": (
+        "The landscape of configurations",
+        "What every configuration scores and costs, which of them are Pareto-optimal, and how often each "
+        "would be so on another set of instances like this one.",
+    ),
+    "online-results": (
+        "Online selection",
+        "Four online methods replayed on the table with the radii that the paper tuned on its own data: what "
+        "each budget costs in regret.",
+    ),
+    "trajectories": (
+        "Online selection along a run",
+        r"The same four methods at one budget, $\rho = 32$: how much regret has accumulated by the time so "
+        "much was spent, and how large the gap of the last fifty pulls is on average.",
+    ),
+    "identification-results": (
+        "Which configurations are Pareto-optimal",
+        "Three algorithms look for the Pareto set at several budgets, from the smallest at which all of them "
+        "can run: how often what they return is not exactly that set.",
+    ),
+    "full-set-recovery": (
+        "How much of the Pareto set is recovered",
+        "Where exact recovery is too much to ask: F1 of the set that each algorithm returns among all "
+        "configurations.",
+    ),
+    "real-data": (
+        "All methods side by side",
+        "The four online methods, CoHV-UCB also with the theory's radii, and three identification algorithms."
+        " Which wins at which budget, what ignoring costs would have bought, and how much of its budget each "
+        "identification algorithm leaves unspent.",
+    ),
+}
+#: Rows of a table in the report; the results folder has all.
+SHOWN = 200
+
+
+def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation) -> Path:
+    """Write ``index.html`` from what a folder holds.
+
+    Parameters
+    ----------
+    folder : Path
+        With the executed notebooks that the manifest names.
+    manifest : dict
+    advice : Recommendation
+
+    Returns
+    -------
+    Path
+    """
+    import jinja2
+    import nbformat
+
+    from cobandit.companion.report.typeset import body
+
+    sections = []
+    for entry in manifest["pages"]:
+        executed = folder / "notebooks" / f"{entry['page']}.ipynb"
+        shown = {"entry": entry, "title": INTRODUCTIONS[entry["page"]][0], "body": ""}
+        if entry["status"] in ("done", "failed"):
+            notebook = nbformat.read(executed, as_version=4)
+            first = next(cell for cell in notebook.cells if cell.source.startswith("# "))
+            first.source = "# {}\n\n{}".format(*INTRODUCTIONS[entry["page"]])
+            shown["body"] = body(notebook, entry["page"])
+        sections.append(shown)
+    script = (HERE / "report.js").read_text(encoding="utf-8")
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
+    page = environment.get_template("report.html.j2").render(
+        manifest=manifest,
+        advice=advice,
+        said=sentences(advice),
+        sections=sections,
+        arms=_arms(advice),
+        questions=_questions(advice),
+        style=(HERE / "report.css").read_text(encoding="utf-8"),
+        script=script,
+        script_sha256=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    path = folder / "index.html"
+    partial = folder / ".partial-index.html"
+    partial.write_text(page, encoding="utf-8")
+    return partial.replace(path)
+
+
+def _html(frame: pd.DataFrame) -> str:
+    shown = frame.head(SHOWN)
+    made = shown.map(lambda value: html.escape(value) if isinstance(value, str) else value).to_html(
+        index=False, escape=False, border=0, na_rep="–"
+    )
+    rest = len(frame) - len(shown)
+    return made + (f"<p>and {rest:,} more in <code>results/</code></p>" if rest else "")
+
+
+def _arms(advice: Recommendation) -> str:
+    arms = worth_showing(advice).reset_index(names="configuration")
+    columns: dict[str, Any] = {"configuration": arms["configuration"]}
+    if advice.budget is not None:
+        columns["next"] = arms["next"]
+    for name in [name.removesuffix("_low") for name in arms.columns.astype(str) if name.endswith("_low")]:
+        columns[name] = [
+            f"{mean:.3f} ±{(high - low) / 2:.3f}"
+            for mean, low, high in zip(arms[name], arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
+        ]
+    columns |= {
+        f"cost ({advice.unit})": arms["cost"].map(amount),
+        "per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
+        "front": arms["on_front"].map({True: "yes", False: "no"}),
+        "in redraws": arms["front_share"].map("{:.0%}".format),
+        "settled": arms["front_settled"].map({True: "yes", False: "no"}),
+        "best in redraws": arms["efficient_share"].map("{:.0%}".format),
+    }
+    return _html(pd.DataFrame(columns))
+
+
+def _questions(advice: Recommendation) -> str:
+    if not len(advice.questions):
+        return ""
+    asked = advice.questions
+    return _html(
+        pd.DataFrame(
+            {
+                "configuration": asked["configuration"],
+                "question": asked["kind"].map({"front": "on the front?", "efficiency": "most efficient?"}),
+                "hardest to tell from": asked["against"],
+                "gap over standard error": asked["ratio"].map("{:.2f}".format),
+                "needed": asked["factor"].map("{:.2f}".format),
+                "evaluations": [f"{n:,.0f}" if n != float("inf") else "a tie" for n in asked["evaluations"]],
+                f"price ({advice.unit})": [amount(p) if p != float("inf") else "–" for p in asked["price"]],
+            }
+        )
+    )

@@ -1,0 +1,344 @@
+"""Time and memory by the number of arms, and what more objectives do.
+
+Times are processor times, so that what else runs on the machine counts little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cobandit import _check
+from cobandit.dominance import pareto_mask
+from cobandit.errors import CobanditError
+from cobandit.policies import CoHVUCB, CoPSI
+from cobandit.replay import kernels
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
+WIDER = dict.fromkeys(SCALES, 0.1)  # pulls go from arm to arm, and so does the memory that is read
+
+
+def random_rows(
+    rng: np.random.Generator, n_arms: int, n_objectives: int, instances: int
+) -> NDArray[np.float64]:
+    """Rows of a kernel's table: cost, cost over the largest, rewards; mean costs over a ten-fold range.
+
+    Examples
+    --------
+    >>> random_rows(np.random.default_rng(0), 3, 2, instances=4).shape
+    (12, 4)
+    """
+    n = n_arms * instances
+    costs = np.repeat(rng.uniform(0.1, 1.0, n_arms), instances) * rng.uniform(0.5, 1.0, n)
+    means = np.repeat(rng.uniform(0.1, 0.9, (n_arms, n_objectives)), instances, axis=0)
+    rewards = np.clip(means + rng.normal(0, 0.2, means.shape), 0, 1)
+    return np.column_stack([costs, costs / costs.max(), rewards])
+
+
+class Online:
+    """CoHV-UCB on a random table of K arms, as kernel and as class.
+
+    Examples
+    --------
+    >>> run = Online(10, 2, rho=4)
+    >>> bool(run.compiled() > 10) and bool(run.readable(most=15) == 15)
+    True
+    """
+
+    def __init__(
+        self,
+        n_arms: int,
+        n_objectives: int,
+        rho: float,
+        instances: int = 20,
+        scales: Mapping[str, Any] = SCALES,
+    ):
+        self.scales = scales
+        self.rows = random_rows(np.random.default_rng(n_arms), n_arms, n_objectives, instances)
+        self.costs = self.rows[:, 0].reshape(n_arms, instances).mean(axis=1)
+        self.table = kernels.Table(self.rows, np.arange(0, len(self.rows) + 1, instances))
+        self.budget = rho * float(self.costs.sum())
+        self.shape = (n_arms, n_objectives)
+        self.dearest = np.argsort(-self.costs, kind="stable")
+        self.kernel = kernels.ONLINE["CoHVUCB"]
+
+    def policy(self) -> CoHVUCB:
+        """Return a fresh policy."""
+        cost_range = (self.rows[:, 0].min(), self.rows[:, 0].max())
+        return CoHVUCB(*self.shape, self.budget, cost_range, expected_costs=self.costs, **self.scales)
+
+    def compiled(self, replications: int = 1) -> int:
+        """Play by kernel; the number of pulls."""
+        pulls, _ = self.kernel.run(
+            self.kernel.read(self.policy()),
+            _check.with_slack(self.budget),
+            self.costs,
+            self.dearest,
+            1,
+            self.table,
+            np.uint64(0),
+            np.arange(replications),
+            np.empty((replications, 0), dtype=np.int64),
+            np.empty((replications, 0)),
+        )
+        return int(pulls.sum())
+
+    def readable(self, most: float = np.inf) -> int:
+        """Ask and tell on the same kind of feedback, at most so many pulls; their number."""
+        policy = self.policy()
+        instances, s = len(self.rows) // self.shape[0], 0
+        while s < most and (arm := policy.ask()) is not None:
+            row = self.rows[arm * instances + s % instances]
+            policy.tell(arm, row[2:], float(row[0]))
+            s += 1
+        return s
+
+    def megabytes(self) -> tuple[float, float]:
+        """Size of the table, and of the arrays that a run of the kernel keeps beside it.
+
+        Examples
+        --------
+        >>> Online(1000, 2, rho=4).megabytes()
+        (0.648008, 0.065576)
+        """
+        n_arms, n_objectives = self.shape
+        leaves = 1 << (n_arms - 1).bit_length()  # of the tree: a value, and an arm at each of two nodes
+        run = 8 * (3 * leaves + n_arms * (n_objectives + 1 + 2)) + n_arms  # sums, keys, pulls; affordable
+        return _size(self.table) / 1e6, run / 1e6
+
+
+class Front:
+    """CoPSI on K arms of two objectives of which exactly ``front`` are Pareto-optimal, without noise.
+
+    Examples
+    --------
+    >>> Front(40, rho=200, front=10).compiled().sum()
+    np.int64(10)
+    """
+
+    def __init__(self, n_arms: int, rho: float, front: int = 30):
+        rng = np.random.default_rng(n_arms)
+        first = np.linspace(0.3, 0.9, front)
+        best = np.column_stack([first, 1.2 - first])
+        weaker = best[rng.integers(front, size=n_arms - front)] - rng.uniform(0.05, 0.28, (n_arms - front, 1))
+        self.means = np.vstack([best, weaker])[rng.permutation(n_arms)]
+        if pareto_mask(self.means).sum() != front:
+            raise CobanditError(f"front is {front}: the drawn arms have another one")
+        self.costs = rng.uniform(0.1, 1.0, n_arms)
+        columns = np.column_stack([self.costs, self.costs, self.means])
+        self.table = kernels.Table(columns, np.arange(n_arms + 1))
+        self.budget = rho * float(self.costs.sum())
+        self.kernel = kernels.IDENTIFICATION["CoPSI"]
+
+    def compiled(self) -> NDArray[np.bool_]:
+        """Play one replication by kernel; the mask of the returned arms."""
+        *_, returned = self.kernel.run(
+            self.kernel.read(CoPSI(self.costs, self.budget, 2)),
+            _check.with_slack(self.budget),
+            self.costs,
+            False,
+            self.table,
+            np.uint64(0),
+            np.arange(1),
+            np.empty((1, 0), dtype=np.int64),
+        )
+        return np.asarray(returned[0])
+
+    def readable(self) -> NDArray[np.int64]:
+        """Play by the class; the returned arms."""
+        policy = CoPSI(self.costs, self.budget, 2)
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, self.means[arm])
+        return policy.recommend()
+
+    def megabytes(self) -> tuple[float, float]:
+        """Size of the table, and of the arrays that a run of the kernel keeps beside it.
+
+        Examples
+        --------
+        >>> Front(1000, rho=200).megabytes()
+        (0.040008, 0.121)
+        """
+        n_arms, n_objectives = self.means.shape
+        # sums and means; keys, two gaps, front, active, order, costs, pulls, three to sort; returned
+        return _size(self.table) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
+
+
+def _size(table: kernels.Table) -> int:
+    return table.rows.nbytes + table.offsets.nbytes
+
+
+def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tuple[float, Any]:
+    """Least processor time of several calls, and what the last returned.
+
+    Examples
+    --------
+    >>> seconds, value = processor_seconds(lambda: sum(range(10)))
+    >>> seconds >= 0, value
+    (True, 45)
+    """
+    times, value = [], None
+    for _ in range(_check.count(repetitions, "repetitions", 1)):
+        start = process_time()
+        value = function()
+        times.append(process_time() - start)
+    return min(times), value
+
+
+def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES) -> float:
+    """Processor time of one pull by the kernel, once every arm was pulled: a longer run less a shorter one.
+
+    Parameters
+    ----------
+    n_arms : int
+    pulls : int
+        By about how many the runs differ.
+    n_objectives : int
+    scales : mapping
+        ``reward_scale`` and ``cost_scale`` of the policy.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Examples
+    --------
+    >>> 0 < pull_seconds(100, 100_000) < 1e-3
+    True
+    """
+    extra = max(2.0, pulls / n_arms)
+    short, long = (Online(n_arms, n_objectives, rho, scales=scales) for rho in (2.0, 2.0 + extra))
+    first, few = processor_seconds(short.compiled)
+    second, many = processor_seconds(long.compiled)
+    return max(second - first, 1e-12) / (many - few)
+
+
+def exponent(sizes: NDArray[Any], values: NDArray[Any]) -> tuple[float, float]:
+    """Slope of log(values) against log(sizes) by least squares, and its standard error.
+
+    Examples
+    --------
+    >>> slope, error = exponent(np.array([1, 2, 4, 8]), np.array([3, 12, 48, 192]))
+    >>> round(slope, 9), round(error, 9)
+    (2.0, 0.0)
+    """
+    from scipy import stats  # half a second that an import of cobandit need not take
+
+    fit = stats.linregress(np.log(np.asarray(sizes, float)), np.log(np.asarray(values, float)))
+    return float(fit.slope), float(fit.stderr)
+
+
+def with_cost_objective(table: EvaluationTable, n_objectives: int) -> EvaluationTable:
+    """Return the table with its first objectives, one more made of its cost where it has too few.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    n_objectives : int
+        From 1 to one more than the table has; the last is the cost through the inverse percentile transform.
+
+    Returns
+    -------
+    EvaluationTable
+        Same rows, same costs, same split.
+
+    Raises
+    ------
+    CobanditError
+        If there are not so many.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> with_cost_objective(cb.load("synthetic-24"), 3).objectives
+    ('accuracy', 'efficiency', 'frugality')
+    """
+    from cobandit.tables import Card, EvaluationTable
+
+    names = [*table.objectives, "frugality"]
+    if _check.count(n_objectives, "n_objectives", 1) > len(names):
+        raise CobanditError(f"n_objectives is {n_objectives}: the table gives at most {len(names)}")
+    objectives: list[dict[str, Any]] = [{"name": name, "column": name} for name in names]
+    objectives[-1] |= {"transform": "inverse-percentile", "low": 5, "high": 95}
+    frame = table.rows.drop(columns="split")
+    card = table.card.model_dump(mode="json", exclude_unset=True, exclude={"sha256", "origin", "arms"})
+    card |= {
+        "cost": {"column": "cost", "unit": table.card.cost.unit},
+        "objectives": objectives[:n_objectives],
+    }
+    return EvaluationTable.from_frame(frame.assign(frugality=frame["cost"]), Card.model_validate(card))
+
+
+def by_objectives(
+    problems: int, n_arms: int, most: int, rho: float, replications: int, seed: int
+) -> pd.DataFrame:
+    r"""What more objectives do to random problems, the first d of the same ``most`` for each d.
+
+    Problems in which a classification gap is zero for some d are passed over.
+
+    Parameters
+    ----------
+    problems, n_arms, most : int
+        Problems, K, and the largest D.
+    rho : float
+        Budget of every run, in evaluations of each arm.
+    replications, seed : int
+
+    Returns
+    -------
+    DataFrame, a row a problem and D
+        ``front`` (size of the Pareto set), ``complexity`` :math:`H_{\mu,c}`, ``error`` and ``f1`` of CoPSI
+        with the adaptive constant, ``loss`` of CoHV-UCB with s = 0.1: the share of :math:`\nu_{i^\star} B`.
+
+    Examples
+    --------
+    >>> found = by_objectives(2, 6, 3, rho=50, replications=5, seed=0)
+    >>> found["n_objectives"].tolist(), bool((found["front"].diff().dropna() >= -5).all())
+    ([1, 2, 3, 1, 2, 3], True)
+    """
+    from cobandit.companion.regions.maps import METHODS
+    from cobandit.companion.regions.problems import random_arms, source_of
+    from cobandit.replay import identification, online
+    from cobandit.replay.grid import Cell, Source
+    from cobandit.stats import metrics
+
+    rows = []
+    numbers = count()
+    for problem in range(problems):
+        sources: list[Source] = []
+        while not sources or any(np.isinf(source.problem.complexity) for source in sources):
+            full = random_arms(next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed)
+            sources = [source_of(full._replace(rows=full.rows[:, : d + 1])) for d in range(1, most + 1)]
+        for d, source in enumerate(sources, start=1):
+            budget = rho * float(source.costs.sum())
+            streams = np.arange(replications)
+            finder = Cell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
+            *_, returned = identification.play(
+                source, finder, identification.policy_of(source, finder), False
+            )
+            chooser = finder._replace(spec=METHODS["online"]["CoHV-UCB (s = 0.1)"])
+            pulls, _ = online.pulls_of(source, chooser, online.policy_of(source, chooser))
+            truth = source.problem.pareto_mask
+            lost = metrics.standard_regret(source.problem, pulls, budget).mean()
+            rows.append(
+                {
+                    "problem": problem,
+                    "n_objectives": d,
+                    "front": int(truth.sum()),
+                    "complexity": source.problem.complexity,
+                    "error": float((returned != truth).any(axis=1).mean()),
+                    "f1": float(metrics.f1_score(returned, truth).mean()),
+                    "loss": float(lost / (source.problem.efficiency.max() * budget)),
+                }
+            )
+    return pd.DataFrame(rows)

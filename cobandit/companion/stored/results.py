@@ -1,0 +1,397 @@
+"""Results that take too long for a page: ``make results`` writes them into ``data/results``.
+
+Beside each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
+taken.  A result whose data have changed since is refused; that the code still gives it is tested by computing
+parts of it anew (`recompute`), and all of it by `cobandit.companion.stored.verification`.  ``ledger.csv`` is
+what follows from them: every printed number with ours and a verdict.
+
+Command: ``python -m cobandit.companion.stored.results [NAME...]``; the name ``ledger`` writes the ledger
+alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import track
+
+from cobandit import _check
+from cobandit.companion import paper, reconstruction
+from cobandit.companion.paper import experiments
+from cobandit.companion.regions import maps
+from cobandit.companion.stored.differences import differences
+from cobandit.errors import CobanditError
+from cobandit.replay import replay_identification, spec
+from cobandit.stats import paired_errors
+from cobandit.tables import EvaluationTable, load
+from cobandit.tables.catalogue import data_directory
+from cobandit.tables.readers import file_sha256
+
+NAMES = tuple(reconstruction.SETTINGS)
+SEED = 0
+
+LEDGER = "ledger.csv"
+AUDIT_BLOCK = 1_000
+AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
+"""Replays by budget; the large ones cost most, and fewer replays tell them apart."""
+AUDIT_METHODS = (
+    *experiments.IDENTIFICATION,
+    spec("PSISR", rounds="max"),
+    spec("PSISR", rounds="mean"),
+)
+
+
+def replication(name: str) -> pd.DataFrame:
+    """Run all experiments on one bundled reconstruction, at the paper's replication counts.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.companion.paper.experiments.summary` and `cobandit.companion.paper.experiments.facts`.
+    """
+    return _experiments(load(name), workers=-1, backend="threading")  # a page waits for it
+
+
+def _experiments(table: EvaluationTable, **how: Any) -> pd.DataFrame:
+    cells = [experiments.summary(table, seed=SEED, **how), experiments.facts(table)]
+    return pd.concat(cells, ignore_index=True)
+
+
+def tuning(name: str) -> pd.DataFrame:
+    """Choose radii and initialisation for one bundled reconstruction, as the paper does for its table.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+
+    Returns
+    -------
+    DataFrame
+        Three cells: what `cobandit.companion.paper.experiments.tuned` chooses, exact.
+    """
+    return experiments.tuning_cells(load(name), seed=SEED)
+
+
+def ensemble_member(name: str, number: int) -> pd.DataFrame:
+    """Run all experiments on one member of the ensemble, at the paper's replication counts.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    number : int
+        From 1; 0 would be the bundled reconstruction, whose results `replication` has.
+
+    Returns
+    -------
+    DataFrame
+        As `replication`, with a column ``member``.
+    """
+    return _experiments(reconstruction.member(name, number)).assign(member=number)
+
+
+def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
+    """Count joint errors on the 14 arms in one block of replays.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    rho : int
+        Budget in evaluations per configuration.
+    block : int
+        Each block has `AUDIT_BLOCK` replays.
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.stats.paired_errors.joint_errors`, with columns ``dataset`` and ``block``.
+    """
+    table = experiments.structured_subset(load(name))
+    seed = SEED + block  # blocks are independent, as replications are
+    runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, seed)
+    return paired_errors.joint_errors(runs).assign(dataset=name, block=block)
+
+
+class Result(NamedTuple):
+    """A result: what is called for each of its parts, with which arguments, and the data files behind it."""
+
+    part: Callable[..., pd.DataFrame]
+    arguments: Callable[[], list[tuple[Any, ...]]]
+    data: tuple[str, ...]
+
+
+TABLES = tuple(f"{name}.parquet" for name in NAMES)
+
+
+RESULTS = {
+    "replication": Result(replication, lambda: [(name,) for name in NAMES], TABLES),
+    "tuning": Result(tuning, lambda: [(name,) for name in NAMES], TABLES),
+    "ensemble": Result(
+        ensemble_member,
+        lambda: [(name, number) for name in NAMES for number in range(1, len(reconstruction.members(name)))],
+        (reconstruction.STORE,),
+    ),
+    "audit": Result(
+        audit_block,
+        lambda: [
+            (name, rho, block)
+            for name in NAMES
+            for rho in experiments.IDENTIFICATION_RHO
+            for block in range(AUDIT_REPLAYS[rho] // AUDIT_BLOCK)
+        ],
+        TABLES,
+    ),
+    "regions": Result(maps.part, maps.parts, ()),  # of random problems: no data file is read
+}
+
+#: Columns that name a part, among those of any result.
+PART = ("member", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms")
+
+
+def directory() -> Path:
+    """Give the folder of the stored results.
+
+    Examples
+    --------
+    >>> (directory() / "manifest.json").is_file()
+    True
+    """
+    return data_directory() / "results"
+
+
+def data_checksum(name: str) -> str:
+    """Return a checksum of the data files that a result depends on, as they are now.
+
+    Examples
+    --------
+    >>> data_checksum("audit") == manifest()["audit"]["data"]
+    True
+    """
+    files = [data_directory() / file for file in RESULTS[name].data]
+    return sha256("".join(file_sha256(path) for path in files).encode()).hexdigest()
+
+
+def manifest() -> dict[str, dict[str, Any]]:
+    """Return the manifest: one entry a result."""
+    path = directory() / "manifest.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def read(name: str) -> pd.DataFrame:
+    """Read a stored result.
+
+    Parameters
+    ----------
+    name : {"replication", "tuning", "ensemble", "audit", "regions"}
+
+    Raises
+    ------
+    CobanditError
+        If it is missing, damaged, or was made from other data than there are now, with what to do.
+
+    Examples
+    --------
+    >>> sorted(read("replication")["dataset"].unique())
+    ['gsm8k', 'piqa']
+    """
+    _check.choice(name, "result", RESULTS)
+    path, remedy = directory() / f"{name}.parquet", "-> run: make results"
+    entry = manifest().get(name)
+    if entry is None or not path.is_file():
+        raise CobanditError(f"the result {name!r} is not stored in {directory()} {remedy}")
+    if file_sha256(path) != entry["sha256"]:
+        raise CobanditError(f"{path} is not the file that the manifest describes {remedy}")
+    if entry["data"] != data_checksum(name):
+        raise CobanditError(f"{path} was made from other data than there are now {remedy}")
+    return pd.read_parquet(path)
+
+
+def recompute(name: str, *arguments: Any) -> pd.DataFrame:
+    """Compute one part of a result anew and compare it with what is stored.
+
+    Parameters
+    ----------
+    name : {"replication", "tuning", "ensemble", "audit", "regions"}
+    *arguments
+        Of `replication`, `tuning`, `ensemble_member`, `audit_block` or
+        `cobandit.companion.regions.maps.part`.
+
+    Returns
+    -------
+    DataFrame
+        The part.
+
+    Raises
+    ------
+    CobanditError
+        If the two differ; counts have to agree exactly, means to a relative 1e-9.
+    """
+    part = RESULTS[name].part(*arguments)
+    if found := differences_of(name, part):
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        message = "; ".join(found[:3]) + more
+        raise CobanditError(
+            f"the result {name!r} {arguments} computed anew differs from the stored one: {message}"
+        )
+    return part
+
+
+#: Columns that say which row of a result, or of the ledger, it is.
+KEYS = (
+    *("key", *PART, "experiment", "quantity", "method", "options", "against", "measure", "costs"),
+    *("name", "problem"),
+)
+
+
+def differences_of(name: str, part: pd.DataFrame) -> list[str]:
+    """Say where one part of a result, computed anew, differs from what is stored.
+
+    Parameters
+    ----------
+    name : {"replication", "tuning", "ensemble", "audit", "regions"}
+    part : DataFrame
+        What its function returned.
+
+    Returns
+    -------
+    list of str
+        As `cobandit.companion.stored.differences.differences`.
+
+    Raises
+    ------
+    CobanditError
+        As `read`.
+    """
+    stored = read(name)
+    for key in PART:
+        if key in part and len(values := part[key].unique()) == 1:
+            stored = stored[stored[key] == values[0]]
+    return differences(stored, part, KEYS)
+
+
+def cells() -> pd.DataFrame:
+    """Read what the ledger sets beside the printed numbers: the replication, and what tuning chooses.
+
+    Examples
+    --------
+    >>> "tuning" in set(cells()["experiment"])
+    True
+    """
+    return pd.concat([read("replication"), read("tuning")], ignore_index=True)
+
+
+def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
+    """Read the ensemble around some tables, or give None if one of them is no bundled reconstruction.
+
+    Examples
+    --------
+    >>> ensemble_of([load("gsm8k")])["member"].nunique(), ensemble_of([load("synthetic-24")])
+    (20, None)
+    """
+    return read("ensemble") if bundled(tables) else None
+
+
+def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
+    """Take errors from the audit's replays if all tables are bundled reconstructions, else leave them.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `cobandit.companion.paper.experiments.summary`.
+    tables : sequence of EvaluationTable
+        From which they come.
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.companion.paper.settled`.
+
+    Examples
+    --------
+    >>> own = experiments.summary(table := load("synthetic-24"), scale=0.01)
+    >>> settle(own, [table]) is own
+    True
+    """
+    return paper.settled(cells, read("audit")) if bundled(tables) else cells
+
+
+def bundled(tables: Sequence[EvaluationTable]) -> bool:
+    """Say whether all tables are bundled reconstructions, of which results are stored.
+
+    Examples
+    --------
+    >>> bundled([load("gsm8k"), load("piqa")]), bundled([load("gsm8k"), load("synthetic-24")])
+    (True, False)
+    """
+    return all(table.name in NAMES and table.card.kind == "reconstruction" for table in tables)
+
+
+def ledger() -> pd.DataFrame:
+    """Read the stored ledger: every number that the paper prints, ours, and a verdict.
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.companion.paper.ledger`.
+
+    Raises
+    ------
+    CobanditError
+        If it is not stored.
+    """
+    path = directory() / LEDGER
+    if not path.is_file():
+        raise CobanditError(f"there is no {path} -> run: python -m cobandit.companion.stored.results ledger")
+    return pd.read_csv(path, dtype={"printed": str})
+
+
+def store_ledger() -> None:
+    """Write the ledger of the stored results."""
+    rows = paper.ledger(cells(), ensemble=read("ensemble"))
+    rows.to_csv(directory() / LEDGER, index=False, lineterminator="\n")
+
+
+def make(names: Sequence[str] = (), workers: int = -1) -> None:
+    """Compute results and store them, each as soon as it is complete, and then the ledger of all.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Default: all; ``"ledger"`` is written in any case.
+    workers : int
+        Processes.
+    """
+    names = [_check.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or list(RESULTS)
+    for name in [name for name in names if name != "ledger"]:
+        result, data, start = RESULTS[name], data_checksum(name), time.perf_counter()
+        arguments = result.arguments()
+        tasks = (delayed(result.part)(*each) for each in arguments)
+        done = Parallel(n_jobs=workers, return_as="generator")(tasks)
+        parts = list(track(done, description=name, total=len(arguments), console=Console(stderr=True)))
+        path = directory() / f"{name}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        partial = path.with_suffix(".part")
+        pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
+        partial.replace(path)
+        entry = {"sha256": file_sha256(path), "data": data, "seed": SEED, "parts": len(parts)}
+        entry["seconds"] = round(time.perf_counter() - start)
+        entries = manifest() | {name: entry}
+        text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
+        (directory() / "manifest.json").write_text(text, encoding="utf-8")
+    store_ledger()
+
+
+if __name__ == "__main__":
+    make(sys.argv[1:])

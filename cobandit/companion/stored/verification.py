@@ -1,0 +1,116 @@
+"""What the ledger rests on, computed anew and compared with what is stored: ``cobandit verify``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pandas as pd
+from joblib import Parallel, delayed
+
+from cobandit.companion import paper
+from cobandit.companion.stored import results
+from cobandit.companion.stored.differences import differences
+from cobandit.errors import CobanditError
+from cobandit.replay import parallel
+
+
+class Outcome(NamedTuple):
+    """What comparing one thing found: how many of its parts were computed, in what time, what differs."""
+
+    name: str
+    computed: int
+    parts: int
+    seconds: float
+    differences: list[str]
+
+
+#: Results that even a fast verification computes in full.
+WHOLE = ("replication", "tuning")
+
+
+def sample(name: str) -> list[tuple[Any, ...]]:
+    """Choose the parts of a result that a fast verification computes.
+
+    All of the replication and of tuning, the last member of each table's ensemble, the last block of each
+    table and budget of the audit, and of the map of regions the most arms at each ratio of costs and
+    dependence.
+
+    Examples
+    --------
+    >>> sample("replication")
+    [('gsm8k',), ('piqa',)]
+    >>> len(sample("ensemble"))
+    2
+    """
+    every = results.RESULTS[name].arguments()
+    return every if name in WHOLE else list({part[:-1]: part for part in every}.values())
+
+
+def verify(
+    *,
+    fast: bool = False,
+    workers: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    tell: Callable[[str, int, int], None] | None = None,
+) -> list[Outcome]:
+    """Compute the stored results and the ledger anew, from the bundled tables, and compare.
+
+    Parameters
+    ----------
+    fast : bool
+        Compute only the parts that `sample` names; the ledger then takes the ensemble as stored.
+    workers, backend, scheduler
+        How the parts are spread, as in `cobandit.replay_online`.
+    tell : callable, optional
+        Called as ``tell(name, done, parts)`` after each part.
+
+    Returns
+    -------
+    list of Outcome
+        One for each result, and one for the ledger.  A result that is missing, damaged or of other data is a
+        difference, too.
+    """
+    outcomes, whole = [], {}
+    for name, result in results.RESULTS.items():
+        every = result.arguments()
+        chosen = sample(name) if fast else every
+        began = time.perf_counter()
+        try:
+            stored = results.read(name)
+        except CobanditError as error:
+            outcomes.append(Outcome(name, 0, len(every), 0.0, [str(error)]))
+            continue
+        found, parts = [], []
+        tasks = (delayed(result.part)(*arguments) for arguments in chosen)
+        with parallel.spread(workers, backend, scheduler):
+            for part in Parallel(return_as="generator")(tasks):
+                found += results.differences_of(name, part)
+                parts.append(part)
+                if tell is not None:
+                    tell(name, len(parts), len(chosen))
+        if len(chosen) == len(every):
+            anew = pd.concat(parts, ignore_index=True)
+            if not found and len(anew) != len(stored):
+                found = [f"{len(stored)} rows are stored, {len(anew)} computed anew"]
+            whole[name] = anew
+        else:
+            whole[name] = stored
+        outcomes.append(Outcome(name, len(chosen), len(every), time.perf_counter() - began, found))
+    return [*outcomes, _ledger(whole)]
+
+
+def _ledger(whole: dict[str, pd.DataFrame]) -> Outcome:
+    """Compare the stored ledger with that of the results."""
+    began = time.perf_counter()
+    if missing := [name for name in ("replication", "tuning", "ensemble") if name not in whole]:
+        return Outcome("ledger", 0, 0, 0.0, [f"not compared: it needs {' and '.join(missing)}"])
+    cells = pd.concat([whole["replication"], whole["tuning"]], ignore_index=True)
+    rows = paper.ledger(cells, ensemble=whole["ensemble"])
+    try:
+        found = differences(results.ledger(), rows, results.KEYS[:1])
+    except CobanditError as error:
+        found = [str(error)]
+    return Outcome("ledger", len(rows), len(rows), time.perf_counter() - began, found)

@@ -1,0 +1,144 @@
+"""Faults found in a table or a card, gathered so that one error can tell all of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NoReturn
+
+from cobandit.errors import CobanditError
+
+MOST = 50
+"""Faults that one error lists, at most."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong, where it is, and what to do about it.
+
+    Parameters
+    ----------
+    file : str
+        The file (or the name of the frame) that holds the fault.
+    problem, remedy : str
+        What is wrong, with the offending value; what the user can do.
+    row : int, optional
+        The first row concerned; 1 is the first data row.
+    column : str, optional
+        The column concerned, or the field of a card.
+    more : int
+        How many further rows have the same fault.
+    other : int, optional
+        Another row, with which the problem ends.
+
+    Examples
+    --------
+    >>> print(Fault("my.csv", "the cost -2.0 is not positive", "drop the row", row=3, column="usd", more=4))
+    my.csv, row 3, column 'usd': the cost -2.0 is not positive (and 4 more rows) -> drop the row
+    """
+
+    file: str
+    problem: str
+    remedy: str
+    row: int | None = None
+    column: str | None = None
+    more: int = 0
+    other: int | None = None
+
+    def at(self, place: Callable[[int], tuple[str, int]]) -> Fault:
+        """Say it of the files that a frame was read from, given the file and the row in it of each row.
+
+        Examples
+        --------
+        >>> fault = Fault("the frame", "the same stands in", "keep one", row=7, other=2)
+        >>> print(fault.at(lambda row: ("a.csv", row) if row < 6 else ("b.csv", row - 5)))
+        b.csv, row 2: the same stands in a.csv, row 2 -> keep one
+        """
+        problem = self.problem
+        if self.other is not None:
+            file, row = place(self.other)
+            problem += f" {file}, row {row}"
+        file, at = (self.file, None) if self.row is None else place(self.row)
+        return replace(self, file=file, row=at, problem=problem, other=None)
+
+    def __str__(self) -> str:
+        """Place, problem and remedy on one line."""
+        place = self.file
+        if self.row is not None:
+            place += f", row {self.row}"
+        if self.column is not None:
+            place += f", column {self.column!r}"
+        more = f" (and {self.more} more row{'s' * (self.more > 1)})" if self.more else ""
+        other = "" if self.other is None else f" row {self.other}"
+        return f"{place}: {self.problem}{other}{more} -> {self.remedy}"
+
+
+class TableError(CobanditError):
+    """An evaluation table or its card is not as the schema asks; the message lists every fault found.
+
+    ``faults`` are the same as data, where they come from the checks of a table.
+    """
+
+    faults: tuple[Fault, ...] = ()
+
+
+def refuse(faults: Iterable[Fault]) -> None:
+    """Raise one :class:`~cobandit.faults.TableError` that lists the faults; do nothing without any.
+
+    Raises
+    ------
+    TableError
+        If there is at least one fault.
+
+    Examples
+    --------
+    >>> refuse([])
+    >>> refuse([Fault("my.csv", "the file is empty", "export it again")])
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: my.csv: the file is empty -> export it again
+    """
+    found = list(dict.fromkeys(faults))
+    if not found:
+        return
+    counting = " (row 1 is the first data row)" if any(fault.row for fault in found) else ""
+    first = f", the first {MOST} of them" if len(found) > MOST else ""
+    listed = [f"{len(found)} faults{first}{counting}", *(f"- {fault}" for fault in found[:MOST])]
+    error = TableError(str(found[0]) if len(found) == 1 else "\n".join(listed))
+    error.faults = tuple(found)
+    raise error
+
+
+def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:
+    """Raise one error that says where, what, and what to do.
+
+    Raises
+    ------
+    TableError
+        Always.
+
+    Examples
+    --------
+    >>> stop("my.eval", "the archive is damaged", "copy it again")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: my.eval: the archive is damaged -> copy it again
+    """
+    raise TableError(str(Fault(str(where), problem, remedy)))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Suggest the known name closest to a wrong one, as the start of a remedy; empty if none is close.
+
+    Examples
+    --------
+    >>> nearest("instnace", ["config", "instance"])
+    "did you mean 'instance'? "
+    >>> nearest("zzz", ["config", "instance"])
+    ''
+    """
+    by_lower = {str(k).lower(): str(k) for k in known}
+    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.5)
+    return f"did you mean {by_lower[close[0]]!r}? " if close else ""

@@ -1,0 +1,1 @@
+"""Regrets, scores and their intervals; methods compared replication by replication."""

@@ -1,0 +1,142 @@
+"""Methods compared replication by replication: all of them see the same evaluations in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check
+from cobandit.stats.metrics import mean_interval, resampled_means
+from cobandit.stats.paired_errors import paired_difference
+
+#: Columns of `contrasts` beside the cell and the pair.
+VALUES = ("measure", "runs", "mean", "low", "high")
+#: Of the bootstrap, as in `cobandit.stats.metrics.mean_interval`.
+RESAMPLES = 2000
+
+Interval = tuple[float, float]
+
+
+def _central(values: NDArray[np.float64]) -> Interval:
+    """Ends of the central 95 %; no resample is interpolated, since a ratio may be infinite."""
+    low, high = np.nanquantile(values, [0.025, 0.975], method="inverted_cdf")
+    return float(low), float(high)
+
+
+def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
+    """Ratio of two means over the same replications, with its 95 % bootstrap percentile interval.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (R,)
+        Values of the replications, in the same order.
+
+    Returns
+    -------
+    ratio, low, high : float
+        An end is infinite where resamples without any of the second are too many to be left out, and NaN
+        where neither has any in any of them.
+
+    Examples
+    --------
+    >>> ratio([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    (0.5, 0.5, 0.5)
+    """
+    a, b = (_check.numbers(values, "values", 1) for values in (first, second))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        resampled = resampled_means(a) / resampled_means(b)
+        here = float(np.mean(a) / np.mean(b))
+    return (here, *(_central(resampled) if np.isfinite(resampled).any() else (np.nan, np.nan)))
+
+
+def ratio_of_counts(first: int, second: int, both: int, replays: int) -> tuple[float, float, float]:
+    """As `ratio`, of two error probabilities by their joint counts.
+
+    Parameters
+    ----------
+    first, second, both, replays : int
+        Replays in which the first errs, the second errs and both do, and all of them.
+
+    Returns
+    -------
+    ratio, low, high : float
+
+    Examples
+    --------
+    >>> [round(value, 2) for value in ratio_of_counts(first=740, second=820, both=500, replays=5000)]
+    [0.9, 0.85, 0.96]
+    """
+    cells = np.array([both, first - both, second - both, replays - first - second + both])
+    drawn = np.random.default_rng(0).multinomial(replays, cells / replays, RESAMPLES)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        resampled = (drawn[:, 0] + drawn[:, 1]) / (drawn[:, 0] + drawn[:, 2])
+        here = float(np.float64(first) / second)
+    return (here, *(_central(resampled) if np.isfinite(resampled).any() else (np.nan, np.nan)))
+
+
+def contrasts(
+    runs: pd.DataFrame,
+    column: str,
+    pairs: Iterable[tuple[str, str]],
+    by: tuple[str, ...] = ("rho",),
+    over: str = "method",
+) -> pd.DataFrame:
+    """Differences and ratios of paired means, with 95 % intervals that see the pairing.
+
+    A difference of means gets the bootstrap percentile interval of `cobandit.stats.metrics.mean_interval`
+    over the replications' differences, one of proportions (boolean columns) Tango's score interval for pairs;
+    a ratio gets the bootstrap percentile interval over replications.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `replay_online` or `replay_identification`, each method with one set of options.
+    column : str
+        Such as ``"efficiency_regret"`` or ``"f1"``.
+    pairs : iterable of (str, str)
+        Values of ``over``; those that ``runs`` does not have are left out.
+    by : tuple of str
+        Columns that make a cell.
+    over : str
+        Column in which the two differ.
+
+    Returns
+    -------
+    DataFrame
+        Two rows a cell and pair: ``by``, ``over`` (the first), ``against`` (the second), ``measure``
+        (``"difference"``, first minus second, or ``"ratio"``, first over second), ``runs`` (replications in
+        which both are feasible), ``mean``, ``low``, ``high``.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"method": ["A", "B"] * 3, "rho": 2.0, "replication": [0, 0, 1, 1, 2, 2]})
+    >>> runs = runs.assign(status="ok", regret=[1.0, 2.0, 3.0, 4.0, 8.0, 9.0])
+    >>> contrasts(runs, "regret", [("A", "B")]).loc[0, ["mean", "low", "high"]].astype(float).tolist()
+    [-1.0, -1.0, -1.0]
+    """
+    _check.choice(column, "column", runs.columns)
+    proportion = runs[column].dtype == bool
+    pairs, rows = list(pairs), []
+    feasible = runs[runs["status"] == "ok"].assign(value=lambda frame: frame[column].astype(float))
+    for cell, group in feasible.groupby(list(by), sort=False):
+        wide = group.set_index(["replication", over])["value"].unstack()  # noqa: PD010 - nothing twice
+        for pair in pairs:
+            if not set(pair) <= set(wide):
+                continue
+            both = wide[list(pair)].dropna()
+            if both.empty:
+                continue
+            a, b = both.to_numpy().T
+            compared = {"difference": _difference(a, b, proportion), "ratio": ratio(a, b)}
+            for measure, values in compared.items():
+                rows.append((*cell, *pair, measure, len(both), *values))
+    return pd.DataFrame(rows, columns=[*by, over, "against", *VALUES])
+
+
+def _difference(a: NDArray[np.float64], b: NDArray[np.float64], proportion: bool) -> tuple[float, ...]:
+    if proportion:
+        return paired_difference(int((a > b).sum()), int((b > a).sum()), len(a))
+    return float((a - b).mean()), *mean_interval(a - b)

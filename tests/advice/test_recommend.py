@@ -1,0 +1,309 @@
+"""Recommendations: redraws and pairs against their definitions, budgets kept, stated confidence held."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import cobandit as cb
+from cobandit.advice.paired_gaps import critical, paired
+from cobandit.advice.recommendation import Question, allocate
+from cobandit.advice.resampling import redraws
+from cobandit.errors import CobanditError
+from cobandit.tables import Card, EvaluationTable
+
+
+def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
+    """Table of true or false scores with these true means; what is met is shared by half between arms."""
+    means, costs = np.asarray(means), np.asarray(costs)
+    n_arms, n_objectives = means.shape
+    difficulty = rng.random((n_objectives, n_instances))
+    names = [f"objective{d}" for d in range(n_objectives)]
+    parts = []
+    for arm in range(n_arms):
+        own = rng.random((n_objectives, n_instances))
+        met = np.where(rng.random((n_objectives, n_instances)) < shared, difficulty, own)
+        scores = (met < means[arm][:, None]).astype(float)
+        charged = costs[arm] * rng.uniform(0.5, 1.5, n_instances)
+        there = np.flatnonzero((rng.random(n_instances) >= holes) | (np.arange(n_instances) < 8))
+        named = {"config": f"arm{arm:03d}", "instance": [f"q{s:05d}" for s in there], "cost": charged[there]}
+        parts.append(pd.DataFrame(named | dict(zip(names, scores[:, there], strict=True))))
+    card = Card.model_validate(
+        {
+            "name": "drawn",
+            "title": "Drawn",
+            "source": "tests",
+            "license": "CC0-1.0",
+            "kind": "synthetic",
+            "records": "none.parquet",
+            "cost": {"column": "cost", "unit": "USD"},
+            "objectives": [{"name": name, "column": name} for name in names],
+            "split": {"profiling": n_instances // 2, "seed": 0},
+        }
+    )
+    return EvaluationTable.from_frame(pd.concat(parts, ignore_index=True), card)
+
+
+MEANS = [[0.8, 0.3], [0.6, 0.6], [0.55, 0.55], [0.3, 0.8], [0.3, 0.5], [0.2, 0.2]]
+COSTS = [1.0, 2.0, 1.0, 3.0, 1.0, 4.0]
+
+
+@pytest.fixture(scope="module")
+def ragged():
+    rng = np.random.default_rng(3)
+    while True:  # holes so many that either split of each arm keeps two instances, most times
+        try:
+            return drawn(rng, MEANS, COSTS, 60, holes=0.3)
+        except cb.TableError:
+            continue
+
+
+def wide(table, column):
+    """Instances as rows, arms as columns, NaN where there is none."""
+    rows = table.rows
+    return rows.pivot_table(index="instance", columns="config", values=column, observed=False).to_numpy()
+
+
+# ------------------------------------------------------------------------------ redraws
+
+
+def test_redraws_are_weighted_means_with_one_weight_an_instance(ragged):
+    means, costs = redraws(ragged, 5, seed=7)
+    weights = np.random.default_rng(7).standard_exponential((5, 60))
+    for column, found in [("objective0", means[..., 0]), ("objective1", means[..., 1]), ("cost", costs)]:
+        values = wide(ragged, column)
+        for r in range(5):
+            known = ~np.isnan(values)
+            expected = np.nansum(values * weights[r][:, None], axis=0) / (known * weights[r][:, None]).sum(
+                axis=0
+            )
+            np.testing.assert_allclose(found[r], expected, rtol=1e-12)
+
+
+def test_redraws_do_not_depend_on_how_they_are_cut(ragged, monkeypatch):
+    whole = redraws(ragged, 6, seed=1)
+    monkeypatch.setattr("cobandit.advice.resampling.BLOCK", 300)
+    for one, other in zip(whole, redraws(ragged, 6, seed=1), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_redraws_spread_as_means_do():
+    table = drawn(np.random.default_rng(0), MEANS, COSTS, 400)
+    means, _ = redraws(table, 4000)
+    every = table.summary()[["objective0", "objective1"]].to_numpy()
+    np.testing.assert_allclose(means.std(axis=0), np.sqrt(every * (1 - every) / 401), rtol=0.08)
+
+
+def test_redraws_never_lose_an_arm_with_few_instances():
+    rng, n = np.random.default_rng(5), 400
+    table = drawn(rng, [[0.5], [0.6]], [1.0, 1.0], n)
+    rows = table.rows
+    few = set(rows["instance"][rows["split"] == "profiling"].unique()[:2])
+    few |= set(rows["instance"][rows["split"] == "evaluation"].unique()[:2])
+    frame = rows[(rows["config"] == "arm000") | rows["instance"].isin(few)].drop(columns="split")
+    table = EvaluationTable.from_frame(frame, table.card)
+    means, costs = redraws(table, 200)
+    assert np.isfinite(means).all() and np.isfinite(costs).all()
+
+
+# ------------------------------------------------------------------------------ pairs
+
+
+def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
+    monkeypatch.setattr("cobandit.advice.resampling.BLOCK", 500)  # several blocks
+    table = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
+    found = np.vstack([ratios for _, ratios in paired(table).dominance()])
+    columns = [wide(table, f"objective{d}") for d in (0, 1)]
+    for i in range(6):
+        for j in range(6):
+            if i == j:
+                continue
+            t = []
+            for values in columns:
+                difference = values[:, j] - values[:, i]
+                one_more = 2 * values.var(axis=0, ddof=1).mean() / 60**2
+                error = np.sqrt(difference.var(ddof=1) / 60 + one_more)
+                t.append(difference.mean() / error)
+            assert found[i, j] == pytest.approx(min(t), rel=1e-9)
+
+
+def test_ratios_with_holes_use_what_each_arm_has(ragged):
+    found = np.vstack([ratios for _, ratios in paired(ragged).dominance()])
+    values = wide(ragged, "objective0"), wide(ragged, "objective1")
+    i, j, t = 0, 3, []
+    for column in values:
+        n = (~np.isnan(column)).sum(axis=0)
+        z = np.nan_to_num((column - np.nanmean(column, axis=0)) / np.sqrt(n * (n - 1)))
+        pooled = np.nanmean(np.nanvar(column, axis=0, ddof=1))
+        error = np.sqrt(((z[:, j] - z[:, i]) ** 2).sum() + pooled / n[i] ** 2 + pooled / n[j] ** 2)
+        t.append((np.nanmean(column[:, j]) - np.nanmean(column[:, i])) / error)
+    assert found[i, j] == pytest.approx(min(t), rel=1e-9)
+
+
+def test_error_of_an_efficiency_is_that_of_many_draws():
+    rng = np.random.default_rng(2)
+    compared = [paired(drawn(rng, MEANS[:2], COSTS[:2], 200)) for _ in range(200)]
+    spread = np.std([each.efficiency for each in compared], axis=0)
+    stated = np.sqrt(np.mean([each.variances[-1] for each in compared], axis=0))
+    np.testing.assert_allclose(stated, spread, rtol=0.15)
+
+
+def test_few_instances_that_all_scored_alike_settle_nothing():
+    """Four of four against none of four: the sample variances are zero, the doubt is not."""
+    table = drawn(np.random.default_rng(0), [[1.0], [0.0], [0.5]], [1.0, 1.0, 1.0], 4)
+    assert not cb.recommend(table, level=0.999).arms["front_settled"].any()
+    few, many = critical([4, 400], 0.01)
+    assert few > many
+
+
+# ------------------------------------------------------------------------------ stated confidence
+
+
+def wrong_and_settled(rng, means, costs, n_instances, tables, level):
+    """In how many tables a settled membership, and a settled best arm, was wrong; share of settled arms."""
+    truth = cb.Problem(means, costs)
+    wrong_front = wrong_best = settled = 0
+    for _ in range(tables):
+        arms = cb.recommend(
+            drawn(rng, means, costs, n_instances), level=level, replications=1
+        ).arms.sort_index()
+        sure = arms["front_settled"].to_numpy()
+        wrong_front += bool((arms["on_front"].to_numpy() != truth.pareto_mask)[sure].any())
+        best = arms["most_efficient"].to_numpy().argmax()
+        wrong_best += bool(arms["efficient_settled"].all() and best != truth.best_arm)
+        settled += sure.mean()
+    return wrong_front, wrong_best, settled / tables
+
+
+#: Arms one step from the front, where a rule that takes the best of several comparisons at their face
+#: value errs most: each of six does not quite dominate arm 0, and arm 7 is one of two alike.
+NEAR_TIES = [[0.5, 0.5], *([0.52, 0.49], [0.49, 0.52]) * 3, [0.3, 0.3], [0.3, 0.3]]
+
+
+@pytest.mark.parametrize(
+    ("means", "costs", "n_instances"),
+    [
+        (NEAR_TIES, np.linspace(1, 1.1, 9), 120),
+        (MEANS, COSTS, 40),
+        ([[0.5], [0.5], [0.48]], [1.0, 1.0, 1.0], 60),
+    ],
+    ids=["near ties", "clear and few", "one objective"],
+)
+def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs, n_instances):
+    """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
+    wrong_front, wrong_best, _ = wrong_and_settled(
+        np.random.default_rng(8), means, costs, n_instances, 100, 0.8
+    )
+    most = stats.binom.isf(0.002, 100, 0.2)
+    assert wrong_front <= most and wrong_best <= most
+
+
+def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
+    """The test above can fail: with critical values of one comparison instead of all, it does."""
+    monkeypatch.setattr("cobandit.advice.questions.critical", lambda counts, alpha: np.full(len(counts), 0.3))
+    wrong_front, _, _ = wrong_and_settled(
+        np.random.default_rng(8), NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8
+    )
+    assert wrong_front > stats.binom.isf(0.002, 60, 0.2)
+
+
+def test_more_instances_settle_more():
+    shares = [
+        wrong_and_settled(np.random.default_rng(4), MEANS, COSTS, n, 6, 0.95)[2] for n in (20, 200, 2000)
+    ]
+    assert shares[0] < shares[1] < shares[2] and shares[2] > 0.8
+
+
+def test_the_estimated_evaluations_are_what_it_takes():
+    """Three times what is said to be needed settles a question most times, a tenth of it seldom."""
+    means, costs, rng, n = [[0.56, 0.56], [0.5, 0.5]], [1.0, 1.0], np.random.default_rng(9), 100
+    first = [cb.recommend(drawn(rng, means, costs, n), replications=1).questions for _ in range(30)]
+    asked = [q[(q["kind"] == "front") & (q["configuration"] == "arm001")] for q in first]
+    extra = np.median([q["evaluations"].iloc[0] / 2 for q in asked if len(q)])
+    settled = []
+    for factor in (0.1, 3):
+        tables = [drawn(rng, means, costs, int(n + factor * extra)) for _ in range(20)]
+        settled.append(
+            np.mean([cb.recommend(t, replications=1).arms.loc["arm001", "front_settled"] for t in tables])
+        )
+    assert settled[0] < 0.4 and settled[1] > 0.8
+
+
+# ------------------------------------------------------------------------------ the budget
+
+
+@given(st.integers(0, 2**32), st.floats(0.01, 1e4), st.integers(1, 6))
+def test_an_allocation_is_whole_and_within_its_budget(seed, budget, n_questions):
+    rng = np.random.default_rng(seed)
+    costs = rng.uniform(0.1, 5, 8)
+    questions = []
+    for _ in range(n_questions):
+        arms = rng.choice(8, size=rng.integers(2, 5), replace=False)
+        extra = rng.integers(1, 50, len(arms)).astype(float)
+        if rng.random() < 0.1:
+            extra[0] = np.inf
+        questions.append(
+            Question("front", arms[0], arms[1], 1.0, 2.0, arms, extra, float(extra @ costs[arms]))
+        )
+    granted = allocate(questions, costs, budget)
+    assert granted.dtype == np.int64 and (granted >= 0).all()
+    assert granted @ costs <= budget * (1 + 1e-9)
+    finite = [q for q in questions if np.isfinite(q.price)]
+    wanted = np.zeros(8)
+    for question in finite:
+        wanted[question.arms] = np.maximum(wanted[question.arms], question.extra)
+    assert (granted <= wanted).all()
+    assert (allocate(questions, costs, 1e9) == wanted).all()
+    if finite:
+        # what is left cannot buy what the first unfunded question still lacks of any of its arms
+        lacking = [q for q in sorted(finite, key=lambda q: q.price) if (granted[q.arms] < q.extra).any()]
+        left = budget - granted @ costs
+        if lacking:
+            short = lacking[0].arms[granted[lacking[0].arms] < lacking[0].extra]
+            assert left < costs[short].max() * (1 + 1e-9)
+
+
+def test_a_recommendation_adds_up(synthetic):
+    advice = cb.recommend(synthetic, budget=20_000)
+    arms, plain = advice.arms, json.loads(json.dumps(advice.to_dict(), allow_nan=False))
+    assert 0 < advice.spent <= 20_000 and advice.spent == pytest.approx((arms["next"] * arms["cost"]).sum())
+    assert set(plain["front"]) == set(synthetic.summary().query("on_front").index)
+    assert plain["best"] == arms.index[0] == advice.best
+    assert arms["efficient_share"].sum() == pytest.approx(1)
+    unsettled = set(arms.index[~arms["front_settled"]])
+    assert unsettled == set(advice.questions.query("kind == 'front'")["configuration"]) and unsettled
+    assert advice.questions["price"].is_monotonic_increasing
+    assert len(plain["arms"]) == 24 and plain["price_of_next"] == advice.spent
+
+
+def test_an_exact_tie_is_said_to_be_one():
+    table = drawn(np.random.default_rng(0), [[0.5, 0.5], [0.7, 0.2]], [1.0, 1.0], 50)
+    rows = table.rows.drop(columns="split")
+    twin = rows[rows["config"] == "arm000"].assign(config="twin")
+    advice = cb.recommend(EvaluationTable.from_frame(pd.concat([rows, twin]), table.card), budget=10)
+    tied = advice.questions[np.isinf(advice.questions["price"])]
+    assert {"arm000", "twin"} <= set(tied["configuration"])
+    assert np.isfinite(advice.needed) and advice.to_dict()["ties"] == len(tied)
+    json.dumps(advice.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"budget": 0}, "budget is 0"),
+        ({"budget": float("nan")}, "finite"),
+        ({"level": 1.0}, "below 1"),
+        ({"level": -0.1}, "level"),
+        ({"replications": 0}, "replications"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_numbers_are_refused(arguments, message, synthetic):
+    with pytest.raises(CobanditError, match=message):
+        cb.recommend(synthetic, **arguments)

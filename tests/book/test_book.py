@@ -1,0 +1,324 @@
+"""The built book: links, anchors, alternative texts; and the Sphinx extension on a small book of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+HTML = ROOT / "_build" / "html"
+EXTENSION = ROOT / "book" / "_ext"
+
+built = [
+    pytest.mark.book,
+    pytest.mark.skipif(not (HTML / "index.html").exists(), reason="the book is not built: run `make book`"),
+]
+
+
+def contents() -> list[str]:
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+
+
+#: Every page that was built, those of the source code and the index included.
+PAGES = sorted(
+    path.relative_to(HTML).as_posix() for path in HTML.rglob("*.html") if "_static" not in path.parts
+)
+
+
+class Page(HTMLParser):
+    """Ids, links, images and text of one page."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.assets: list[str] = []
+        self.images: list[dict[str, str]] = []
+        self.text: list[str] = []
+        self.silent = 0
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        given = {name: value or "" for name, value in attributes}
+        self.ids |= {given[name] for name in ("id", "name") if name in given}
+        self.silent += tag in ("script", "style")
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if (tag == "link" and "stylesheet" in given.get("rel", "")) or (tag == "script" and "src" in given):
+            self.assets.append(given.get("href") or given["src"])
+        if tag == "img":
+            self.images.append(given)
+
+    def handle_endtag(self, tag):
+        self.silent -= tag in ("script", "style")
+
+    def handle_data(self, data):
+        if not self.silent:
+            self.text.append(data)
+
+
+@cache
+def page(path: Path) -> Page:
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def html_of(name: str) -> Path:
+    return HTML / f"{name}.html"
+
+
+class TestBuiltBook:
+    pytestmark = built
+
+    @pytest.mark.parametrize("name", contents())
+    def test_page_is_there(self, name):
+        assert html_of(name).exists()
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_links_and_anchors_lead_somewhere(self, name):
+        here = HTML / name
+        broken = []
+        for link in page(here).links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or link in ("", "#"):
+                continue
+            target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
+            if not target.exists() or (
+                parts.fragment
+                and target.suffix == ".html"
+                and unquote(parts.fragment) not in page(target).ids
+            ):
+                broken.append(link)
+        assert not broken
+
+    @pytest.mark.parametrize("name", contents())
+    def test_nothing_is_loaded_from_elsewhere(self, name):
+        here = html_of(name)
+        assets = [*page(here).assets, *(image["src"] for image in page(here).images)]
+        away = [asset for asset in assets if urlsplit(asset).netloc]
+        lost = [
+            asset
+            for asset in assets
+            if not away and not (here.parent / unquote(urlsplit(asset).path)).exists()
+        ]
+        assert not away and not lost
+
+    @pytest.mark.parametrize("name", contents())
+    def test_images_say_what_they_show(self, name):
+        # myst-nb writes the file name as alternative text where a notebook gives none
+        silent = [
+            image["src"]
+            for image in page(html_of(name)).images
+            if len(image.get("alt", "")) < 20 or "/" in image["alt"]
+        ]
+        assert not silent
+        told = [image["alt"] for image in page(html_of(name)).images]
+        assert len(told) == len(set(told)), "two pictures with the same words"
+
+    @pytest.mark.parametrize("name", [name for name in contents() if name.startswith("notebooks/")])
+    def test_pictures_lead_to_their_files(self, name):
+        drawn = [image["src"] for image in page(html_of(name)).images if "_images/" in image["src"]]
+        assert set(drawn) <= set(page(html_of(name)).links)
+
+    @pytest.mark.parametrize("name", contents())
+    def test_no_machinery_shows(self, name):
+        text = "".join(page(html_of(name)).text)
+        # the reference shows errors on purpose, in examples
+        tracebacks = [] if name == "book/api" else ["Traceback (most recent"]
+        left = [word for word in ["{glue", *tracebacks, "To be computed", "<Figure size"] if word in text]
+        left += re.findall(r"\{(?:prf:ref|numref|eq|cite:?\w*)\}`", text)
+        assert not left
+
+    def test_statements_carry_the_papers_numbers(self):
+        """Theorems, lemmas and corollaries are the paper's; what is ours is a proposition."""
+        caption = re.compile(r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)')
+        found = [
+            match.groups()
+            for name in contents()
+            for match in caption.finditer(html_of(name).read_text(encoding="utf-8"))
+        ]
+        assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {who for who, _ in found}
+        assert [who for who, title in found if f"paper’s {who}" not in title] == []
+
+    @pytest.mark.parametrize("name", contents())
+    def test_no_cell_warned(self, name):
+        assert not re.search(r'class="[^"]*\bstderr\b', html_of(name).read_text(encoding="utf-8"))
+
+
+needs_sphinx = pytest.mark.skipif(
+    any(shutil.which(name, path=str(Path(sys.executable).parent)) is None for name in ["jupyter-book"]),
+    reason="jupyter-book is not installed",
+)
+
+CONFIG = """\
+title: A small book
+only_build_toc_files: true
+execute: {{execute_notebooks: cache}}
+repository: {{url: ""}}
+sphinx:
+  local_extensions: {{cobandit_book: {extension}}}
+  config: {{nb_execution_raise_on_error: true}}
+"""
+HEADER = """\
+---
+jupytext:
+  text_representation: {{extension: .md, format_name: myst}}
+{extra}kernelspec: {{display_name: Python 3, language: python, name: python3}}
+---
+
+"""
+RUNS = (
+    "# A page that runs\n\nSee [the other](needs-a-table.md).\n\n```{code-cell} ipython3\nprint(6 * 7)\n```\n"
+)
+NEEDS = """\
+(the-label)=
+# A page that needs a table
+
+What this page would show,
+in one paragraph.
+
+Its second paragraph has {glue:text}`a_number`.
+
+```{code-cell} ipython3
+raise SystemExit("this page must not run")
+```
+"""
+
+
+@pytest.fixture
+def small_book(tmp_path):
+    (tmp_path / "book" / "_static").mkdir(parents=True)
+    (tmp_path / "book" / "_static" / "custom.css").write_text("")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "cobandit").mkdir()
+    (tmp_path / "cobandit" / "a.py").write_text("x = 1\n")
+    (tmp_path / "_config.yml").write_text(CONFIG.format(extension=EXTENSION))
+    (tmp_path / "_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n- file: notebooks/runs\n- file: notebooks/needs-a-table\n"
+    )
+    (tmp_path / "intro.md").write_text("# Intro\n\nTo [a section](the-label).\n")
+    (tmp_path / "notebooks" / "runs.md").write_text(HEADER.format(extra="") + RUNS)
+    needs = "cobandit: {needs: swebench-bash-only}\n"
+    (tmp_path / "notebooks" / "needs-a-table.md").write_text(HEADER.format(extra=needs) + NEEDS)
+    return tmp_path
+
+
+def build(book: Path) -> str:
+    environment = os.environ | {
+        "XDG_CACHE_HOME": str(book / "cache"),
+        "COBANDIT_CACHE": str(book / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        # where nothing listens: the suite touches no network
+        **dict.fromkeys(["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"], "http://127.0.0.1:9"),
+    }
+    environment.pop("COBANDIT_MIRROR", None)
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", "-W", "-n", "--keep-going", "."]
+    done = subprocess.run(command, cwd=book, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@needs_sphinx
+def test_page_whose_table_is_missing_says_so_and_the_rest_builds(small_book):
+    build(small_book)
+    html = small_book / "_build" / "html" / "notebooks"
+    assert "42" in "".join(Page((html / "runs.html").read_text(encoding="utf-8")).text)
+    text = "".join(Page((html / "needs-a-table.html").read_text(encoding="utf-8")).text)
+    assert "A page that needs a table" in text
+    assert "What this page would show,\nin one paragraph." in text
+    assert "swebench-bash-only" in text and "COBANDIT_MIRROR" in text
+    assert "second paragraph" not in text and "must not run" not in text
+
+    caches = small_book / "_build" / ".jupyter_cache"
+    (first,) = caches.iterdir()
+    assert "no targets are out of date" in build(small_book)
+    assert list(caches.iterdir()) == [first]
+    (small_book / "cobandit" / "a.py").write_text("x = 2\n")
+    assert "config changed" in build(small_book), "a changed library makes every page run again"
+    assert len(list(caches.iterdir())) == 2
+
+
+@pytest.fixture
+def extension(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(EXTENSION))
+    import availability
+    import cobandit_book
+
+    return availability, cobandit_book
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("---\ncobandit: {needs: a}\n---\n", ["a"]),
+        ("---\njupytext: {}\ncobandit:\n  needs: [a, b]\n---\n", ["a", "b"]),
+        ("---\njupytext: {}\n---\n", []),
+        ("", []),
+    ],
+)
+def test_front_matter_names_the_tables(extension, header, names):
+    availability, _ = extension
+    assert availability.needs(header + "\n# Title\n") == names
+
+
+def test_cache_key_follows_content_and_not_file_times(extension, tmp_path):
+    _, cobandit_book = extension
+    (tmp_path / "cobandit").mkdir()
+    (tmp_path / "data").mkdir()
+    module = tmp_path / "cobandit" / "a.py"
+    module.write_text("x = 1\n")
+    first = cobandit_book.content_key(tmp_path, [])
+    os.utime(module, (0, 0))
+    assert cobandit_book.content_key(tmp_path, []) == first
+    assert cobandit_book.content_key(tmp_path, ["a-table"]) != first
+    (tmp_path / "data" / "b.csv").write_text("1\n")
+    assert cobandit_book.content_key(tmp_path, []) != first
+
+
+def test_example_card_of_the_data_page_is_a_card():
+    from cobandit.tables import Card
+
+    page = (ROOT / "book" / "data.md").read_text(encoding="utf-8")
+    example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    card = Card(**example)
+    assert card.columns == ("config", "instance", "cost_usd", "correct", "latency_s", "model", "prompt")
+
+
+def test_source_pages_lead_back_to_where_a_thing_is_documented(extension):
+    _, cobandit_book = extension
+    names = ["cobandit.CoPSI", "cobandit.CoPSI.ask", "cobandit.Journal.ask", "cobandit.tables.available"]
+    anchors = {name: name for name in names} | {"cobandit.policies.online.HVUCB": "cobandit.HVUCB"}
+    for written, meant in [
+        ("cobandit.CoPSI", "cobandit.CoPSI"),
+        ("cobandit.policies.identification.CoPSI", "cobandit.CoPSI"),
+        ("cobandit.policies.identification.CoPSI.ask", "cobandit.CoPSI.ask"),
+        ("cobandit.available", "cobandit.tables.available"),
+        ("cobandit.policies.online.HVUCB", "cobandit.HVUCB"),
+        ("cobandit.nothing", ""),
+    ]:
+        link = '<a href="../book/api.html#{}">[docs]</a>'
+        assert cobandit_book.lead_back(link.format(written), anchors) == link.format(meant)
+
+
+@pytest.mark.parametrize("address", ["", "https://example.org/someone/cobandit"])
+def test_buttons_appear_once_the_project_has_an_address(extension, tmp_path, monkeypatch, address):
+    availability, cobandit_book = extension
+    urls = f'[project.urls]\nRepository = "{address}"\n' if address else ""
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "cobandit"\n{urls}')
+    monkeypatch.setattr(availability, "ROOT", tmp_path)
+    config = SimpleNamespace(html_theme_options={})
+    cobandit_book.link_the_repository(None, config)
+    assert config.html_theme_options.get("repository_url", "") == address
+    assert ("launch_buttons" in config.html_theme_options) == bool(address)

@@ -1,0 +1,165 @@
+"""The built book in a browser, every other machine out of reach: it renders, reads well, is accessible."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+
+import pytest
+from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, WIDTH, Visit
+
+pytestmark = [pytest.mark.browser, NEEDS_CHROMIUM, NEEDS_BOOK]
+
+#: Every page of the book and the index; of the pages of source code, which one template makes, the longest.
+BUILT = [path for path in HTML.rglob("*.html") if "_static" not in path.parts and path != HTML / "index.html"]
+SOURCES = sorted((path for path in BUILT if "_modules" in path.parts), key=lambda path: path.stat().st_size)
+PAGES = sorted(path.relative_to(HTML).as_posix() for path in {*BUILT, *SOURCES[-1:]} - set(SOURCES[:-1]))
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/favicon.ico":  # Chromium asks once, whatever the pages say
+            self.send_response(204)
+            self.end_headers()
+        else:
+            super().do_GET()
+
+    def log_message(self, format, *arguments):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address():
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(HTML))
+    )
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+#: Wide things have to scroll by themselves, and who has no mouse has to reach them with the keyboard.
+OUT_OF_REACH = """[...document.querySelectorAll('article *')].filter(e =>
+    ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1
+    && e.checkVisibility() && e.tabIndex < 0 && !e.querySelector('a[href], input, button, [tabindex="0"]')
+).map(e => e.outerHTML.slice(0, 120))"""
+
+#: Formulas whose right end no scrolling brings into sight, those in closed dropdowns included.
+CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(formula => {
+    let right = formula.getBoundingClientRect().right;
+    for (let e = formula; e; e = e.parentElement) {
+        const style = getComputedStyle(e), edge = e.getBoundingClientRect().right;
+        if (style.overflowX == 'visible' || style.display == 'inline') continue;
+        if (style.overflowX != 'hidden' && e.scrollWidth > e.clientWidth + 1) right = edge;
+        else if (right > edge + 1) return true;
+    }
+    return right > innerWidth + 1;
+}).map(formula => formula.parentElement.className + formula.textContent.slice(0, 120))"""
+
+#: Thousands of words of code have a few colours: each is looked at once, the others become plain text.  So do
+#: formulas after the first of a page; and of what templates write in hundreds, entries of the reference and
+#: the index and rows of long tables, each eighth stays.  The list of all pages is looked at on one of them.
+ALIKE = """seen => {
+    if (seen.length) document.querySelectorAll('.bd-sidebar-primary ul').forEach(list => list.remove());
+    const repeated = document.querySelectorAll(
+        'dl.py:not(:has(dl.py)), .genindextable li, tbody tr:nth-child(n + 20)'
+    );
+    repeated.forEach((entry, i) => i % 8 && entry.remove());
+    const formulas = [...document.querySelectorAll('article mjx-container')];
+    formulas.slice(12).forEach(formula => formula.replaceWith('x'));
+    return [...document.querySelectorAll('article :is(pre, dt.sig) span[class]')].flatMap(word => {
+        const kind = word.className;
+        if (!seen.includes(kind) && !word.children.length) { seen.push(kind); return [kind]; }
+        if (!word.children.length) word.replaceWith(...word.childNodes);
+        return [];
+    });
+}"""
+
+
+@pytest.fixture(scope="module")
+def colours():
+    """Kinds of words of code that axe-core has looked at."""
+    return []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, name):
+    visit = Visit(browser, f"{address}/{name}")
+    tab = visit.tab
+    try:
+        assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)") == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= WIDTH
+        formulas = tab.locator("article .math")
+        if count := formulas.count():
+            assert tab.locator("article .math mjx-container").count() >= count
+            assert tab.locator("mjx-merror").count() == 0
+            fonts = (
+                "[...document.fonts].filter(f => f.status == 'loaded' && f.family.startsWith('MJX')).length"
+            )
+            assert tab.evaluate(fonts) > 0
+        header = tab.locator(".bd-header")
+        assert not header.count() or not header.first.is_visible()
+
+        tab.set_viewport_size({"width": PHONE, "height": 800})
+        tab.wait_for_timeout(600)  # the theme looks at widths anew when they have settled
+        assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE
+        tab.evaluate("document.querySelectorAll('article details').forEach(d => d.open = true)")
+        tab.wait_for_timeout(100)
+        assert tab.evaluate(OUT_OF_REACH) == []
+        assert tab.evaluate(CUT_OFF) == []
+        assert not visit.complaints
+        assert not visit.went_to(address)
+
+        tab.set_viewport_size({"width": WIDTH, "height": 900})
+        colours += tab.evaluate(ALIKE, colours)
+        faults = {"light": visit.serious()}
+        tab.emulate_media(color_scheme="dark")
+        tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
+        faults["dark"] = visit.serious("color-contrast")  # nothing else changes with the theme
+        assert not any(faults.values()), faults
+    finally:
+        tab.close()
+
+
+@pytest.mark.parametrize("name", ["book/intro.html", "book/notation.html"])
+def test_page_opens_from_disk(browser, name):
+    """A reader opens _build/html/index.html without any server."""
+    visit = Visit(browser, (HTML / name).as_uri())
+    try:
+        assert not visit.complaints
+        assert not visit.went_to(HTML.as_uri())
+        formulas = visit.tab.locator("article .math").count()
+        assert visit.tab.locator("article .math mjx-container").count() >= formulas
+    finally:
+        visit.tab.close()
+
+
+def test_first_screen_leads_every_reader_on(browser, address):
+    """Question, algorithms, picture, what replicated and where to go next, without scrolling."""
+    visit = Visit(browser, f"{address}/book/intro.html")
+    try:
+        cards = [card.bounding_box() for card in visit.tab.locator("article .sd-card").all()]
+        assert len(cards) == 3
+        assert max(card["y"] + card["height"] for card in cards) <= visit.tab.viewport_size["height"]
+    finally:
+        visit.tab.close()
+
+
+def test_front_door_leads_to_the_first_page(browser, address):
+    tab = browser.new_page()
+    try:
+        tab.goto(f"{address}/index.html")
+        tab.wait_for_url("**/book/intro.html")
+        assert tab.locator("article h1").count() == 1
+    finally:
+        tab.close()
+
+
+def test_search_finds_a_word_without_help(browser, address):
+    visit = Visit(browser, f"{address}/search.html?q=hypervolume")
+    try:
+        visit.tab.wait_for_selector("#search-results li a", timeout=15000)
+        assert not visit.went_to(address)
+    finally:
+        visit.tab.close()

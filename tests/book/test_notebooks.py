@@ -1,0 +1,119 @@
+"""Notebooks come in pairs: NAME.md is the source, NAME.ipynb the same cells with their outputs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+
+from cobandit import tables
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "notebooks").glob("*.md"))
+# The page that teaches the template says what it needs in its own way; the rest hold these three.
+PARAMETERS = {"dataset", "replications", "seed"}
+OF_THE_RECONSTRUCTIONS = {"reconstructions"}  # a page on these tables and no others
+
+each_source = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+
+
+def cells(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    return [(cell.cell_type, cell.source.strip()) for cell in notebook.cells]
+
+
+def parameters_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    return [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+
+
+@each_source
+def test_pair_holds_the_same_cells(source):
+    stored = source.with_suffix(".ipynb")
+    assert stored.exists(), f"{stored.name} is missing: run `make notebooks`"
+    here, there = jupytext.read(source), nbformat.read(stored, as_version=4)
+    assert cells(here) == cells(there), f"{source.name} and {stored.name} differ: run `make notebooks`"
+    tags = [[cell.metadata.get("tags", []) for cell in notebook.cells] for notebook in (here, there)]
+    assert tags[0] == tags[1]
+    nbformat.validate(there)
+
+
+@pytest.mark.parametrize("stored", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_stored_notebook_has_a_source(stored):
+    assert stored.with_suffix(".md").exists()
+
+
+@each_source
+def test_stored_notebook_was_run_in_order_and_without_error(source):
+    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    outputs = [output for cell in code for output in cell.outputs]
+    assert outputs, "no outputs are stored"
+    assert not [output for output in outputs if output.output_type == "error"]
+
+
+@each_source
+def test_parameters_cell_is_one_and_can_be_read(source):
+    notebook = jupytext.read(source)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    found = parameters_of(notebook)
+    loads_a_table = re.search(r"\bcb\.(load|read)\(", code)
+    assert len(found) <= 1
+    if not loads_a_table or source.stem in OF_THE_RECONSTRUCTIONS:
+        return
+    assert found, f"{source.name} loads a table and has no cell tagged `parameters`"
+    assigned = {
+        target.id
+        for node in ast.parse(found[0].source).body
+        for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
+        if isinstance(target, ast.Name)
+    }
+    assert assigned >= PARAMETERS
+
+
+@each_source
+def test_every_picture_is_described(source):
+    """Alternative text is asked for where the picture is made; test_book looks at what became of it."""
+    for cell in jupytext.read(source).cells:
+        if (
+            cell.cell_type == "code"
+            and "plt.show()" in cell.source
+            and "remove" not in str(cell.metadata.get("tags"))
+        ):
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert alt.strip(), (
+                f"a picture without `mystnb: {{image: {{alt: ...}}}}` in {source.name}:\n{cell.source}"
+            )
+
+
+def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    """Caption and text of each table that was put out."""
+    html = [
+        output.data.get("text/html", "")
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "data" in output
+    ]
+    shown = [table for text in html for table in re.findall(r"<table.*?</table>", text, re.DOTALL)]
+    found = [(re.search(r"<caption>(.*?)</caption>", table, re.DOTALL), table) for table in shown]
+    return [(caption.group(1) if caption else "", table) for caption, table in found]
+
+
+@each_source
+def test_tables_of_reconstructions_say_so(source):
+    """In the caption, on pages about them; elsewhere in the caption or wherever a cell names one."""
+    known = tables.datasets()
+    reconstructions = known.loc[known["kind"] == "reconstruction", "name"].tolist()
+    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    default = "\n".join(cell.source for cell in parameters_of(notebook))
+    about_them = source.stem in OF_THE_RECONSTRUCTIONS or any(
+        f'"{name}"' in default for name in reconstructions
+    )
+    for caption, table in captions_of(notebook):
+        unsaid = re.search(rf"\b({'|'.join(reconstructions)})\b(?! \(reconstruction)", table)
+        assert "reconstruction" in caption or not (about_them or unsaid), (
+            f"{source.stem}: the table {caption!r} does not say that it shows reconstructions"
+        )

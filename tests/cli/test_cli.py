@@ -1,0 +1,214 @@
+"""The `cobandit` command: what it writes and prints, and that bad input never ends in a traceback."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import cobandit as cb
+from cobandit.cli import app as cli
+from cobandit.stats import metrics
+from cobandit.tables.catalogue import data_directory
+
+COMMAND = Path(sys.executable).with_name("cobandit")
+BUNDLED = data_directory() / "synthetic-24.parquet"
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """A folder of its own, no mirror."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COBANDIT_MIRROR", raising=False)
+
+
+def call(*words):
+    """The command as the script runs it, `main` with its messages, but in this process."""
+    result = CliRunner().invoke(cli.app, [str(word) for word in words], prog_name="cobandit")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def shell(*words):
+    """The installed script."""
+    return subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+def test_version():
+    assert call("--version").stdout == f"cobandit {cb.__version__}\n"
+    done = shell("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"cobandit {cb.__version__}\n", "")
+    module = subprocess.run([sys.executable, "-m", "cobandit", "--version"], capture_output=True, text=True)
+    assert module.stdout == done.stdout
+
+
+def test_help_names_the_commands_and_the_methods():
+    assert all(word in call("--help").stdout for word in ("datasets", "validate", "replay"))
+    text = call("replay", "--help").stdout
+    assert all(word in text for word in ("CoHVUCB", "PSISR", "--rho", "--picture", "synthetic-24"))
+
+
+def test_datasets():
+    text = call("datasets").stdout
+    for row in cb.datasets().itertuples():
+        assert row.name in text and row.license in text
+
+
+def test_validate():
+    result = call("validate", BUNDLED)
+    assert result.exit_code == 0
+    assert "24 configurations x 400 instances" in result.stdout and result.stdout.endswith("valid\n")
+    front = re.search("Pareto set: (.*) valid", " ".join(result.stdout.split())).group(1)
+    assert front.split(", ") == list(cb.load("synthetic-24").summary().query("on_front").index)
+
+
+def test_validate_lists_faults(tmp_path):
+    (tmp_path / "bad.csv").write_text("config,instance,usd,ok\na,1,0,1\na,2,1,7\n")
+    (tmp_path / "bad.yml").write_text(
+        "{name: bad, title: Bad, source: me, license: CC0-1.0, kind: synthetic, records: bad.csv, "
+        "cost: {column: usd, unit: USD}, objectives: [{name: ok, column: ok}], split: {profiling: 2}}"
+    )
+    done = shell("validate", "bad.csv")
+    assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr
+    assert "usd" in done.stderr and "ok" in done.stderr
+
+
+ONLINE = ["-m", "CoHVUCB:reward_scale=0.01,eta=0.05", "-m", "UniformAllocation"]
+FOUND = ["-m", "CoPSI", "-m", "PSISR:rounds=mean"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_replay_online(suffix):
+    words = ["replay", "synthetic-24", "-o", f"runs.{suffix}", *ONLINE, "-b", 0.5, "-b", 4]
+    result = call(*words, "--replications", 3, "--seed", 5, "--picture", "runs.png")
+    assert result.exit_code == 0 and "12 runs written" in result.stdout
+    assert "infeasible" in result.stdout  # rho = 1/2
+    runs = pd.read_csv("runs.csv") if suffix == "csv" else pd.read_parquet("runs.parquet")
+    methods = [cb.spec("CoHVUCB", reward_scale=0.01, eta=0.05), "UniformAllocation"]
+    expected = cb.replay_online(cb.load("synthetic-24"), methods, [0.5, 4], replications=3, seed=5)
+    runs["options"] = runs["options"].fillna("")  # a CSV has no empty text
+    pd.testing.assert_frame_equal(runs, expected, check_dtype=False)
+    assert Path("runs.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in Path().iterdir()) == [f"runs.{suffix}", "runs.png"] or suffix > "d"
+
+
+@pytest.mark.parametrize("picture", ["runs.svg", "runs.pdf"])
+def test_replay_identification(picture):
+    words = ["replay", "synthetic-24", "-o", "runs.csv", *FOUND, "-b", 40, "--costs", "realised"]
+    result = call(*words, "--replications", 3, "--picture", picture)
+    assert result.exit_code == 0 and Path(picture).stat().st_size > 1000
+    methods = ["CoPSI", cb.spec("PSISR", rounds="mean")]
+    expected = cb.replay_identification(
+        cb.load("synthetic-24"), methods, 40, replications=3, costs="realised"
+    )
+    runs = pd.read_csv("runs.csv", keep_default_na=False)
+    assert runs["returned"].tolist() == ["; ".join(names) for names in expected["returned"]]
+    assert runs["correct"].tolist() == expected["correct"].tolist()
+
+
+def test_replay_prints_the_summary():
+    result = call("replay", "synthetic-24", "-o", "runs.csv", "-m", "HVUCB", "-b", 4, "--replications", 4)
+    runs = cb.replay_online(cb.load("synthetic-24"), "HVUCB", 4, replications=4)
+    (cell,) = metrics.summarise(runs, "efficiency_regret").itertuples()
+    assert all(f"{value:.4g}" in result.stdout for value in (cell.mean, cell.low, cell.high))
+
+
+def test_replay_of_a_file_by_the_script():
+    words = ["-b", 2, "--replications", 2, "--workers", 2, "--backend", "threading"]
+    done = shell("replay", BUNDLED, "-o", "runs.parquet", *words)
+    assert done.returncode == 0, done.stderr
+    runs = pd.read_parquet("runs.parquet")
+    assert runs["method"].unique().tolist() == list(cb.replay.kernels.ONLINE)
+    assert "replaying" not in done.stdout  # progress is no result: it goes to the standard error
+
+
+def test_a_picture_without_any_feasible_budget():
+    words = ["-m", "CoPSI", "-b", 1, "--replications", 2, "--picture", "runs.png"]
+    assert call("replay", "synthetic-24", "-o", "runs.csv", *words).exit_code == 0
+    assert Path("runs.png").exists()
+
+
+REPLAY = ["replay", "synthetic-24", "--output", "runs.csv", "--replications", "2"]
+
+
+BAD = {
+    "unknown command": (["replya"], "No such command"),
+    "no output": (["replay", "synthetic-24"], "output"),
+    "unknown table": (["replay", "synthetc-24", "-o", "runs.csv"], "did you mean 'synthetic-24'"),
+    "missing file": (["replay", "none.csv", "-o", "runs.csv"], "no such file"),
+    "missing records": (["validate", "none.csv"], "no such file"),
+    "a folder as records": (["validate", "."], "no such file"),
+    "unknown card": (["validate", BUNDLED, "--card", "none.yml"], "none.yml"),
+    "unknown method": ([*REPLAY, "-m", "CoHVUBC"], "Did you mean 'CoHVUCB'"),
+    "methods of two kinds": ([*REPLAY, "-m", "CoPSI", "-m", "HVUCB"], "not a method for identification"),
+    "unknown option": ([*REPLAY, "-m", "CoHVUCB:reward_scales=1"], "Did you mean 'reward_scale'"),
+    "option without value": ([*REPLAY, "-m", "CoHVUCB:alpha"], "NAME:option=value"),
+    "option of the wrong kind": ([*REPLAY, "-m", "CoHVUCB:alpha=high", "-b", "4"], "alpha"),
+    "option that is no YAML": ([*REPLAY, "-m", "CoHVUCB:alpha=[1"], "alpha"),
+    "option that is a list": ([*REPLAY, "-m", "CoHVUCB:alpha=[1]"], "single value"),
+    "budget of zero": ([*REPLAY, "-b", "0"], "rho"),
+    "negative budget": ([*REPLAY, "-b", "-4"], "rho"),
+    "budget NaN": ([*REPLAY, "-b", "nan"], "rho"),
+    "budget as text": ([*REPLAY, "-b", "much"], "--rho"),
+    "budget twice": ([*REPLAY, "-b", "2", "-b", "2"], "different"),
+    "no replications": ([*REPLAY[:-1], "0"], "replications"),
+    "negative seed": ([*REPLAY, "--seed", "-1"], "seed"),
+    "no workers": ([*REPLAY, "--workers", "0"], "workers"),
+    "unknown back end": ([*REPLAY, "--backend", "threads"], "Did you mean 'threading'"),
+    "Dask without scheduler": ([*REPLAY, "--backend", "dask"], "scheduler"),
+    "scheduler without Dask": ([*REPLAY, "--scheduler", "tcp://127.0.0.1:1"], "dask"),
+    "unknown costs": ([*REPLAY, "-m", "CoPSI", "--costs", "real"], "Did you mean 'realised'"),
+    "unknown costs, online": ([*REPLAY, "-m", "HVUCB", "--costs", "real"], "realised"),
+    "output of another kind": (["replay", "synthetic-24", "-o", "runs.xlsx"], ".parquet or .csv"),
+    "output nowhere": (["replay", "synthetic-24", "-o", "none/runs.csv"], "no folder"),
+    "output is a folder": (["replay", "synthetic-24", "-o", "folder.csv", "-b", "2"], "folder.csv"),
+    "picture of another kind": ([*REPLAY, "--picture", "runs.gif"], ".png"),
+    "picture nowhere": ([*REPLAY, "--picture", "none/runs.png"], "no folder"),
+    "picture is a folder": ([*REPLAY, "-b", "2", "--picture", "folder.png"], "folder.png"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
+def test_bad_input_gives_one_message_and_exit_code_2(words, message, monkeypatch, capfd):
+    """`main` in this process: what it prints, how it exits, and what it leaves in the folder."""
+    for name in ("folder.csv", "folder.png"):
+        Path(name).mkdir()
+    before = sorted(Path().iterdir())
+    monkeypatch.setattr(sys, "argv", ["cobandit", *map(str, words)])
+    with pytest.raises(SystemExit) as exit_:
+        cli.main()
+    out, err = capfd.readouterr()
+    assert exit_.value.code == 2
+    assert message in " ".join(re.sub("[│╭╮╰╯─]", " ", err).split())
+    assert len(re.findall("error", err, re.IGNORECASE)) <= 1 and "Traceback" not in err + out
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["unknown table", "option that is no YAML", "output is a folder", "budget NaN"]
+)
+def test_bad_input_to_the_script(name):
+    Path("folder.csv").mkdir()
+    words, message = BAD[name]
+    done = shell(*words)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and message in done.stderr
+
+
+@pytest.mark.parametrize("before", [None, "of an earlier run"])
+def test_a_failed_write_leaves_the_final_name_as_it_was(before, monkeypatch):
+    if before:
+        Path("runs.csv").write_text(before)
+
+    def broken(self, path, **how):
+        Path(path).write_text("half a")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", broken)
+    monkeypatch.setattr(sys, "argv", ["cobandit", *REPLAY, "-b", "2"])
+    with pytest.raises(SystemExit) as exit_:
+        cli.main()
+    assert exit_.value.code == 2
+    assert [path.read_text() for path in Path().glob("*.csv")] == ([before] if before else [])

@@ -1,0 +1,329 @@
+"""The checks of the identification theory: each against a slow twin, and the statements at smaller size."""
+
+from itertools import permutations, product
+from math import log, sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+from support.asking import noise_free, run
+from support.strategies import cost_vectors, mean_matrices
+
+import cobandit as cb
+from cobandit import dominance, theory
+from cobandit.companion.proofs import (
+    allocation,
+    complexity,
+    deviation,
+    identification_error,
+    misclassification,
+    stopping,
+)
+from cobandit.errors import CobanditError
+from cobandit.problem import Problem
+
+costs_of = st.integers(2, 6).flatmap(cost_vectors)
+
+
+# ----------------------------------------------------------------------------- the normaliser
+@given(costs_of)
+def test_the_exact_constant_is_the_maximum_over_all_orders(costs):
+    exact = theory.exact_allocation_constant(costs)
+    assert exact == pytest.approx(allocation.brute_force_constant(costs), rel=1e-12)
+    assert exact == theory.exact_allocation_constant(7 * costs)
+
+
+@given(costs_of)
+def test_constants_are_ordered(costs):
+    all_of_them = allocation.constants(costs)
+    ceiling = min(all_of_them["needed"], all_of_them["logarithmic"]) * (1 + 1e-12)
+    assert 1 <= all_of_them["exact"] <= ceiling
+    assert all_of_them["published"] - all_of_them["needed"] == pytest.approx(1 / (1 + all_of_them["lambda"]))
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 10])
+def test_equal_costs_need_the_normaliser_of_psi_sr_and_no_more(n_arms):
+    log_bar = 0.5 + sum(1 / i for i in range(2, n_arms + 1))
+    assert theory.needed_allocation_constant(n_arms, 1.0) == pytest.approx(log_bar)
+    assert theory.exact_allocation_constant(np.ones(n_arms)) == pytest.approx(log_bar)
+
+
+@given(costs_of, st.floats(1, 300))
+def test_spending_is_what_the_class_spends(costs, rounds):
+    """Noise-free means of one objective: the worst arm is the easiest to classify and leaves first."""
+    ladder = 2.0 ** -np.arange(len(costs))[::-1][:, None]  # the first arm is the worst
+    budget = rounds * theory.allocation_constant(len(costs), costs.min() / costs.max()) * costs.sum()
+    finder = cb.CoPSI(costs, budget, 1)
+    run(finder, noise_free(ladder, costs))
+    left = [phase.removed for phase in finder.phases]
+    order = [*left, *(set(range(len(costs))) - set(left))]
+    spent = allocation.spending(costs[order], budget, finder.allocation_constant)
+    assert finder.spent == pytest.approx(spent, rel=1e-9)
+
+
+def test_no_order_overspends_and_the_dearest_first_comes_closest():
+    trials = allocation.spending_trials(3000, seed=1)
+    assert len(trials) >= 9000 and set(trials["order"]) == set(allocation.ORDERS)
+    assert (trials["spent"] <= trials["ceiling"] * (1 + 1e-9)).all()
+    assert (
+        trials["ceiling"] <= 1 - 1 / (trials["n_arms"] * 2)
+    ).all()  # the term of l = 2, at least 1/2 of L <= K
+    assert (trials["spent_exact"] <= 1 + 1e-9).all()
+    spread = allocation.random_costs(np.random.default_rng(0), 50, 6)
+    for costs in spread:  # without floors, which a large budget makes small, the constant is attained
+        exact = theory.exact_allocation_constant(costs)
+        spends = {
+            order: float(allocation.spending(np.array(order), 1e9, exact)) for order in permutations(costs)
+        }
+        assert spends[tuple(np.sort(costs)[::-1])] == pytest.approx(1e9, rel=1e-4)
+        assert max(spends.values()) <= 1e9 * (1 + 1e-9)
+
+
+# ----------------------------------------------------------------------------- gaps and complexity
+@given(mean_matrices())
+def test_gap_terms_give_the_gaps(means):
+    terms = pd.DataFrame(dominance.gap_terms(means))
+    assert np.array_equal(terms["gap"], cb.classification_gaps(means))
+    assert np.array_equal(terms["front"], cb.pareto_mask(means))
+    assert complexity.gap_bounds_hold(means)
+
+
+def test_the_complexity_by_brute_force():
+    trials = complexity.complexity_trials(60, seed=2)
+    assert trials["sorted"].to_numpy() == pytest.approx(trials["brute_force"].to_numpy(), rel=1e-12)
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=6), st.randoms(use_true_random=False))
+def test_what_costs_do_to_the_complexities(gaps, random):
+    costs = np.array([random.uniform(0.1, 1) for _ in gaps])
+    shuffled = costs.tolist()
+    random.shuffle(shuffled)
+    assert theory.cost_complexity(gaps, shuffled) == pytest.approx(theory.cost_complexity(gaps, costs))
+    equal = theory.cost_complexity(gaps, np.full(len(gaps), 0.3))
+    assert equal == pytest.approx(0.3 * complexity.unit_cost_complexity(gaps))
+    by_hand = sum(c / g**2 for c, g in zip(costs, gaps, strict=True))
+    assert theory.summed_complexity(gaps, costs) == pytest.approx(by_hand)
+    # the sum with the dearest arms hardest is within a harmonic number of the maximum
+    dearest_hardest = theory.summed_complexity(np.sort(gaps), np.sort(costs)[::-1])
+    harmonic = 1 + sum(1 / k for k in range(2, len(gaps) + 1))
+    assert dearest_hardest <= theory.cost_complexity(gaps, costs) * harmonic * (1 + 1e-9)
+
+
+def test_no_gap_no_complexity():
+    assert theory.summed_complexity([0.0, 0.5], [1.0, 1.0]) == np.inf
+
+
+# ----------------------------------------------------------------------------- Lemma 2
+@given(mean_matrices())
+def test_without_errors_elimination_returns_the_pareto_set(means):
+    assume(cb.classification_gaps(means).min() > 0)
+    returned, order = misclassification.eliminate(means)
+    assert np.array_equal(returned, cb.pareto_mask(means))
+    finder = cb.CoPSI(np.ones(len(means)), 20.0 * len(means) ** 2, means.shape[1])
+    run(finder, noise_free(means, np.ones(len(means))))
+    assert [phase.removed for phase in finder.phases] == order
+
+
+def test_without_its_second_term_the_gap_misleads_even_when_means_are_known():
+    means = [[0.9, 0.6], [0.5, 0.55], [0.2, 0.9]]
+    truth = cb.pareto_mask(means)
+    assert np.array_equal(misclassification.eliminate(means)[0], truth)
+    returned, order = misclassification.eliminate(means, gaps_of=complexity.one_term_gaps)
+    assert order[0] == 0 and returned[1] and not truth[1]
+
+
+def test_compiled_elimination_against_the_readable_one():
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        means = rng.random((int(rng.integers(2, 7)), int(rng.integers(1, 4))))
+        truth, gaps = cb.pareto_mask(means), np.sort(cb.classification_gaps(means))
+        share, adversary = rng.uniform(0, 0.6), seed % 3
+        again = np.random.default_rng(seed)
+        errors, seen = [], np.empty_like(means)
+        for gap in gaps[:0:-1]:
+            misclassification._perturb(again, adversary, means, share * gap, seen)
+            assert np.abs(seen - means).max() <= share * gap * (1 + 1e-9)
+            errors.append(seen - means)
+        returned, _ = misclassification.eliminate(means, errors)
+        wrong = misclassification._misclassifies(
+            np.random.default_rng(seed), adversary, means, truth, gaps, share
+        )
+        assert wrong == (not np.array_equal(returned, truth))
+
+
+def test_lemma_2():
+    """No wrong set at the paper's share, nor just below the sharp one; plenty at large shares."""
+    safe, unsafe = misclassification.PAPER_SHARE, 0.5
+    shares = (safe, misclassification.SHARP_SHARE - 1e-6, unsafe)
+    wrong = (
+        misclassification.lemma_trials(2400, seed=3, shares=shares, draws=5).groupby("share")["wrong"].sum()
+    )
+    assert wrong[shares[0]] == wrong[shares[1]] == 0 < wrong[unsafe]
+
+
+@pytest.mark.parametrize(("share", "right"), [(1 / 16, True), (0.1249, True), (0.1251, False), (0.2, False)])
+def test_the_sharp_example(share, right):
+    means, errors = misclassification.sharp_example(share)
+    largest = cb.classification_gaps(means).max()
+    assert np.abs(errors).max() == pytest.approx(share * largest)
+    assert means.min() >= 0 and means.max() <= 1
+    returned, _ = misclassification.eliminate(means, [errors])
+    assert np.array_equal(returned, cb.pareto_mask(means)) == right
+
+
+# ----------------------------------------------------------------------------- Theorem 2
+@pytest.mark.parametrize(("mean", "first", "width"), [(0.5, 20, 0.2), (0.3, 50, 0.1), (0.9, 10, 0.3)])
+def test_the_time_uniform_bound(mean, first, width):
+    """Frequencies of 4,000 paths; five standard errors above the bound has probability below 1e-6."""
+    seen = deviation.uniform_deviation(mean, first, width, paths=4000, seed=4)
+    bound = min(seen["bound"], 1.0)
+    assert seen["ever"] <= bound + 5 * sqrt(bound * (1 - bound) / 4000)
+    outside = [n for n in range(first + 1) if abs(n - first * mean) > first * width]
+    exact = stats.binom.pmf(outside, first, mean).sum()
+    assert abs(seen["at_N"] - exact) <= 5 * sqrt(exact * (1 - exact) / 4000) + 1e-9
+    assert seen["at_N"] <= seen["ever"]
+
+
+@pytest.mark.parametrize("target", [0.9, 0.3])
+def test_the_sharpened_bound(target):
+    """1,000 runs at the budget where our bound is ``target``; false alarms below 1e-6 if it were attained."""
+    problem = Problem([(0.75, 0.25), (0.25, 0.75), (0.05, 0.05)], [0.2, 1.0, 0.5])
+    L = theory.allocation_constant(3, 0.2)
+    scale = 32 * L * problem.complexity
+    budget = scale * (1 / 32 + log(24 / target))
+    how = {"n_arms": 3, "n_objectives": 2, "complexity": problem.complexity}
+    assert theory.sharpened_error_bound(budget, allocation=L, **how) == pytest.approx(target)
+    assert theory.identification_error_bound(budget, min_cost=0.2, **how) > 1
+    measured = identification_error.errors_by_budget(problem, [budget], 1000)
+    assert measured["errors"][0] <= stats.binom.isf(1e-6, 1000, target)
+
+
+def test_tables_have_the_means_they_are_given():
+    for problem in identification_error.random_problems(10, seed=5):
+        table = identification_error.bernoulli_table(problem.means, problem.costs)
+        assert table.means == pytest.approx(problem.means) and table.costs == pytest.approx(problem.costs)
+        assert problem.classification_gaps.min() >= 0.1 - 1e-9 and problem.costs.max() == 1
+    with pytest.raises(CobanditError, match="multiples"):
+        identification_error.bernoulli_table([[0.123], [0.5]], [1, 1])
+
+
+def test_decay_rates_and_needed_budgets():
+    budgets = np.array([100.0, 200.0, 300.0])
+    measured = pd.DataFrame({"budget": budgets, "error": 0.8 * np.exp(-0.01 * budgets), "runs": 10_000})
+    measured["errors"] = measured["error"] * measured["runs"]
+    fit = identification_error.decay_rate(measured)
+    assert fit["rate"] == pytest.approx(0.01) and fit["low"] < 0.01 < fit["high"]
+    with pytest.raises(CobanditError, match="budgets"):
+        identification_error.decay_rate(measured.assign(error=0.9))
+    problem = identification_error.random_problems(1, seed=6)[0]
+    needed = identification_error.budget_for_error(problem, 0.1, 2000)
+    at = identification_error.errors_by_budget(problem, [needed / 1.5, needed, needed * 1.5], 2000, seed=1)
+    assert at["error"][0] > 0.1 > at["error"][2] and abs(at["error"][1] - 0.1) < 0.04
+
+
+def test_the_error_on_two_arms_is_that_of_the_replays():
+    """4,000 runs each; five standard errors, false alarms below 1e-6."""
+    problem = Problem([[0.6], [0.45]], [1.0, 1.0])
+    for budget in (30.0, 150.0):
+        exact = identification_error.two_arm_error(0.6, 0.45, budget)
+        seen = identification_error.errors_by_budget(problem, [budget], 4000)["error"][0]
+        assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
+    for bad in [(0.4, 0.5, 9), (0.5, 0.4, 2), (1.5, 0.5, 9)]:
+        with pytest.raises(CobanditError):
+            identification_error.two_arm_error(*bad)
+
+
+def test_the_abstract_leaves_out_a_constant_that_matters():
+    """Two arms: the error over exp(-B / H) grows without bound, the error over Theorem 2's bound does not."""
+    complexity_of = theory.cost_complexity([0.1, 0.1], [1.0, 1.0])
+    ratios = [
+        identification_error.two_arm_error(0.55, 0.45, budget) * np.exp(budget / complexity_of)
+        for budget in (3000, 6000, 12000)
+    ]
+    assert ratios[0] > 1 and ratios[1] > 10 * ratios[0] and ratios[2] > 1000 * ratios[1]
+
+
+HOW = {"n_arms": 3, "n_objectives": 2, "min_cost": 0.5, "complexity": 4.0}
+SHARP = {"n_arms": 3, "n_objectives": 2, "allocation": 2.0, "complexity": 4.0, "budget": 9.0}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: theory.identification_budget(0.0, **HOW),
+        lambda: theory.identification_budget(1.5, **HOW),
+        lambda: theory.identification_budget(0.5, **HOW | {"complexity": -1}),
+        *(
+            lambda name=name, bad=bad: theory.sharpened_error_bound(**SHARP | {name: bad})
+            for name, bad in [
+                ("n_arms", 1),
+                ("n_objectives", 0),
+                ("allocation", 0),
+                ("complexity", 0),
+                ("budget", 0),
+            ]
+        ),
+        lambda: theory.exact_allocation_constant([1.0]),
+        lambda: theory.exact_allocation_constant([1.0, 0.0]),
+        lambda: theory.needed_allocation_constant(1, 0.5),
+        lambda: theory.summed_complexity([0.5], [1.0, 1.0]),
+        lambda: theory.summed_complexity([-0.5, 0.5], [1.0, 1.0]),
+        lambda: allocation.brute_force_constant(np.ones(9)),
+    ],
+)
+def test_invalid_arguments(call):
+    with pytest.raises(CobanditError):
+        call()
+
+
+def test_what_an_undecidable_problem_needs():
+    assert theory.identification_budget(0.5, **HOW | {"complexity": np.inf}) == np.inf
+    assert theory.sharpened_error_bound(**SHARP | {"complexity": np.inf}) > 1
+
+
+# ----------------------------------------------------------------------------- how many pulls a budget holds
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
+def test_the_loop_of_algorithm_1_makes_one_pull_more(costs, budget):
+    assume(sum(costs) > budget)
+    by_definition, by_loop = stopping.completed_pulls(np.array(costs) / 8, budget / 8)
+    assert by_loop == by_definition + 1
+    assert sum(costs[:by_definition]) <= budget < sum(costs[:by_loop])
+
+
+def test_expected_stopping():
+    """Against all sequences of costs; optional stopping holds for the crossing pull and not for T(B)."""
+    seen = stopping.expected_stopping([1, 3], [0.7, 0.3], budget=4)
+    pulls = spend = 0.0
+    for costs in product([1, 3], repeat=5):
+        chance = 0.7 ** costs.count(1) * 0.3 ** costs.count(3)
+        t, _ = stopping.completed_pulls(costs, 4)
+        pulls, spend = pulls + chance * t, spend + chance * sum(costs[:t])
+    assert (seen["pulls"], seen["spend"]) == pytest.approx((pulls, spend))
+    assert seen["crossing_spend"] == pytest.approx(seen["mean_cost"] * seen["crossing_pulls"])
+    assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
+    with pytest.raises(CobanditError, match="more than the budget"):
+        stopping.completed_pulls([1, 1], 4)
+    with pytest.raises(CobanditError, match="probability"):
+        stopping.expected_stopping([1, 3], [0.7, 0.2], 4)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 6])
+def test_targets_of_psi_sr_at_unit_costs_are_what_its_bound_reads(n_arms):
+    for budget in (n_arms + 1, 37, 500):
+        finder = cb.PSISR(np.ones(n_arms), budget, 1)
+        assert finder.n_rounds >= budget
+        shares = (budget - n_arms) / (
+            theory.needed_allocation_constant(n_arms, 1.0) * np.arange(n_arms, 1, -1)
+        )
+        assert (finder.targets >= shares * (1 - 1e-9)).all()
+
+
+def test_every_phase_collects_what_step_3_promises():
+    for problem in identification_error.random_problems(3, seed=5):
+        L = theory.allocation_constant(problem.n_arms, problem.costs.min())
+        for times in (2, 2.9):
+            budget = times * L * problem.complexity
+            assert identification_error.least_target_share(problem, budget) >= 1

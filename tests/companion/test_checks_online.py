@@ -1,0 +1,481 @@
+"""The functions that test the online proofs, against slow twins and by hand; then the steps, in small.
+
+Seeds are fixed, so nothing here is flaky.  The false-alarm rate that a test states is the probability, over
+the choice of its seed, that it fails although all is well.
+"""
+
+from itertools import product
+from math import inf, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import cobandit as cb
+from cobandit import theory
+from cobandit.companion.proofs import compare, concentration, fluid, growth, optimism, pulls
+from cobandit.companion.regions import arms as known
+from cobandit.errors import BudgetError, CobanditError
+
+MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
+
+
+@pytest.fixture(scope="module")
+def arms():
+    return known.designed_arms(MEANS, COSTS, spread=0.25)
+
+
+@pytest.fixture(scope="module")
+def runs(arms):
+    """Constants alpha from far too small, where the event often fails, to the theorem's."""
+    return {alpha: pulls.run_cohv(arms, 400.0, 400, alpha=alpha, seed=3) for alpha in (0.01, 0.05, 0.2, 2.0)}
+
+
+# ----------------------------------------------------------------------------- arms
+
+
+def test_designed_arms_have_the_means_asked_for(arms):
+    assert arms.problem.means == pytest.approx(np.array(MEANS))
+    assert arms.problem.costs == pytest.approx(COSTS)
+    assert arms.min_cost == pytest.approx(0.375)
+    assert set(np.unique(arms.rows[:, 1:])) == {0.0, 1.0}
+
+
+def test_arms_of_a_table_are_its_evaluation_split():
+    table = cb.load("synthetic-24")
+    arms = known.arms_of(table)
+    assert arms.problem.means == pytest.approx(table.problem.means)
+    assert arms.rows[:, 0].max() == 1 and arms.rows[:, 0].min() == arms.min_cost
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"means": [[0.3333], [0.5]]}, "multiples"),
+        ({"means": [[1.25], [0.5]]}, "multiples"),
+        ({"grain": 5}, "even grain"),
+        ({"spread": 0.5, "costs": [0.9, 0.5]}, "must lie in"),
+        ({"min_cost": 0.6}, "must lie in"),
+    ],
+)
+def test_designed_arms_refuse(change, message):
+    given = {"means": [[0.5], [0.25]], "costs": [0.5, 0.5]} | change
+    with pytest.raises(CobanditError, match=message):
+        known.designed_arms(**given)
+
+
+# ----------------------------------------------------------------------------- Algorithm 1
+
+
+def test_runs_make_the_pulls_of_the_readable_class(arms):
+    """The class is fed the same draws; expected costs of lambda make every arm affordable to the end."""
+    budget = 60.0
+    seen = pulls.run_cohv(arms, budget, 5, alpha=0.3, seed=7)
+    for r, child in enumerate(np.random.SeedSequence(7).spawn(5)):
+        rng = np.random.default_rng(child)
+        policy = cb.CoHVUCB(3, 2, budget, (arms.min_cost, 1.0), alpha=0.3, expected_costs=[arms.min_cost] * 3)
+        counted, spent = np.zeros(3, dtype=int), 0.0
+        while (arm := policy.ask()) is not None:
+            first, last = arms.offsets[arm], arms.offsets[arm + 1]
+            cost, *reward = arms.rows[first + int(rng.random() * (last - first))]
+            policy.tell(arm, reward, cost)
+            if policy.spent <= budget:
+                counted[arm] += 1
+                spent = policy.spent
+        if policy.spent > budget:
+            assert (seen.last_arm[r], seen.last_cost[r]) == (arm_of(policy, counted), pytest.approx(cost))
+            assert (seen.pulls[r] == counted).all()
+            assert seen.spent[r] == pytest.approx(spent)
+        else:  # the class stops where not even lambda fits, before the pull that crosses
+            assert budget - policy.spent < arms.min_cost
+            assert (seen.pulls[r] == counted).all()
+
+
+def arm_of(policy, counted):
+    return int((policy.pulls - counted).argmax())
+
+
+def test_runs_do_not_depend_on_how_many_there_are(arms):
+    few, many = (pulls.run_cohv(arms, 50.0, n, seed=1) for n in (2, 4))
+    assert (few.pulls == many.pulls[:2]).all() and (few.optimism == many.optimism[:2]).all()
+
+
+def test_runs_need_a_budget_for_one_pull_of_each_arm(arms):
+    with pytest.raises(BudgetError, match="one pull of each arm"):
+        pulls.run_cohv(arms, 2.0, 1)
+
+
+def test_runs_end_at_the_first_pull_that_does_not_fit(runs):
+    for seen in runs.values():
+        assert (seen.spent <= 400.0 * (1 + 1e-9)).all() and (seen.spent + seen.last_cost > 400.0).all()
+
+
+# ----------------------------------------------------------------------------- Step 1
+
+
+@pytest.mark.parametrize("mean", [0.5, 0.2])
+def test_leaving_probability_is_that_of_all_paths(mean):
+    T, alpha = 9, 0.4
+    total = {1: 0.0, 2: 0.0}
+    for path in product([0, 1], repeat=T):
+        deviation = [sum(path[:s]) / s - mean for s in range(1, T + 1)]
+        weight = mean ** sum(path) * (1 - mean) ** (T - sum(path))
+        radii = [sqrt(alpha * log(T) / s) for s in range(1, T + 1)]
+        total[1] += weight * any(d > b for d, b in zip(deviation, radii, strict=True))
+        total[2] += weight * any(abs(d) > b for d, b in zip(deviation, radii, strict=True))
+    for sides, exact in total.items():
+        assert concentration.leaving_probability(T, alpha, mean=mean, sides=sides) == pytest.approx(exact)
+    assert 0 < total[1] <= total[2] < 1
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.51, 0.6])
+def test_simulated_paths_leave_as_often_as_computed(alpha):
+    """Exact binomial test of 20,000 paths; rejected at 1e-6, so false alarms have that rate."""
+    T = 200
+    left = int((concentration.excursions(T, 20_000, seed=5) > sqrt(alpha * log(T))).sum())
+    exact = concentration.leaving_probability(T, alpha)
+    assert left > 20
+    assert stats.binomtest(left, 20_000, exact).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("T", [10, 100, 1000])
+@pytest.mark.parametrize("alpha", [0.51, 1.0, 2.0])
+def test_step_1_for_one_coordinate(T, alpha):
+    for mean in (0.5, 0.1):
+        assert concentration.leaving_probability(T, alpha, mean=mean) <= 2 * T ** (1 - 2 * alpha)
+        assert concentration.leaving_probability(T, alpha, mean=mean, sides=1) <= T ** (1 - 2 * alpha)
+
+
+# ----------------------------------------------------------------------------- Steps 2 and 3
+
+
+def test_optimism_holds_on_the_event_and_can_fail_off_it(runs):
+    on = np.concatenate([seen.on_event() for seen in runs.values()])
+    optimism_of = np.concatenate([seen.optimism for seen in runs.values()])
+    assert on.sum() > 400 and (~on).sum() > 100
+    assert (optimism_of[on] >= -1e-9).all()
+    assert (optimism_of[~on] < -1e-9).sum() > 10  # so that the check above could have failed
+
+
+def test_the_index_bound_holds_on_the_event(runs):
+    for seen in runs.values():
+        on = seen.on_event()
+        assert (seen.closest[on] <= 1).all()
+        suboptimal = np.delete(seen.pulls, 0, axis=1).sum(axis=1)
+        assert (seen.slack[on].sum(axis=1) == suboptimal[on]).all()  # every ratio in [0, 1]
+
+
+@pytest.mark.parametrize("D", [1, 2, 5])
+def test_the_hypervolume_is_lipschitz_with_constant_d_and_no_less(D):
+    ratios = optimism.lipschitz_ratios(D, 20_000)
+    assert 0.99 * D < ratios.max() <= D * (1 + 1e-9)
+
+
+def test_half_the_constant_is_not_enough_with_truncation_at_half_lambda():
+    lam = 0.1
+    half = theory.index_constant(1, lam) / 2
+    radius, efficiency = lam / 2, 1 / (1.5 * lam)  # mean cost 3/2 lambda, every sample lambda, rewards 1
+    printed, other = (optimism.index_at([1.0], lam, radius, floor=f) - efficiency for f in (lam / 2, lam))
+    assert half * radius < printed <= 2 * half * radius
+    assert other <= half * radius
+
+
+def test_index_at_is_the_index_of_the_class():
+    policy = cb.CoHVUCB(2, 2, 10.0, (0.25, 1.0))
+    for reward, cost in (([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)):
+        policy.tell(policy.ask(), reward, cost)
+    for arm, (reward, cost) in enumerate([([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)]):
+        assert optimism.index_at(reward, cost, policy.radius[arm], floor=0.125) == pytest.approx(
+            policy.index()[arm]
+        )
+
+
+# ----------------------------------------------------------------------------- Step 4
+
+
+def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
+    """Not in the mean but run by run, and where a run off the event breaks one, so that it can be broken."""
+    problem, broken = arms.problem, 0
+    for alpha, seen in runs.items():
+        T = theory.horizon(400.0, arms.min_cost)
+        failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
+        on = seen.on_needed_event(problem.best_arm)
+        for i in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
+            bounds = compare.pull_bounds(problem, i, min_cost=arms.min_cost, budget=400.0, alpha=alpha)
+            for name in ("lean", "instance", "threshold"):
+                most = bounds[name] - failures + 1e-6
+                assert (seen.pulls[on[:, i], i] <= most).all()
+                broken += int((seen.pulls[~on[:, i], i] > most).sum())
+    assert broken > 10
+
+
+@given(
+    st.integers(1, 4).flatmap(lambda D: st.tuples(*[st.floats(0, 1)] * D)),
+    st.floats(0.02, 1),
+    st.floats(0.02, 1),
+    st.floats(1.01, 20),
+    st.sampled_from([1.0, 1.5, 2.0]),
+)
+def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
+    """Threshold <= instance <= lean <= Theorem 1; the instance's leading term is a sixteenth of the last."""
+    lam, mean_cost = sorted((a, b))
+    D, efficiency = len(means), np.prod(means) / mean_cost
+    best = min(efficiency * better + 0.01, 1 / lam)
+    gap = best - efficiency
+    if gap < 1e-3:
+        return
+    how = {"min_cost": lam, "budget": 1e5, "alpha": alpha}
+    tight = theory.threshold_pull_bound(means, mean_cost, best, **how)
+    linear = theory.instance_pull_bound(gap, mean_cost, best, n_objectives=D, **how)
+    lean = theory.lean_pull_bound(gap, n_objectives=D, **how)
+    paper = theory.pull_bound(gap, n_arms=2, n_objectives=D, **how)
+    assert tight <= linear * (1 + 1e-6) <= lean * (1 + 1e-6) <= paper * (1 + 1e-5)
+    failures = 2 * (D + 1) * theory.horizon(1e5, lam) ** (2 - 2 * alpha)
+    assert linear - failures - 1 <= (paper - failures) / 16 + 1
+
+
+@given(st.floats(0.05, 0.9), st.floats(0.1, 1), st.floats(0.02, 3))
+def test_the_threshold_radius_solves_its_equation(mean, mean_cost, gap):
+    lam, best = 0.1, mean / mean_cost + gap
+    if best > 1 / lam:
+        return
+    radius = theory.threshold_radius([mean, mean], mean_cost, best, min_cost=lam) if mean * mean else 1.0
+    at = min(1, mean + 2 * radius) ** 2 / max(lam / 2, mean_cost - 2 * radius)
+    assert at == pytest.approx(best, rel=1e-6)
+
+
+def test_bounds_by_hand():
+    how = {"n_objectives": 1, "min_cost": 1.0, "budget": 99}
+    assert theory.one_sided_failure_probability(**how, alpha=2) == pytest.approx(4 / 100**3)
+    # alpha C^2 log T / gap^2 = 2 * 64 * 4.60517 / 0.25 = 2357.85
+    assert theory.lean_pull_bound(0.5, **how) == pytest.approx(2358 + 4 / 100**2)
+    # 4 * 2 * (1 + 1)^2 * 4.60517 / 0.25 = 589.46
+    assert theory.instance_pull_bound(0.5, 1.0, 1.0, **how) == pytest.approx(590 + 4 / 100**2)
+    assert theory.completed_utility_bound(2.0, 10, 0.25) == 21.5
+    # (2 - 1) 1 + 1/2 (590 + 4 / 100^2)
+    assert theory.instance_standard_regret_bound([0, 0.5], [1, 1], 1.0, **how) == pytest.approx(296.0002)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: theory.instance_pull_bound(2.0, 0.5, 1.0, n_objectives=1, min_cost=0.5, budget=9), "larger"),
+        (
+            lambda: theory.instance_pull_bound(0.5, 2.0, 1.0, n_objectives=1, min_cost=0.5, budget=9),
+            "mean_cost",
+        ),
+        (lambda: theory.threshold_radius([0.5], 0.5, 1.0, min_cost=0.5), "as efficient"),
+        (lambda: theory.threshold_radius([1.5], 0.5, 1.0, min_cost=0.5), "lie in"),
+        (lambda: theory.threshold_radius([0.5], 0.5, 3.0, min_cost=0.5), "best_efficiency"),
+        (lambda: theory.lean_pull_bound(0.0, n_objectives=1, min_cost=0.5, budget=9), "gap"),
+    ],
+)
+def test_bounds_refuse(call, message):
+    with pytest.raises(CobanditError, match=message):
+        call()
+
+
+def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
+    def bound(budget):
+        return theory.lean_pull_bound(0.5, n_objectives=1, min_cost=0.5, budget=budget)
+
+    at = theory.informative_budget(bound, 0.5)
+    assert bound(at * 1.001) < at * 1.001 / 0.5 and bound(at * 0.999) > at * 0.999 / 0.5
+    assert theory.informative_budget(lambda budget: 10 * budget, 0.5) == inf
+
+
+def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
+    frame, runs = compare.beside(arms, 100.0, 20, alpha=0.5, seed=4)
+    assert frame["gap"].is_monotonic_increasing and sorted(frame["arm"]) == [1, 2]
+    for row in frame.to_dict("records"):
+        assert row["simulated"] == runs.pulls[:, row["arm"]].mean()
+        assert row["low"] <= row["simulated"] <= row["high"]
+        bounds = compare.pull_bounds(
+            arms.problem, row["arm"], min_cost=arms.min_cost, budget=100.0, alpha=0.5
+        )
+        assert {name: row[name] for name in compare.BOUNDS} == bounds
+
+
+@pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (3, 0.5, 0.25), (2, 0.2, 0.1)])
+def test_two_arms_have_the_gap_asked_for(D, lam, gap):
+    arms = known.two_arms(D, lam, gap)
+    assert arms.problem.efficiency_gaps == pytest.approx([0, gap], abs=0.003)
+    assert arms.min_cost == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
+
+
+@pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (2, 0.5, 0.25)])
+def test_runs_without_noise_end_where_simulated_ones_do(D, lam, gap):
+    """Within five standard errors and one percent, which is for the noise in the index itself."""
+    two = known.two_arms(D, lam, gap)
+    seen = pulls.run_cohv(two, 1e5, 40, seed=4).pulls[:, 1]
+    expected = optimism.noise_free_pulls(two, 1e5)
+    assert abs(seen.mean() - expected) < 5 * seen.std(ddof=1) / sqrt(len(seen)) + 0.01 * expected
+    assert expected < optimism.noise_free_pulls(two, 1e5, best_index_fixed=True)
+    with pytest.raises(CobanditError, match="two of different"):
+        optimism.noise_free_pulls(known.designed_arms([[0.5], [0.5]], [1.0, 1.0]), 100.0)
+
+
+def pulls_by_bonus(lam, rewards, costs, budget, rng):
+    """Pulls of Bernoulli arms that cost lam or 1, by the ratio of means and a bonus for its radius."""
+    mean_costs = np.array(costs)
+    n, total, spent = np.zeros(2), np.zeros((2, 2)), 0.0
+    for t in range(1, int(budget / lam) + 2):
+        arm = t - 1
+        if t > 2:
+            epsilon = np.sqrt(log(t - 1) / n)
+            with np.errstate(divide="ignore"):
+                bonus = np.where(epsilon < lam, (1 + 1 / lam) * epsilon / (lam - epsilon), inf)
+            arm = int(np.argmax(total[:, 0] / total[:, 1] + bonus))
+        cost = 1.0 if rng.random() < (mean_costs[arm] - lam) / (1 - lam) else lam
+        if spent + cost > budget:
+            break
+        spent += cost
+        n[arm] += 1
+        total[arm] += rng.random() < rewards[arm], cost
+    return n
+
+
+def test_the_bound_for_a_bonus_on_the_ratio_holds():
+    """In three runs no count passes the bound, and none is below a tenth of it."""
+    lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
+    bound = theory.ratio_pull_bound(0.8, min_cost=lam, budget=budget)
+    rng = np.random.default_rng(0)
+    counts = [pulls_by_bonus(lam, rewards, costs, budget, rng)[1] for _ in range(3)]
+    assert bound / 10 < min(counts) <= max(counts) <= bound < budget / lam
+
+
+def test_two_arms_refuse_a_gap_that_no_mean_gives():
+    with pytest.raises(CobanditError, match="multiples"):
+        known.two_arms(1, 1.0, 0.8)
+
+
+@pytest.mark.parametrize("spare", [0.0, 0.3, 0.95])
+def test_feasible_selection_adds_at_most_what_the_last_pull_leaves(spare):
+    """Without noise: the best arm costs 1, the other lambda = 0.05; at most 1 / lambda pulls more."""
+    counts = []
+    for expected_costs in ([0.05, 0.05], [1.0, 0.05]):
+        policy = cb.CoHVUCB(2, 1, 300 + spare, (0.05, 1.0), expected_costs=expected_costs)
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, [1.0 - arm], (1.0, 0.05)[arm])
+        counts.append(policy.pulls[1])
+    assert 0 <= counts[1] - counts[0] <= 20
+
+
+# ----------------------------------------------------------------------------- Lemma 1 and Corollary 1
+
+
+def best_by_trees(utilities, costs, chances, budget, boundary):
+    """Value of the best adaptive policy by going through every tree of decisions."""
+    values = [0.0] if not boundary else []
+    for utility, steps, weights in zip(utilities, costs, chances, strict=True):
+        total = 0.0
+        for step, weight in zip(steps, weights, strict=True):
+            if step <= budget:
+                total += weight * (
+                    utility + best_by_trees(utilities, costs, chances, budget - step, boundary)
+                )
+            elif boundary:
+                total += weight * utility
+        values.append(total)
+    return max(values)
+
+
+@pytest.mark.parametrize("boundary", [False, True])
+def test_optimal_utility_is_that_of_all_policies(boundary):
+    what = ([0.6, 0.35], [[1, 4], [2, 2]], [[0.5, 0.5], [1.0, 0.0]])
+    found = fluid.optimal_utility(*what, 9, boundary=boundary)
+    assert found == pytest.approx([best_by_trees(*what, b, boundary) for b in range(10)])
+
+
+@st.composite
+def gambles(draw):
+    K = draw(st.integers(1, 3))
+    costs = np.array(draw(st.lists(st.tuples(*[st.integers(2, 20)] * 2), min_size=K, max_size=K)))
+    chance = np.array(draw(st.lists(st.floats(0, 1), min_size=K, max_size=K)))
+    return np.array(draw(st.lists(st.floats(0, 1), min_size=K, max_size=K))), costs, np.c_[chance, 1 - chance]
+
+
+@given(gambles())
+def test_lemma_1_in_both_readings(gamble):
+    """Costs k / 20, lambda = 0.1: nu* (B + 1 - lambda) for completed pulls, nu* (B + 1) with the last."""
+    utilities, steps, chances = gamble
+    best = (utilities / ((steps / 20) * chances).sum(axis=1)).max()
+    b = np.arange(61)
+    completed, with_last = (
+        fluid.optimal_utility(utilities, steps, chances, 60, boundary=last) for last in (False, True)
+    )
+    assert (completed <= best * (b / 20 + 1 - 0.1) + 1e-9).all()
+    assert (with_last <= best * (b / 20 + 1) + 1e-9).all()
+    assert completed[1:] == pytest.approx(np.maximum.accumulate(completed)[1:])
+
+
+@given(gambles())
+def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
+    """Pulling always the first arm, and the policy that makes the most of it; lambda = 0.1."""
+    _, steps, chances = gamble
+    mean_costs = ((steps / 20) * chances).sum(axis=1)
+    always = fluid.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
+    most = fluid.optimal_utility(mean_costs, steps, chances, 60)
+    for b in range(1, 61):
+        low, high = theory.counted_cost_bounds(b / 20, 0.1)
+        assert low < always[b] + 1e-9 and most[b] <= high + 1e-9
+
+
+def test_the_fluid_benchmark_can_be_exceeded_when_costs_are_random():
+    """Costs 1/20 or 1, mostly cheap: what is left often buys a cheap pull; the identity at T(B) fails."""
+    steps, chances = [[1, 20]], [[0.95, 0.05]]
+    mean_cost = 0.95 / 20 + 0.05
+    pulls_times_mean = fluid.optimal_utility([mean_cost], steps, chances, 200)[-1]
+    spend = fluid.optimal_utility([[1 / 20, 1.0]], steps, chances, 200)[-1]
+    assert spend < 10 < pulls_times_mean < 10 + 1 - 1 / 20
+
+
+def test_optimal_utility_refuses():
+    for change, message in [
+        ({"costs": [[0], [1]]}, "at least 1"),
+        ({"costs": [[1.5], [1]]}, "whole"),
+        ({"probabilities": [[0.5], [1]]}, "distribution"),
+        ({"utilities": [1.0]}, "same arms"),
+    ]:
+        what = {
+            "utilities": [1.0, 1.0],
+            "costs": [[1], [2]],
+            "probabilities": [[1], [1]],
+            "budget": 3,
+        } | change
+        with pytest.raises(CobanditError, match=message):
+            fluid.optimal_utility(**what)
+
+
+def test_wald_holds_one_pull_later_and_not_at_t_of_b():
+    """Mean of sum of (mean cost - cost) over 20,000 runs: zero at T(B) + 1, far above it at T(B).
+
+    Within five standard errors: false alarms 6e-7."""
+    rare = [[0.05, 1.0]] * 19 + [[1.0, 0.0]]
+    arms = known.packed([rare, [[0.05, 0.0], [0.5, 1.0]]])
+    seen = pulls.run_cohv(arms, 20.0, 20_000, alpha=0.1, seed=2)
+    at = seen.pulls @ arms.problem.costs - seen.spent
+    after = at + arms.problem.costs[seen.last_arm] - seen.last_cost
+    error = after.std(ddof=1) / sqrt(len(after))
+    assert abs(after.mean()) < 5 * error
+    assert at.mean() > 10 * at.std(ddof=1) / sqrt(len(at))
+
+
+# ----------------------------------------------------------------------------- growth
+
+
+def test_fits_find_the_law_that_made_the_data():
+    x, noise = np.geomspace(10, 1e5, 8), np.random.default_rng(0).normal(1, 0.01, (8, 40))
+    power = growth.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)
+    assert power.low <= 0.5 <= power.high and power.high - power.low < 0.01  # 95 % interval, one fixed seed
+    slow = growth.fitted_growth(x, (2 + 3 * np.log(x))[:, None] * noise, resamples=100)
+    fast = growth.fitted_growth(x, (2 + 3 * x**0.5)[:, None] * noise, resamples=100)
+    assert slow.low <= 0 <= slow.high < 0.1 < fast.low <= 0.5 <= fast.high
+    assert slow.residual < 0.02
+
+
+def test_fits_refuse_too_few_points():
+    with pytest.raises(CobanditError, match="three points"):
+        growth.fitted_power([1.0, 2.0], [[1.0], [2.0]])

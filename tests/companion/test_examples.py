@@ -1,0 +1,121 @@
+"""The worked examples, by hand, by class, by kernel and by replay; and the numbers in their comments."""
+
+import numpy as np
+import pytest
+from support.asking import noise_free, run
+
+import cobandit as cb
+from cobandit import _check
+from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
+from cobandit.replay import kernels, replay_identification, replay_online, spec
+
+METHODS = [*ONLINE.sequences, *IDENTIFICATION.sequences]
+
+
+def example_of(method):
+    return ONLINE if method in ONLINE.sequences else IDENTIFICATION
+
+
+def policy_of(method):
+    """The readable class, with the scales wherever it takes them."""
+    if method in ONLINE.sequences:
+        return getattr(cb, method)(
+            3, 2, ONLINE.budget, (0.5, 1.0), expected_costs=ONLINE.costs, **ONLINE.options
+        )
+    return getattr(cb, method)(IDENTIFICATION.costs, IDENTIFICATION.budget, 2)
+
+
+def letters(example, arms):
+    return "".join(example.names[arm] for arm in arms)
+
+
+def test_every_method_has_an_example():
+    assert set(METHODS) == {*kernels.ONLINE, *kernels.IDENTIFICATION}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_class(method):
+    example, policy = example_of(method), policy_of(method)
+    assert (
+        letters(example, run(policy, noise_free(example.rewards, example.costs))) == example.sequences[method]
+    )
+    assert policy.spent <= example.budget
+    if example is IDENTIFICATION:
+        assert letters(example, policy.recommend()) == example.recommended[method]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_play(method):
+    """The table repeats each arm's rewards and cost, so every stream gives the same run."""
+    example = example_of(method)
+    for seed in range(3):
+        played = cb.play(policy_of(method), example.table(), seed=seed)
+        assert letters(example, played.arms) == example.sequences[method]
+        assert (played.costs == example.costs[played.arms]).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_kernel(method):
+    example, policy = example_of(method), policy_of(method)
+    rows = np.column_stack([example.costs, example.costs / example.costs.max(), example.rewards])
+    table = kernels.Table(rows, np.arange(4))
+    arms, costs = np.empty((2, 100), dtype=np.int64), np.empty((2, 100))
+    limit = _check.with_slack(example.budget)
+    if example is ONLINE:
+        kernel = kernels.ONLINE[method]
+        dearest = np.argsort(-example.costs, kind="stable")
+        how = (limit, example.costs, dearest, 1, table, 0, np.arange(2), arms, costs)
+        pulls, spent = kernel.run(kernel.read(policy), *how)
+    else:
+        kernel = kernels.IDENTIFICATION[method]
+        how = (limit, example.costs, False, table, 0, np.arange(2), arms)
+        pulls, spent, returned = kernel.run(kernel.read(policy), *how)
+        assert {letters(example, np.flatnonzero(mask)) for mask in returned} == {example.recommended[method]}
+    assert {letters(example, row[:n]) for row, n in zip(arms, pulls.sum(axis=1), strict=True)} == {
+        example.sequences[method]
+    }
+    assert spent == pytest.approx(pulls @ example.costs)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_replay(method):
+    example = example_of(method)
+    sequence, table = example.sequences[method], example.table()
+    rho = example.budget / example.costs.sum()
+    costs = dict(zip(example.names, example.costs, strict=True))
+    if example is ONLINE:
+        runs = replay_online(table, [spec(method, **example.options)], rho, replications=3)
+        gaps = dict(zip(example.names, table.problem.efficiency_gaps, strict=True))
+        assert runs["efficiency_regret"].tolist() == pytest.approx([sum(gaps[arm] for arm in sequence)] * 3)
+        assert (runs["best_arm_pulls"] == sequence.count("a")).all()
+    else:
+        runs = replay_identification(table, [method], rho, replications=3)
+        assert runs["returned"].tolist() == [tuple(example.recommended[method])] * 3
+        assert runs["correct"].all() and (runs["f1"] == 1).all()
+    assert runs["spent"].tolist() == pytest.approx([sum(costs[arm] for arm in sequence)] * 3)
+    assert (runs["pulls"] == len(sequence)).all()
+
+
+def test_numbers_of_the_online_comment():
+    """With alpha = 1 / log T_B the radius is 1 / sqrt(n); a quarter of it is added or taken off."""
+    assert ONLINE.table().problem.efficiency.tolist() == [0.5625, 0.5, 0.25]
+    policy = policy_of("CoHVUCB")
+    seen = []
+    while (arm := policy.ask()) is not None:
+        seen.append(policy.index().round(4).tolist())
+        policy.tell(arm, ONLINE.rewards[arm], ONLINE.costs[arm])
+    assert seen[3] == [1.3333, 2.25, 1.5]
+    assert (seen[4][1], seen[5][2], seen[6][1], seen[7][0]) == (1.4171, 0.8936, 1.1673, 1.0434)
+
+
+def test_numbers_of_the_identification_comment():
+    finder = policy_of("CoPSI")
+    assert finder.allocation_constant == pytest.approx(37 / 15)
+    run(finder, noise_free(IDENTIFICATION.rewards, IDENTIFICATION.costs))
+    first, second = finder.phases
+    assert (first.target, first.removed, first.accepted) == (2, 1, True)
+    assert first.gaps.max() == first.gaps[1] == 0.375
+    assert (second.target, second.removed, second.accepted) == (8, 2, False)
+    assert second.gaps.tolist() == [0.125, 0.125]
+    sr = policy_of("PSISR")
+    assert (sr.n_rounds, sr.targets.tolist()) == (21, [5, 7])

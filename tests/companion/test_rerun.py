@@ -1,0 +1,577 @@
+"""From a table to a report: what is in it, that it goes on and repeats itself, that it needs nobody else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import cobandit as cb
+from cobandit import figures
+from cobandit.advice.recommendation import REDRAWS
+from cobandit.cli import app as cli
+from cobandit.companion.paper import experiments
+from cobandit.companion.report import manifest as made
+from cobandit.companion.report import pages, plan, report, rerun
+from cobandit.companion.report.plan import RESULTS, ladder
+from cobandit.companion.report.run import BESIDE_THE_PAPER, NOT_OF_A_TABLE
+from cobandit.companion.report.typeset import formula, plain
+from cobandit.errors import CobanditError
+
+CHROMIUM = shutil.which("chromium")
+SOME = ["landscape", "full-set-recovery"]
+
+
+def write_table(folder, name="mine", n_arms=5, n_objectives=2, n_instances=40, seed=0):
+    """A file and its card; names of configurations are as nasty as a user's."""
+    rng = np.random.default_rng(seed)
+    means, costs = rng.uniform(0.2, 0.9, (n_arms, n_objectives)), rng.uniform(1, 5, n_arms)
+    scores = (rng.random((n_arms, n_instances, n_objectives)) < means[:, None]).astype(float)
+    frame = pd.DataFrame(
+        {
+            "config": np.repeat([f"c{k:04d}<b>&$x$ | _*" for k in range(n_arms)], n_instances),
+            "instance": np.tile([f"q{s}" for s in range(n_instances)], n_arms),
+            "usd": np.repeat(costs, n_instances) * rng.uniform(0.5, 1.5, n_arms * n_instances),
+            **{f"o{d}": scores[..., d].ravel() for d in range(n_objectives)},
+        }
+    )
+    frame.to_csv(folder / f"{name}.csv", index=False)
+    objectives = "".join(f"- {{name: score{d}, column: o{d}}}\n" for d in range(n_objectives))
+    (folder / f"{name}.yml").write_text(
+        f"name: {name}\ntitle: A table of mine\nsource: made up\nlicense: CC0-1.0\nkind: synthetic\n"
+        f"records: {name}.csv\ncost: {{column: usd, unit: USD}}\nsplit: {{profiling: {n_instances // 2}}}\n"
+        f"objectives:\n{objectives}"
+    )
+    return folder / f"{name}.csv"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("rerun")
+
+
+@pytest.fixture(scope="module")
+def first(home):
+    """A report of two pages on a table of five configurations, and what was told of it."""
+    write_table(home)
+    told = []
+    outcome = rerun(
+        home / "mine.csv",
+        home / "report",
+        fast=True,
+        pages=SOME,
+        budget=50,
+        watch=lambda page, done, total: told.append((page, done, total)),
+    )
+    return outcome, told
+
+
+def call(*words):
+    result = CliRunner().invoke(cli.app, [str(word) for word in words], prog_name="cobandit")
+    return result
+
+
+# ------------------------------------------------------------------------------ the report
+
+
+class References(HTMLParser):
+    """What a page's tags refer to, its pictures and its headings."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.pictures, self.ids = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.found += [given[name] for name in ("src", "href", "data", "srcset", "action") if given.get(name)]
+        if tag == "img":
+            self.pictures.append(given.get("alt", ""))
+        if "id" in given:
+            self.ids.append(given["id"])
+
+
+def test_a_report_has_its_parts(first):
+    outcome, told = first
+    assert (outcome.executed, outcome.kept, outcome.failed, outcome.left_out) == (SOME, [], [], {})
+    folder = outcome.report.parent
+    for page in SOME:
+        notebook = nbformat.read(folder / "notebooks" / f"{page}.ipynb", as_version=4)
+        assert not [c for c in notebook.cells if "pages.save" in c.source]
+        assert [c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", [])]
+        for name in RESULTS[page]:
+            stem = folder / "results" / f"{page}-{name}"
+            parquet, csv = pd.read_parquet(f"{stem}.parquet"), pd.read_csv(f"{stem}.csv")
+            assert len(parquet) == len(csv) > 0
+        done = [(n, total) for told_page, n, total in told if told_page == page]
+        assert done == [(n, done[0][1]) for n in range(1, done[0][1] + 1)]
+    advice = pd.read_parquet(folder / "results" / "recommendation.parquet")
+    assert len(advice) == 5 and (advice["next"] * advice["cost"]).sum() <= 50
+    assert not list(folder.rglob(".partial*"))
+
+
+def test_results_are_those_of_the_library(first, home):
+    folder, table = first[0].report.parent, cb.read(home / "mine.csv")
+    kept = pd.read_parquet(folder / "results" / "full-set-recovery-runs.parquet")
+    (entry,) = [e for e in made.read(folder)["pages"] if e["page"] == "full-set-recovery"]
+    given = entry["parameters"]
+    again = experiments.full_set(table, given["replications"], given["seed"], given["rho"])
+    columns = ["method", "rho", "replication", "spent", "pulls", "f1"]
+    pd.testing.assert_frame_equal(kept[columns], again[columns], check_dtype=False)
+
+
+def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
+    text = first[0].report.read_text(encoding="utf-8")
+    page = References(text)
+    assert all(ref.startswith(("#", "data:")) for ref in page.found), page.found
+    assert "default-src 'none'" in text and not re.findall(r"url\((?!data:)|@import", text)
+    assert len(page.pictures) > 3 and all(page.pictures) and len(set(page.ids)) == len(page.ids)
+    assert all(ref[1:] in page.ids for ref in page.found if ref.startswith("#"))
+    assert "c0000&lt;b&gt;&amp;$x$" in text and "<b>&" not in text
+    assert not re.search(r"\{(doc|prf:ref|cite)", text)
+
+
+def test_the_manifest_says_how(first, home):
+    manifest, folder = made.read(first[0].report.parent), first[0].report.parent
+    assert manifest["table"]["path"] == "../mine.csv"
+    assert manifest["software"]["cobandit"] == cb.__version__
+    assert all(made.intact(folder, entry["files"]) for entry in manifest["pages"])
+    assert made.intact(folder, manifest["recommendation"])
+    assert [entry["page"] for entry in manifest["pages"]] == SOME
+
+
+# ------------------------------------------------------------------------------ again, and on
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Names of the pages that are executed; they are not really."""
+    done = []
+
+    def pretend(page, given, output, *, keep, without, on_cell):
+        done.append(page)
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# {page}")])
+        nbformat.write(notebook, output)
+        pages.save({str(path): pd.DataFrame({"x": [given["seed"]]}) for path in keep.values()})
+
+    monkeypatch.setattr(pages, "execute", pretend)
+    return done
+
+
+def test_a_finished_page_is_not_executed_again(first, home, counted):
+    outcome = rerun(home / "mine.csv", home / "report", fast=True, pages=SOME, budget=50)
+    assert counted == [] and outcome.kept == SOME
+    assert outcome.report.read_text() and made.read(home / "report")["pages"][0]["status"] == "done"
+
+
+def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_path):
+    table = write_table(tmp_path)
+    rerun(table, tmp_path / "r", fast=True, pages=SOME)
+    rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
+    assert counted == SOME * 2
+    (tmp_path / "r" / "results" / "landscape-every.csv").write_text("spoilt")
+    outcome = rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
+    assert counted == [*SOME * 2, "landscape"] and outcome.kept == ["full-set-recovery"]
+
+
+def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
+    table, pretend = write_table(tmp_path), pages.execute
+
+    def interrupted(page, *arguments, **how):
+        if page == SOME[1]:
+            raise KeyboardInterrupt
+        pretend(page, *arguments, **how)
+
+    monkeypatch.setattr(pages, "execute", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rerun(table, tmp_path / "r", fast=True, pages=SOME)
+    monkeypatch.setattr(pages, "execute", pretend)
+    outcome = rerun(table, tmp_path / "r", fast=True, pages=SOME)
+    assert (outcome.kept, outcome.executed) == ([SOME[0]], [SOME[1]]) and outcome.report.is_file()
+
+
+def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted):
+    table = write_table(tmp_path)
+    rerun(table, tmp_path / "r", fast=True, pages=SOME)
+    outcome = rerun(table, tmp_path / "r", fast=True, pages=["trajectories"])
+    assert (outcome.executed, outcome.kept) == (["trajectories"], SOME)
+    found = made.read(tmp_path / "r")
+    assert [entry["page"] for entry in found["pages"]] == ["landscape", "trajectories", "full-set-recovery"]
+    before = outcome.report.read_text()
+    with pytest.raises(CobanditError, match=r"would leave out \(trajectories, full-set-recovery\)"):
+        rerun(table, tmp_path / "r", fast=True, pages=["landscape"], seed=1)
+    assert outcome.report.read_text() == before
+
+
+def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
+    def interrupted(*arguments, **how):
+        raise KeyboardInterrupt
+
+    table = write_table(tmp_path)
+    monkeypatch.setattr(pages, "execute", interrupted)
+    result = call("rerun", table, "-o", tmp_path / "r", "--fast")
+    assert result.exit_code == 130 and "interrupted; the same command continues" in result.stderr
+
+
+def test_a_report_on_another_table_says_nothing_of_the_papers(first):
+    text = first[0].report.read_text(encoding="utf-8")
+    notebook = (first[0].report.parent / "notebooks" / "full-set-recovery.ipynb").read_text()
+    for title in ("Beside the paper", "The same on measured evaluations", "What would have falsified it"):
+        assert f"## {title}" in pages.source("full-set-recovery")
+        assert title not in notebook and f"{title}</h3>" not in text.partition('id="full-set-recovery"')[2]
+    assert "What it means" in notebook
+
+
+def test_sections_may_begin_within_a_cell_of_text():
+    text, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    cells = [text("# a\n\n## b\n\nc"), code("1"), text("d\n\n## e\n\nf"), code("2"), text("## b")]
+    kept = pages._outside(cells, {"b"})
+    assert [cell.source for cell in kept] == ["# a", "## e\n\nf", "2"]
+
+
+def test_sections_that_are_left_out_are_headings_of_their_pages():
+    for page, sections in BESIDE_THE_PAPER.items():
+        for title in (*sections, *NOT_OF_A_TABLE):
+            assert f"\n## {title}\n" in pages.source(page)
+
+
+def test_shares_of_the_landscape_are_those_of_the_recommendation():
+    for fast in (True, False):
+        (planned,) = plan(cb.load("synthetic-24"), fast=fast, seed=3, pages=["landscape"])
+        assert planned.parameters == {"replications": REDRAWS, "seed": 3}
+
+
+def test_the_manifest_makes_the_same_results(first, home, tmp_path):
+    """Table and report moved to another place; one of its pages, really executed."""
+    for name in ("mine.csv", "mine.yml"):
+        shutil.copy(home / name, tmp_path / name)
+    (tmp_path / "report").mkdir()
+    manifest = made.read(home / "report")
+    made.write(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
+    earlier = tmp_path / "report" / "manifest.json"
+    result = call("rerun", "--from", earlier, "-o", tmp_path / "again", "--workers", 1)
+    assert result.exit_code == 0 and "byte for byte" in " ".join(result.stdout.split()), result.output
+    again = made.read(tmp_path / "again")
+    assert again["options"] == manifest["options"]
+    for suffix in ("csv", "parquet"):
+        name = f"results/landscape-every.{suffix}"
+        assert again["pages"][0]["files"][name] == manifest["pages"][0]["files"][name]
+
+
+def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
+    table = write_table(tmp_path)
+    rerun(table, tmp_path / "r", fast=True, pages=SOME)
+    known = made.read(tmp_path / "r")
+    known["pages"][0]["files"]["results/landscape-every.csv"] = "0" * 64
+    made.write(tmp_path / "r", known)
+    result = call("rerun", "--from", tmp_path / "r", "-o", tmp_path / "again")
+    assert result.exit_code == 1 and "results/landscape-every.csv" in "".join(result.stdout.split())
+
+
+# ------------------------------------------------------------------------------ what can go wrong
+
+BROKEN = """\
+---
+kernelspec: {display_name: Python 3, language: python, name: python3}
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+---
+
+# Broken
+
+```{code-cell} ipython3
+:tags: [parameters]
+
+dataset = "synthetic-24"
+replications = 3
+seed = 0
+```
+
+```{code-cell} ipython3
+print("so far so good")
+```
+
+```{code-cell} ipython3
+1 / 0
+```
+"""
+
+
+def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatch):
+    table, book = write_table(tmp_path), tmp_path / "book"
+    book.mkdir()
+    (book / "landscape.md").write_text(BROKEN)
+    sound = BROKEN.replace("1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})")
+    (book / "full-set-recovery.md").write_text(sound.replace("seed = 0", "seed = 0\nrho = [1]"))
+    monkeypatch.setattr(pages, "directory", lambda: book)
+    result = call("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
+    assert result.exit_code == 1 and "failed: landscape" in result.stderr, result.output
+    text = (tmp_path / "r" / "index.html").read_text()
+    assert "failed in code cell 4: ZeroDivisionError" in text and "so far so good" in text
+    entries = {entry["page"]: entry for entry in made.read(tmp_path / "r")["pages"]}
+    assert [entries[page]["status"] for page in SOME] == ["failed", "done"]
+    assert (tmp_path / "r" / "notebooks" / "landscape.ipynb").is_file()
+    assert (tmp_path / "r" / "results" / "full-set-recovery-runs.csv").is_file()
+
+
+def manifest(**changes):
+    """A manifest with every field, of a table that does not exist."""
+    table = dict.fromkeys(
+        ("name", "kind", "title", "source", "license", "path", "sha256", "card_sha256"), "o"
+    )
+    options = {"fast": True, "seed": 0, "pages": None, "budget": None, "level": 0.95}
+    rest = {"software": {}, "recommendation": {}, "pages": []}
+    return {"format": made.FORMAT, "command": "", "table": table, "options": options, **rest, **changes}
+
+
+def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
+    table = write_table(tmp_path)
+    other = write_table(tmp_path, "other", seed=1)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "bad.json").write_text("{}")
+    (tmp_path / "ofother").mkdir()
+    made.write(tmp_path / "ofother", manifest())
+    (tmp_path / "short").mkdir()
+    made.write(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
+    (tmp_path / "odd").mkdir()
+    odd = {"page": "cohv-ucb", "parameters": {}, "reason": None, "key": "", "status": "done"}
+    made.write(tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}]))
+    monkeypatch.chdir(tmp_path)
+    cases = {
+        "no such file": ["rerun", "none.parquet"],
+        "there is no table": ["rerun", "synthetic-25"],
+        "name one": ["rerun"],
+        "holds other files": ["rerun", table, "-o", "full"],
+        "this is a file": ["rerun", table, "-o", "file"],
+        "report on another table": ["rerun", other, "-o", "ofother"],
+        "unknown page of the report": ["rerun", table, "--page", "landscpe"],
+        "Did you mean 'landscape'": ["page", "landscpe"],
+        "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],
+        "expected NAME=VALUE": ["page", "landscape", "-p", "seed"],
+        "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
+        "no manifest": ["rerun", "--from", "bad.json"],
+        "the field 'command' is missing": ["rerun", "--from", "short/manifest.json"],
+        "field 'command' is missing; take": ["rerun", table, "-o", "short"],
+        "unknown page of the report 'cohv-ucb'": ["rerun", "--from", "odd"],
+        "decides on --fast, --seed": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
+        "manifest none.json": ["rerun", "--from", "none.json"],
+        "budget is -1": ["rerun", table, "--budget", "-1", "--fast"],
+        "seed is -1": ["rerun", table, "--seed", "-1"],
+        "unknown backend": ["rerun", table, "--backend", "treading"],
+        "missing port": ["rerun", table, "--backend", "dask", "--scheduler", "nonsense"],
+    }
+    before = sorted(tmp_path.rglob("*"))
+    for message, words in cases.items():
+        monkeypatch.setattr(sys, "argv", ["cobandit", *map(str, words)])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        err = " ".join(capfd.readouterr().err.split())
+        assert exit_.value.code == 2 and message in err and "Traceback" not in err, (words, err)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+# ------------------------------------------------------------------------------ pages
+
+
+def test_every_page_of_the_report_has_the_parameters_it_is_given():
+    assert set(RESULTS) == set(report.INTRODUCTIONS) <= set(pages.names())
+    for planned in plan(cb.load("synthetic-24"), fast=True, seed=0):
+        pages.check(planned.page, {"dataset": "x", **planned.parameters})
+        for name in RESULTS[planned.page]:
+            assert re.search(rf"^{name} = ", pages.source(planned.page), re.MULTILINE)
+
+
+def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
+    shown = BROKEN.replace("1 / 0", "print(dataset, replications + 1)")
+    (tmp_path / "short.md").write_text(shown)
+    monkeypatch.setattr(pages, "directory", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    out = call("page", "short", "-p", "dataset=mine.csv", "-p", "replications=4", "-o", "out.ipynb")
+    assert out.exit_code == 0, out.output
+    cells = nbformat.read("out.ipynb", as_version=4).cells
+    (injected,) = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]
+    assert "replications = 4" in injected.source
+    assert cells[-1].outputs[0]["text"] == "mine.csv 5\n"
+
+
+def test_a_page_shows_its_parameters():
+    assert "replications = 2000" in call("page", "landscape").stdout
+
+
+def test_missing_tools_are_named(monkeypatch):
+    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    with pytest.raises(CobanditError, match=r"papermill: pip install ipykernel .* papermill"):
+        pages.parameters("landscape")
+
+
+def test_pages_run_from_an_installed_wheel(tmp_path):
+    build = pytest.importorskip("hatchling.build")
+    here = os.getcwd()
+    os.chdir(Path(__file__).parents[2])
+    try:
+        wheel = tmp_path / build.build_wheel(str(tmp_path))
+    finally:
+        os.chdir(here)
+    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
+    assert not list((tmp_path / "site").rglob("*.ipynb"))
+    code = (
+        "import sys, cobandit; from pathlib import Path; from cobandit.cli import app;"
+        f"assert Path(cobandit.__file__).is_relative_to({str(tmp_path / 'site')!r});"
+        "sys.argv = 'cobandit rerun synthetic-24 -o r --fast --page landscape'.split(); app.main()"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert made.read(tmp_path / "r")["pages"][0]["status"] == "done"
+
+
+# ------------------------------------------------------------------------------ adapting
+
+
+def test_ladders_are_the_papers_where_its_tables_allow():
+    assert tuple(ladder(20, 8)) == experiments.IDENTIFICATION_RHO
+    assert tuple(ladder(10, 5)) == experiments.FULL_SET_RHO
+
+
+def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
+    """With two arms the first steps of the budget buy nothing yet, and nothing has an average."""
+    table = cb.read(write_table(tmp_path, n_arms=2, n_objectives=1))
+    paths = experiments.trajectories(table, replications=2)
+    assert paths["moving_average"].isna().any()
+    assert figures.along_runs(paths, "moving_average", "gap").lines
+
+
+@pytest.mark.parametrize("n_objectives", [1, 3])
+@pytest.mark.parametrize("n_arms", [2, 40, 3000])
+def test_a_plan_fits_its_table(n_arms, n_objectives, tmp_path):
+    table = cb.read(write_table(tmp_path, n_arms=n_arms, n_objectives=n_objectives, n_instances=4))
+    for fast in (True, False):
+        planned = {each.page: each for each in plan(table, fast=fast, seed=3)}
+        assert set(planned) == set(RESULTS)
+        assert planned["landscape"].reason is planned["online-results"].reason is None
+        assert (planned["identification-results"].reason is not None) == (n_arms == 3000)
+        least = cb.theory.allocation_constant(n_arms, table.costs.min() / table.costs.max())
+        for each in planned.values():
+            assert bool(each.parameters) == (each.reason is None)
+            if "rho" in each.parameters and "identif" in each.page:
+                assert min(each.parameters["rho"]) >= least and len(each.parameters["rho"]) >= 3
+
+
+def test_markdown_becomes_plain():
+    assert formula(r"\mu_i") in plain(r"so $\mu_i$ is") and plain("$5 or $10, `$x$`") == "$5 or $10, `$x$`"
+    assert "<code>\\unknown{x}</code>" in plain(r"$\unknown{x}$")
+    assert plain("{prf:ref}`gap <def-gap>` and {doc}`/book/data`") == "*gap* and *data*"
+
+
+# ------------------------------------------------------------------------------ in a browser
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)")
+def test_the_report_opens_from_disk_alone(first):
+    playwright = pytest.importorskip("playwright.sync_api")
+    asked, complaints = [], []
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = chromium.new_page(viewport={"width": 1280, "height": 900})
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.goto(first[0].report.resolve().as_uri())
+        assert tab.evaluate("document.images.length") > 3
+        assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
+        head = tab.locator("#recommendation table").first.locator("th", has_text="cost (USD)")
+        place = head.evaluate("cell => cell.cellIndex")
+
+        def column():
+            rows = tab.locator("#recommendation table").first.locator("tbody tr")
+            return [float(row.locator("td").nth(place).inner_text()) for row in rows.all()]
+
+        before = column()
+        head.locator("button").click()
+        assert column() == sorted(before) and head.get_attribute("aria-sort") == "ascending"
+        head.locator("button").press("Enter")
+        assert column() == sorted(before, reverse=True) and len(set(before)) > 1
+        assert tab.evaluate(
+            "[...document.querySelectorAll('thead th')].every(th => th.querySelector('button'))"
+        )
+        tab.set_viewport_size({"width": 400, "height": 800})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+        chromium.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == [] and complaints == []
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)")
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["gpt", "10b", "9b", "7b-it"], ["10b", "7b-it", "9b", "gpt"]),
+        (["10 ±3", "–", "9 ±1", "1,080 (1,060–1,100)"], ["9 ±1", "10 ±3", "1,080 (1,060–1,100)", "–"]),
+        (["1.5e+04", "2e3", "-7", "84 %"], ["-7", "84 %", "2e3", "1.5e+04"]),
+    ],
+)
+def test_columns_sort_as_numbers_only_if_all_are(cells, expected):
+    playwright = pytest.importorskip("playwright.sync_api")
+    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)
+    script = (Path(report.__file__).parent / "report.js").read_text()
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = chromium.new_page()
+        tab.set_content(f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>")
+        tab.evaluate(f"() => {{ {script} }}")
+        tab.locator("button").click()
+        assert tab.locator("tbody td").all_inner_texts() == expected
+        chromium.close()
+
+
+def test_recommend_prints_and_gives_json():
+    words = ["recommend", "synthetic-24", "--budget", "5000", "--replications", "50"]
+    shown = call(*words)
+    assert (
+        shown.exit_code == 0
+        and "Deploy small-direct-t0.0" in shown.stdout
+        and "Evaluate next: " in shown.stdout
+    )
+    plain_ = json.loads(call(*words, "--json").stdout)
+    assert plain_["best"] == "small-direct-t0.0" and plain_["price_of_next"] <= 5000
+
+
+def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    table = write_table(tmp_path)
+    card = table.with_suffix(".yml")
+    card.write_text(card.read_text().replace("unit: USD", "unit: tokens (characters / 4)"))
+    frame = pd.read_csv(table)
+    frame.assign(usd=frame["usd"] * 1000).to_csv(table, index=False)
+    advice = cb.recommend(cb.read(table), 1e5)
+    shown = call("recommend", table, "--budget", "1e5").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    said = " ".join(shown.split())
+    for name, number in advice.arms.loc[advice.arms["next"] > 0, "next"].items():
+        assert f"{number:,} × {name}" in said
+    cells = shown.partition("Configurations of")[2]
+    assert re.search(r"\bnext +score0", cells)
+    for price in advice.questions["price"]:
+        assert f" {price:,.0f}" in cells, price
+    assert report._arms(advice).index("<th>next</th>") < report._arms(advice).index("<th>score0</th>")
+
+
+def test_a_budget_that_buys_nothing_is_said_to():
+    shown = call("recommend", "synthetic-24", "--budget", "0.001", "--replications", "5").stdout
+    assert "Evaluate next: nothing" in shown

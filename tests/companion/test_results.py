@@ -1,0 +1,127 @@
+"""Stored results: fresh, whole, and the same when a part is computed anew."""
+
+import json
+import shutil
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from cobandit.companion import paper
+from cobandit.companion.stored import results
+from cobandit.companion.stored.differences import differences
+from cobandit.errors import CobanditError
+from cobandit.tables import load
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A copy of the stored results that a test may damage."""
+    folder = tmp_path / "results"
+    shutil.copytree(results.directory(), folder)
+    monkeypatch.setattr(results, "directory", lambda: folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", results.RESULTS)
+def test_results_are_those_of_the_data_at_hand(name):
+    """Fails when the data have changed since: run make results."""
+    assert len(results.read(name)) and results.manifest()[name]["seconds"] >= 0
+
+
+def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
+    part = results.recompute("audit", "gsm8k", 20, 3)
+    assert set(part["n"]) == {results.AUDIT_BLOCK}
+
+
+def test_a_member_of_the_ensemble_computed_anew_is_the_stored_one():
+    """Every experiment on another table: fails when a change of the code changes a result."""
+    name, number = results.RESULTS["ensemble"].arguments()[-1]
+    assert set(results.recompute("ensemble", name, number)["member"]) == {number}
+
+
+def test_the_point_that_tuning_chooses_is_the_stored_one():
+    """That of one table: the replays of the grid cost as much as a member."""
+    assert set(results.recompute("tuning", "gsm8k")["experiment"]) == {"tuning"}
+
+
+def test_a_part_that_differs_is_refused(stored):
+    frame = pd.read_parquet(stored / "audit.parquet")
+    frame["second"] += 1
+    frame.to_parquet(stored / "audit.parquet", index=False)
+    with pytest.raises(CobanditError, match="is not the file that the manifest describes"):
+        results.read("audit")
+    known = json.loads((stored / "manifest.json").read_text())
+    known["audit"]["sha256"] = results.file_sha256(stored / "audit.parquet")
+    (stored / "manifest.json").write_text(json.dumps(known))
+    with pytest.raises(CobanditError, match="computed anew differs from the stored one"):
+        results.recompute("audit", "gsm8k", 20, 3)
+
+
+def test_results_of_other_data_are_refused(stored, monkeypatch):
+    monkeypatch.setattr(results, "data_checksum", lambda name: "other")
+    with pytest.raises(CobanditError, match="made from other data than there are now -> run: make results"):
+        results.read("ensemble")
+
+
+def test_missing_results_say_what_to_do(stored):
+    (stored / "ensemble.parquet").unlink()
+    with pytest.raises(CobanditError, match=r"is not stored in .* -> run: make results"):
+        results.read("ensemble")
+    with pytest.raises(CobanditError, match="unknown result"):
+        results.read("ensembel")
+
+
+def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
+    (stored / "audit.parquet").unlink()
+    small = results.RESULTS["audit"]._replace(arguments=lambda: [("gsm8k", 20, 0), ("piqa", 20, 1)])
+    monkeypatch.setitem(results.RESULTS, "audit", small)
+    results.make(["audit"], workers=1)
+    assert results.read("audit")["block"].unique().tolist() == [0, 1]
+    assert not list(stored.glob("*.part")) and set(results.manifest()) == set(results.RESULTS)
+
+
+def test_every_number_has_a_verdict_from_the_stored_results():
+    """The ledger is complete: each printed number that can be checked has one row and one verdict."""
+    rows = paper.ledger(results.cells(), ensemble=results.read("ensemble"))
+    numbers = [n for n in paper.published() if n.role in paper.RESULTS]
+    assert rows["key"].tolist() == [n.key for n in numbers]
+    unknown = rows[rows["verdict"] == "cannot be checked"]
+    assert set(unknown["role"]) <= {"arithmetic"} and unknown["ours"].notna().all()
+    predicted = rows[rows["role"].isin(["predicted", "related"]) & (rows["experiment"] != "tuning")]
+    assert len(predicted) > 40 and predicted[["ensemble_low", "between"]].notna().all(axis=None)
+    assert "differs" not in set(rows.loc[(rows["role"] == "fitted"), "verdict"])
+
+
+def test_the_stored_ledger_is_that_of_the_stored_results():
+    """Fails when the rule has changed since: run python -m cobandit.companion.stored.results ledger."""
+    rows = paper.ledger(results.cells(), ensemble=results.read("ensemble"))
+    assert not differences(results.ledger(), rows, ["key"])
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "known"),
+    [
+        (["gsm8k", "piqa"], "reconstruction", True),
+        (["gsm8k"], "measured", False),
+        (["gsm8k", "mine"], "reconstruction", False),
+    ],
+)
+def test_only_bundled_reconstructions_have_an_ensemble_and_an_audit(names, kind, known):
+    """A table of the same name that someone measured is another one."""
+    tables = [SimpleNamespace(name=name, card=SimpleNamespace(kind=kind)) for name in names]
+    assert results.bundled(tables) == known
+    assert (results.ensemble_of(tables) is not None) == known
+    cells = results.cells()
+    assert (results.settle(cells, tables) is cells) != known
+
+
+def test_claims_about_errors_are_settled_by_the_audit():
+    """Its replays separate what the paper's number of them cannot."""
+    few = paper.verdicts(results.cells())
+    many = paper.verdicts(results.settle(results.cells(), [load(name) for name in results.NAMES]))
+    assert few["CoPSI-beats-PSISR-at-the-end"] == "not separated"
+    assert many["CoPSI-beats-PSISR-at-the-end"] == "fails"
+    assert set(few.index[few != many]) <= {
+        claim.key for claim in paper.claims() if claim.experiment == "identification"
+    }

@@ -1,0 +1,159 @@
+"""``cobandit verify`` on small stored results: 0 as they are, and 1 with each kind of damage."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from cobandit.cli.app import app
+from cobandit.companion import paper
+from cobandit.companion.paper import experiments
+from cobandit.companion.stored import results, verification
+from cobandit.companion.stored.differences import differences
+from cobandit.errors import CobanditError
+
+RUN = CliRunner()
+
+
+def small_replication(name, tuned=False):
+    """Cells that agree with the paper's printed numbers, in place of minutes of replays."""
+    coordinates = ["dataset", "experiment", "quantity", "method", "rho", "costs"]
+    rows = [
+        {key: getattr(number, key) for key in coordinates} | {"mean": number.value}
+        for number in paper.published()
+        if number.role in paper.RESULTS and number.operation is None and number.dataset == name
+    ]
+    cells = pd.DataFrame(rows).drop_duplicates(coordinates, ignore_index=True)
+    cells = cells[cells["experiment"].eq("tuning") == tuned].dropna(axis=1, how="all")
+    return cells.assign(low=cells["mean"] * 0.99, high=cells["mean"] * 1.01)
+
+
+def small_member(name, number):
+    return small_replication(name).assign(member=number)
+
+
+def small_block(name, rho, block):
+    return pd.DataFrame({"dataset": name, "rho": float(rho), "method": ["CoPSI", "PSISR"], "n": 5}).assign(
+        second=[block, 0], block=block
+    )
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """Results whose parts cost nothing, stored by the code that stores the real ones."""
+    monkeypatch.setattr(results, "directory", lambda: tmp_path / "results")
+    parts = {
+        "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
+        "tuning": (partial(small_replication, tuned=True), lambda: [(name,) for name in results.NAMES]),
+        "ensemble": (small_member, lambda: [("piqa", 1), ("piqa", 2)]),
+        "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
+    }
+    for name, (part, arguments) in parts.items():
+        changed = results.RESULTS[name]._replace(part=part, arguments=arguments)
+        monkeypatch.setitem(results.RESULTS, name, changed)
+    monkeypatch.setattr(results, "RESULTS", {name: results.RESULTS[name] for name in parts})
+    results.make(workers=1)
+    return tmp_path / "results"
+
+
+def rewrite(folder, name, change):
+    """Change a stored frame and make its manifest agree with it."""
+    path = folder / f"{name}.parquet"
+    change(pd.read_parquet(path)).to_parquet(path, index=False)
+    known = json.loads((folder / "manifest.json").read_text())
+    known[name]["sha256"] = results.file_sha256(path)
+    (folder / "manifest.json").write_text(json.dumps(known))
+
+
+@pytest.mark.parametrize("options", [[], ["--fast"]])
+def test_what_is_stored_is_what_is_computed(stored, options):
+    done = RUN.invoke(app, ["verify", *options])
+    assert done.exit_code == 0, done.output
+    assert "nothing differs" in done.output
+    assert ("1 of 2 parts of ensemble, 2 of 3 parts of audit" in done.output) == bool(options)
+
+
+def test_the_work_may_be_spread(stored):
+    done = RUN.invoke(app, ["verify", "--workers", "2", "--backend", "threading"])
+    assert done.exit_code == 0 and "nothing differs" in done.output
+    done = RUN.invoke(app, ["verify", "--backend", "treading"])
+    assert isinstance(done.exception, CobanditError) and "threading" in str(done.exception)
+
+
+def test_another_number_in_the_ledger_is_named(stored):
+    text = (stored / "ledger.csv").read_text()
+    rows = text.splitlines()
+    which = next(i for i, row in enumerate(rows[1:], 1) if row.endswith(",replicated"))
+    rows[which] = rows[which].removesuffix("replicated") + "differs"
+    (stored / "ledger.csv").write_text("\n".join(rows) + "\n")
+    done = RUN.invoke(app, ["verify", "--fast"])
+    assert done.exit_code == 1
+    assert f"ledger: {rows[which].split(',')[0]}: verdict is differs, computed anew replicated" in done.output
+
+
+def test_another_number_in_a_result_is_named(stored):
+    rewrite(stored, "audit", lambda frame: frame.assign(second=frame["second"] + (frame["block"] == 2)))
+    done = RUN.invoke(app, ["verify"])
+    assert done.exit_code == 1
+    assert "audit: gsm8k" in done.output and ": second is " in done.output
+    assert "ledger: " not in done.output
+
+
+def test_a_wrong_result_is_named_though_the_ledger_is_right(stored):
+    rewrite(stored, "replication", lambda frame: frame.assign(mean=frame["mean"] * 1.001))
+    done = RUN.invoke(app, ["verify", "--fast"])
+    assert done.exit_code == 1
+    assert "replication: gsm8k" in done.output and "replication: and " in done.output
+    assert "ledger: " not in done.output
+
+
+def test_more_rows_than_are_computed_are_found(stored):
+    rewrite(stored, "ensemble", lambda frame: pd.concat([frame, frame.tail(3).assign(member=9)]))
+    done = RUN.invoke(app, ["verify"])
+    assert done.exit_code == 1 and "rows are stored" in done.output
+
+
+def test_a_damaged_file_and_a_missing_one_are_differences(stored):
+    with (stored / "audit.parquet").open("ab") as file:
+        file.write(b"x")
+    (stored / "ledger.csv").unlink()
+    done = RUN.invoke(app, ["verify", "--fast"])
+    assert done.exit_code == 1
+    assert "is not the file that the manifest describes" in done.output
+    assert "python -m cobandit.companion.stored.results ledger" in done.output
+
+
+def test_other_data_are_a_difference(stored, monkeypatch):
+    monkeypatch.setattr(results, "data_checksum", lambda name: "other")
+    done = RUN.invoke(app, ["verify", "--fast"])
+    assert done.exit_code == 1
+    assert "made from other data" in done.output and "not compared: it needs replication" in done.output
+
+
+def test_fast_takes_the_last_block_of_each_part_of_the_audit():
+    chosen = verification.sample("audit")
+    assert len(chosen) == len(results.NAMES) * len(experiments.IDENTIFICATION_RHO)
+    assert {part[:2] for part in chosen} == {part[:2] for part in results.RESULTS["audit"].arguments()}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda f: f, []),
+        (lambda f: f.assign(mean=f["mean"] * (1 + 1e-12)), []),
+        (lambda f: f.assign(mean=f["mean"] * (1 + 1e-6)), ["a: mean is", "b: mean is"]),
+        (lambda f: f.assign(count=[1, 3, 3]), ["b: count is 2, computed anew 3"]),
+        (lambda f: f.assign(mean=[0.5, np.nan, np.nan]), ["b: mean is 0.25, computed anew missing"]),
+        (lambda f: f.assign(mean=[0.5, 0.25, 0.0]), ["c: mean is missing, computed anew 0.0"]),
+        (lambda f: f.rename(columns={"count": "n"}), ["do not have the same columns: count, n"]),
+        (lambda f: f.head(2), ["3 rows are stored, 2 computed anew"]),
+    ],
+)
+def test_differences(change, says):
+    frame = pd.DataFrame({"key": ["a", "b", "c"], "mean": [0.5, 0.25, np.nan], "count": [1, 2, 3]})
+    found = differences(frame, change(frame), ["key"])
+    assert len(found) == len(says)
+    assert all(text in line for text, line in zip(says, found, strict=True))

@@ -1,0 +1,357 @@
+"""Figures: what is drawn are the numbers, methods keep their colours, provenance is in the title."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from support.made_up import table_of
+
+import cobandit as cb
+from cobandit import figures
+from cobandit.errors import CobanditError
+from cobandit.replay import kernels
+from cobandit.stats import metrics
+
+# evaluation costs pass what profiling saw, and their means
+pytestmark = pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")
+
+METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def online(small_table):
+    """Budgets below one evaluation an arm are infeasible."""
+    methods = ["CoHVUCB", cb.spec("CoHVUCB", reward_scale=0.1), "UniformAllocation"]
+    return cb.replay_online(small_table, methods, rho=[8, 0.5, 2], replications=6)
+
+
+@pytest.fixture(scope="module")
+def found(synthetic):
+    """From errors in every run to none at all."""
+    methods = ["CoPSI", "UniformIdentification"]
+    return cb.replay_identification(synthetic, methods, rho=[1, 4, 40, 4000], replications=6)
+
+
+def lines(ax, label):
+    """Data of the line with this label."""
+    (line,) = (line for line in ax.get_lines() if line.get_label() == label)
+    return line
+
+
+def bands(ax):
+    """For each band, what it spans at each of its corners: {x: (low, high)}."""
+    spans = []
+    for band in ax.collections:
+        corners = [path.vertices for path in band.get_paths() if len(path.vertices)]
+        points = pd.DataFrame(np.concatenate(corners) if corners else np.empty((0, 2)), columns=["x", "y"])
+        spans.append({x: (group["y"].min(), group["y"].max()) for x, group in points.groupby("x")})
+    return spans
+
+
+def test_by_budget_draws_the_summary(online):
+    ax = figures.by_budget(online, "efficiency_regret", "regret")
+    cells = metrics.summarise(online, "efficiency_regret").sort_values("rho")
+    labels = {
+        ("CoHVUCB", ""): "CoHV-UCB (default)",
+        ("CoHVUCB", "reward_scale=0.1"): "CoHV-UCB (reward_scale=0.1)",
+        ("UniformAllocation", ""): "Uniform allocation",
+    }
+    assert len(ax.get_lines()) == len(bands(ax)) == 3
+    drawn = bands(ax)
+    for place, ((method, options), label) in enumerate(labels.items()):
+        cell = cells[(cells["method"] == method) & (cells["options"] == options)]
+        x, y = lines(ax, label).get_data()
+        assert list(x) == [0.5, 2, 8]
+        assert list(y) == pytest.approx(cell["mean"].tolist(), nan_ok=True)
+        assert np.isnan(y[0]) and 0.5 not in drawn[place]  # a gap where the budget is too small
+        for rho, low, high in cell[["rho", "low", "high"]].dropna().itertuples(index=False):
+            assert drawn[place][rho] == pytest.approx((low, high))
+    assert ax.get_ylabel() == "regret" and ax.get_xscale() == "log"
+    assert list(ax.get_xticks()) == [0.5, 2, 8]
+
+
+def replays(table, method, rho, replications):
+    """Each run of an online method by the readable class: arms pulled and costs charged."""
+    for replication in range(replications):
+        policy = method.make(
+            rho,
+            n_arms=table.n_arms,
+            n_objectives=table.n_objectives,
+            budget=rho * table.costs.sum(),
+            cost_range=table.cost_range,
+            expected_costs=table.costs,
+        )
+        yield cb.play(policy, table, replication=replication)
+
+
+def test_by_budget_against_runs_one_by_one(small_table):
+    method, replications = cb.spec("CoHVUCB", reward_scale=0.1), 4
+    ax = figures.by_budget(
+        cb.replay_online(small_table, [method], [2, 8], replications), "efficiency_regret", "regret"
+    )
+    expected = []
+    for rho in (2, 8):
+        regrets = []
+        for run in replays(small_table, method, rho, replications):
+            regrets.append(sum(small_table.problem.efficiency_gaps[arm] for arm in run.arms))
+        expected.append(sum(regrets) / replications)
+    assert list(lines(ax, "CoHV-UCB").get_ydata()) == pytest.approx(expected)
+
+
+def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
+    for table, thousands in ((small_table, False), (cb.load("synthetic-24"), True)):
+        runs = cb.replay_online(table, ["UniformAllocation"], [2, 8], 2)
+        (above,) = figures.by_budget(runs, "efficiency_regret", "regret").child_axes
+        above.figure.canvas.draw()
+        shown = [float(label.get_text().replace(",", "")) for label in above.get_xticklabels()]
+        budgets = [rho * table.costs.sum() / (1000 if thousands else 1) for rho in (2, 8)]
+        assert shown == pytest.approx(budgets, rel=5e-3)
+        unit = ("thousand " if thousands else "") + table.card.cost.unit
+        assert above.get_xlabel() == f"budget B ({unit})"
+
+
+@pytest.mark.parametrize("column", ["efficiency_regret", "moving_average"])
+def test_along_runs_against_runs_one_by_one(small_table, column):
+    methods, rho, replications = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")], 30, 3
+    _, paths = cb.replay_online(small_table, methods, rho, replications, trace=True)
+    ax = figures.along_runs(paths, column, "regret")
+    for method in methods:
+        runs = list(replays(small_table, method, rho, replications))
+        x, y = lines(ax, method.label).get_data()
+        assert len(x) > 100
+        for spent, shown in zip(x, y, strict=True):
+            values = []
+            for run in runs:
+                paid, gaps = 0.0, []
+                for arm, cost in zip(run.arms, run.costs, strict=True):
+                    paid += cost
+                    if paid > spent * (1 + 1e-9):
+                        break
+                    gaps.append(small_table.problem.efficiency_gaps[arm])
+                if column == "efficiency_regret":
+                    values.append(sum(gaps))
+                elif gaps:  # a run that has not begun has no average
+                    values.append(sum(gaps[-50:]) / len(gaps[-50:]))
+            assert shown == pytest.approx(sum(values) / len(values), abs=1e-12)
+
+
+def test_error_bars_against_runs_one_by_one(synthetic):
+    methods, rho, replications = ["CoPSI", "UniformIdentification"], 300, 12
+    charges, table = ("declared", "realised"), synthetic.subset(f"config in {list(synthetic.configs[:6])}")
+    runs = pd.concat(
+        [
+            cb.replay_identification(table, methods, rho, replications, costs=costs).assign(costs=costs)
+            for costs in charges
+        ]
+    )
+    ax = figures.error_bars(runs)
+    heights, intervals, shares = [bar.get_height() for bar in ax.patches], [], []
+    means, arms = table.means, range(table.n_arms)
+    front = {i for i in arms if not any(all(means[j] > means[i]) for j in arms)}
+    for costs in charges:
+        for name in methods:
+            wrong = 0
+            for replication in range(replications):
+                budget = rho * table.costs.sum()
+                finder = cb.spec(name).make(rho, costs=table.costs, budget=budget, n_objectives=2)
+                cb.play(finder, table, replication=replication, costs=costs)
+                wrong += set(finder.recommend()) != front
+            n, share, z = replications, wrong / replications, 1.959963984540054
+            middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+            half = z * (share * (1 - share) / n + z**2 / (4 * n**2)) ** 0.5 / (1 + z**2 / n)
+            intervals.append((middle - half, middle + half))
+            shares.append(share)
+    assert len(set(shares)) > 1
+    assert heights == pytest.approx(shares)
+    drawn = [
+        tuple(ends[:, 1]) for bars in ax.containers if hasattr(bars, "has_yerr") for ends in whiskers(bars)
+    ]
+    assert drawn == [pytest.approx(interval, abs=1e-9) for interval in intervals]
+    assert [text.get_text() for text in ax.texts] == [f"{share:.3f}" for share in shares]
+
+
+def whiskers(bars):
+    """Ends of the error bars of a container, as arrays of points."""
+    return [segment for lines in bars.lines[2] for segment in lines.get_segments()]
+
+
+def test_error_by_budget_draws_zero_errors_as_limits(found):
+    ax = figures.error_by_budget(found)
+    cells = metrics.summarise(found.assign(error=~found["correct"]), "error").sort_values("rho")
+    arrows = [line for line in ax.get_lines() if line.get_marker() == r"$\downarrow$"]
+    limits = {(x, y) for line in arrows for x, y in zip(*line.get_data(), strict=True)}
+    unseen = cells[(cells["successes"] == 0) & (cells["runs"] > 0)]
+    assert len(unseen) and limits == set(unseen[["rho", "high"]].itertuples(index=False, name=None))
+    for method, label in (("CoPSI", "CoPSI"), ("UniformIdentification", "Uniform identification")):
+        cell = cells[cells["method"] == method]
+        expected = cell["mean"].where(cell["successes"] > 0)
+        assert list(lines(ax, label).get_ydata()) == pytest.approx(expected.tolist(), nan_ok=True)
+    assert ax.get_yscale() == "log"
+
+
+@pytest.mark.parametrize("rho", [[1], [1, 1.5]])
+def test_figures_without_any_feasible_budget(rho, synthetic):
+    runs = cb.replay_identification(synthetic, ["CoPSI"], rho=rho, replications=2)
+    assert set(runs["status"]) == {"infeasible"}
+    for ax in (figures.error_by_budget(runs), figures.by_budget(runs, "f1", "F1")):
+        assert np.isnan(lines(ax, "CoPSI").get_ydata()).all()
+        ax.figure.canvas.draw()
+
+
+def test_a_method_looks_the_same_in_every_figure(online, found):
+    everything = figures.by_budget(online, "efficiency_regret", "regret")
+    alone = figures.by_budget(online[online["method"] == "UniformAllocation"], "standard_regret", "regret")
+    one, other = (lines(ax, "Uniform allocation") for ax in (everything, alone))
+    assert (one.get_color(), one.get_marker()) == (other.get_color(), other.get_marker())
+    variants = [line for line in everything.get_lines() if line.get_label().startswith("CoHV-UCB")]
+    assert len({line.get_color() for line in variants}) == 1
+    assert len({line.get_linestyle() for line in variants}) == 2
+    error = lines(figures.error_by_budget(found), "CoPSI")
+    f1 = lines(figures.by_budget(found, "f1", "F1"), "CoPSI")
+    assert error.get_color() == f1.get_color()
+
+
+def test_methods_are_told_apart():
+    styles = [figures.method_style(method) for method in METHODS]
+    assert len({tuple(style["color"]) for style in styles}) == len(METHODS)
+    assert len({style["marker"] for style in styles}) == len(METHODS)
+    with pytest.raises(CobanditError, match="Did you mean 'CoPSI'"):
+        figures.method_style("CoPSY")
+    assert figures.method_label("CoPSI") == "CoPSI"
+    own = [figures.method_style("CoPSI", f"normaliser={which}") for which in ("exact", "adaptive")]
+    everything = [*styles, *own]
+    for key in ("color", "marker"):
+        assert len({str(style[key]) for style in everything}) == len(everything)
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        ("measured", "tables"),
+        ("reconstruction", "tables (reconstruction)"),
+        ("synthetic", "tables (synthetic)"),
+    ],
+)
+def test_titles_say_what_was_not_measured(kind, title):
+    arms = [[[1.0, 0.5, reward]] * 2 for reward in (0.25, 0.5)]
+    table = table_of(arms, kind=kind, name="tables")
+    runs = cb.replay_online(table, ["HVUCB"], rho=[2, 4], replications=2)
+    found = cb.replay_identification(table, ["CoPSI"], rho=[4, 8], replications=2)
+    axes = [
+        figures.by_budget(runs, "efficiency_regret", "regret"),
+        figures.error_by_budget(found),
+        figures.landscape(table, "objective0", "objective1"),
+    ]
+    assert [ax.get_title() for ax in axes] == [title] * 3
+
+
+def test_several_tables_are_named_one_by_one(synthetic):
+    tables = [table_of([[[1.0, 0.5]] * 2] * 2, kind="reconstruction", name="made"), synthetic]
+    assert figures.provenance(tables) == "made (reconstruction), synthetic-24 (synthetic)"
+    said = figures.drawn_from(tables, 1, 7, ["figures.by_budget", "figures.error_bars"]).split("  \n")
+    assert [line.split(",")[0].split(";")[0] for line in said] == [
+        "*made (reconstruction)",
+        "*synthetic-24 (synthetic)",
+    ]
+    for line in said:
+        assert "; 1 replication, seed 7; drawn by {py:func}`cobandit.figures.by_budget` and " in line
+    assert figures.drawn_from(synthetic).endswith(
+        f"{synthetic.card.sha256[:12]}…; drawn by code on this page.*"
+    )
+
+
+def test_landscape(synthetic):
+    ax = figures.landscape(synthetic, "accuracy", "efficiency")
+    points = synthetic.summary()
+    front = points[points["on_front"]].sort_values(["accuracy", "efficiency"])
+    rest, best = ax.collections[:2]
+    assert np.asarray(best.get_offsets()) == pytest.approx(front[["accuracy", "efficiency"]].to_numpy())
+    assert len(rest.get_offsets()) == len(points) - len(front)
+    areas, costs = best.get_sizes(), front["cost"].to_numpy()
+    assert np.corrcoef(areas, costs)[0, 1] == pytest.approx(1)
+    numbered = [f"{number}  {name}" for number, name in enumerate(front.index, start=1)]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-len(front) :] == numbered
+    assert [text.get_text() for text in ax.texts] == [line.split()[0] for line in numbered]
+    with pytest.raises(CobanditError, match="Did you mean 'accuracy'"):
+        figures.landscape(synthetic, "acuracy", "efficiency")
+    with pytest.raises(CobanditError, match="unknown objective"):
+        figures.landscape(synthetic, "accuracy", "cost")
+
+
+def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
+    table = synthetic.for_objectives("accuracy")
+    ax = figures.landscape(table, "cost", "accuracy")
+    assert ax.get_xlabel() == f"mean cost ({table.card.cost.unit})"
+    x, y = np.array(ax.lines[0].get_data())  # dearer is better along the front, from the cheapest on
+    assert (np.diff(x) > 0).all() and (np.diff(y) > 0).all()
+    assert x[0] == table.summary()["cost"].min() and y[-1] == table.summary()["accuracy"].max()
+
+
+def test_landscape_of_a_split(synthetic):
+    ax = figures.landscape(synthetic, "accuracy", "efficiency", split="evaluation")
+    truth = synthetic.means[synthetic.problem.pareto_mask]
+    assert np.asarray(ax.collections[1].get_offsets()) == pytest.approx(truth[np.lexsort(truth.T[::-1])])
+
+
+def test_index_path():
+    history = pd.DataFrame({"pull": [1, 1, 2, 2], "arm": ["a", "b"] * 2, "index": [0.5, 0.25, 0.5, 0.125]})
+    ax = figures.index_path(history, "index", "index")
+    assert list(lines(ax, "b").get_xdata()) == [1, 2]
+    assert list(lines(ax, "b").get_ydata()) == [0.25, 0.125]
+
+
+def test_phase_plane_rings_the_arm_that_leaves():
+    means = np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]])
+    finder = cb.CoPSI([1, 4, 1], 40, 2)
+    while (arm := finder.ask()) is not None:
+        finder.tell(arm, means[arm])
+    titles, rings = [], []
+    for phase in finder.phases:
+        ax = figures.phase_plane(phase, "abc", ("x", "y"))
+        titles.append(ax.get_title())
+        rings.append([line.get_xydata()[0].tolist() for line in ax.get_lines() if line.get_mfc() == "none"])
+        assert [text.get_text() for text in ax.texts] == ["abc"[arm] for arm in phase.active]
+    assert titles == ["phase 1: 2 pulls each, b accepted", "phase 2: 8 pulls each, c rejected"]
+    assert rings == [[[0.25, 0.75]], [[0.5, 0.125]]]
+
+
+def test_shared_legend_names_each_method_once(online):
+    figure, axes = plt.subplots(1, 2)
+    for ax, column in zip(axes, ("efficiency_regret", "standard_regret"), strict=True):
+        figures.by_budget(online, column, "regret", ax)
+    figures.shared_legend(figure)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == [line.get_label() for line in axes[0].get_lines()]
+
+
+def test_log_axis_has_plain_numbers():
+    ax = plt.subplots()[1]
+    ax.plot([1, 2, 3], [0.02, 5, 2000])
+    figures.log_axis(ax)
+    ax.figure.canvas.draw()
+    assert {"0.05", "1", "1,000"} <= {label.get_text() for label in ax.get_yticklabels()}
+
+
+def test_show_table_is_the_same_in_every_run():
+    frame = pd.DataFrame({"method": ["CoPSI"], "error": [0.25], "f1": [np.nan]})
+    first, again = (figures.show_table(frame, "Errors", error=".3f", f1=".2f").to_html() for _ in range(2))
+    assert first == again and "0.250" in first and "–" in first and "Errors" in first
+
+
+def test_given_axes_are_used(online):
+    _, (left, right) = plt.subplots(1, 2)
+    assert figures.by_budget(online, "standard_regret", "regret", right) is right
+    assert not left.get_lines()
+    colors = [to_rgb(line.get_color()) for line in right.get_lines()]
+    assert colors[0] == to_rgb(figures.method_style("CoHVUCB")["color"])

@@ -1,0 +1,549 @@
+"""The journal of a live run: cut, killed, damaged, locked; what comes back is what was there."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.asking import BAD_TELLS, snapshot
+
+import cobandit as cb
+from cobandit.errors import CobanditError, GuaranteeWarning
+
+pytest.importorskip("fcntl")
+
+COSTS = [0.25, 1.0, 0.5]
+MAKERS = {
+    "CoHVUCB": lambda: cb.CoHVUCB(3, 2, 4, (0.2, 1.0), reward_scale=0.1, expected_costs=COSTS),
+    "HVUCB": lambda: cb.HVUCB(3, 2, 4, (0.2, 1.0), n_init=2),
+    "AccuracyCostUCB": lambda: cb.AccuracyCostUCB(3, 2, 4, (0.2, 1.0), objective=1, alpha=1.5),
+    "UniformAllocation": lambda: cb.UniformAllocation(3, 2, 4, (0.2, 1.0)),
+    "CoPSI": lambda: cb.CoPSI(COSTS, 9, 2, min_cost=0.2),
+    "PSISR": lambda: cb.PSISR(COSTS, 8, 2, rounds="mean"),
+    "UniformIdentification": lambda: cb.UniformIdentification(COSTS, 6, 2),
+}
+every_policy = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.journal"
+
+
+@pytest.fixture
+def no_flush(monkeypatch):
+    """Thousands of runs cannot wait for the disk; that every line does wait has a test of its own."""
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
+
+
+def evaluation(arm, pull, seed=0):
+    """What pull number ``pull`` of an arm gives, whoever asks and whenever."""
+    rng = np.random.default_rng([seed, arm, pull])
+    return rng.random(2), COSTS[arm] * rng.uniform(0.8, 1.0)
+
+
+def play(run, seed=0, most=None):
+    """Go on to the end, or for ``most`` evaluations."""
+    while most != 0 and (arm := run.ask()) is not None:
+        run.tell(arm, *evaluation(arm, run.policy.pulls[arm], seed))
+        most = None if most is None else most - 1
+
+
+def entries(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def told(path):
+    return [entry for entry in entries(path) if "tell" in entry]
+
+
+def without_sums(tells):
+    return [{key: value for key, value in entry.items() if key != "crc"} for entry in tells]
+
+
+def twice(path):
+    """Evaluations that were begun and never told."""
+    return sum(entry.get("ask") is not None for entry in entries(path)) - len(told(path))
+
+
+def uninterrupted(path, make, seed=0):
+    """The state after each line of a run that nothing interrupts."""
+    policy = make()
+    with cb.Journal(path, policy) as run:
+        states = [snapshot(policy)]
+        while (arm := run.ask()) is not None:
+            states.append(snapshot(policy))
+            run.tell(arm, *evaluation(arm, policy.pulls[arm], seed))
+            states.append(snapshot(policy))
+        states.append(snapshot(policy))
+    assert len(states) == len(entries(path))
+    return states
+
+
+# ----------------------------------------------------------------------------- what is written
+
+
+@every_policy
+def test_options_make_the_policy_anew(make):
+    policy = make()
+    assert snapshot(type(policy)(**policy.options)) == snapshot(policy)
+
+
+@every_policy
+def test_a_journal_changes_nothing_in_a_run(path, make):
+    bare = make()
+    while (arm := bare.ask()) is not None:
+        bare.tell(arm, *evaluation(arm, bare.pulls[arm]))
+    assert bare.pulls.min() > 0
+    assert uninterrupted(path, make)[-1] == snapshot(bare)
+
+
+def test_lines_say_what_happened(path):
+    with cb.Journal(path, MAKERS["CoPSI"](), names=["a", "b", "c"]) as run:
+        arm = run.ask()
+        assert run.ask() == arm == run.in_flight  # asked again, written once
+        run.tell(arm, np.array([0.1, 1], dtype=np.float32), None)
+        assert run.in_flight is None
+    head, ask, tell = without_sums(entries(path))
+    assert head == {
+        "journal": 1,
+        "policy": "CoPSI",
+        "names": ["a", "b", "c"],
+        "options": {
+            "costs": COSTS,
+            "budget": 9.0,
+            "n_objectives": 2,
+            "min_cost": 0.2,
+            "normaliser": "paper",
+        },
+    }
+    assert ask == {"ask": 0}
+    assert tell == {"tell": 0, "reward": [float(np.float32(0.1)), 1.0], "cost": None}
+
+
+def test_each_line_is_on_the_disk_before_the_call_returns(path, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(os, "fsync", lambda fd: flushed.append((os.fstat(fd).st_ino, os.fstat(fd).st_size)))
+    with cb.Journal(path, MAKERS["CoHVUCB"]()) as run:
+
+        def is_safe():
+            return flushed and flushed[-1] == (path.stat().st_ino, path.stat().st_size)
+
+        assert is_safe()
+        assert any(inode == path.parent.stat().st_ino for inode, _ in flushed)
+        for number in range(2, 8, 2):
+            arm = run.ask()
+            assert is_safe() and len(entries(path)) == number
+            run.tell(arm, *evaluation(arm, 0))
+            assert is_safe() and len(entries(path)) == number + 1
+
+
+@pytest.mark.parametrize("bad", BAD_TELLS.values(), ids=BAD_TELLS)
+def test_what_the_policy_refuses_is_not_written(path, bad):
+    policy = MAKERS["CoHVUCB"]()
+    with cb.Journal(path, policy) as run:
+        with pytest.raises(CobanditError, match="no arm is waiting"):
+            run.tell(0, [0.5, 0.5], 1.0)
+        assert run.ask() == 0
+        before = path.read_bytes(), snapshot(policy)
+        with pytest.raises(CobanditError):
+            run.tell(*bad)
+        assert (path.read_bytes(), snapshot(policy)) == before
+        run.tell(0, [0.5, 0.5], 1.0)
+
+
+# ----------------------------------------------------------------------------- cut and killed
+
+
+@pytest.mark.parametrize("name", ["CoHVUCB", "CoPSI"])
+def test_cut_at_every_byte(path, name, no_flush):
+    make = MAKERS[name]
+    states = uninterrupted(path, make)
+    content, tells = path.read_bytes(), told(path)
+    for cut in range(len(content) + 1):
+        path.write_bytes(content[:cut])
+        # A line counts once all but its newline is there.
+        whole = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
+        with cb.Journal(path, policy := make()) as run:
+            assert snapshot(policy) == states[whole - 1]
+            assert path.read_bytes() == b"".join(content.splitlines(keepends=True)[:whole])
+            begun = run.in_flight is not None
+            if cut != len(path.read_bytes()):
+                continue  # the same file and the same state as for the cut between two lines
+            play(run)
+        assert snapshot(policy) == states[-1]
+        assert without_sums(told(path)) == without_sums(tells)
+        assert twice(path) == begun
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(sorted(MAKERS)),
+    st.lists(st.tuples(st.integers(0, 8), st.floats(0, 1)), max_size=5),
+    st.integers(0, 2**32),
+)
+def test_cut_again_and_again(tmp_path_factory, name, cuts, seed):
+    folder = tmp_path_factory.mktemp("cuts")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda fd: None)
+        states = uninterrupted(folder / "whole", MAKERS[name], seed)
+        path = folder / "cut"
+        for most, share in cuts:
+            with cb.Journal(path, MAKERS[name]()) as run:
+                play(run, seed, most)
+            content = path.read_bytes()
+            # as a process that dies leaves it: somewhere in its last two lines
+            start = len(b"".join(content.splitlines(keepends=True)[:-2]))
+            path.write_bytes(content[: start + round(share * (len(content) - start))])
+        with cb.Journal(path, policy := MAKERS[name]()) as run:
+            play(run, seed)
+    assert snapshot(policy) == states[-1]
+    assert without_sums(told(path)) == without_sums(told(folder / "whole"))
+    assert 0 <= twice(path) <= len(cuts)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(1e-9, 0.4)), max_size=10))
+def test_numbers_come_back_to_the_last_bit(tmp_path_factory, feedback):
+    path = tmp_path_factory.mktemp("bits") / "run.journal"
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setattr(os, "fsync", lambda fd: None)
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        with cb.Journal(path, first := MAKERS["CoHVUCB"]()) as run:
+            for *reward, cost in feedback:
+                run.tell(run.ask(), reward, cost)
+        with cb.Journal(path, second := MAKERS["CoHVUCB"]()):
+            pass
+    assert snapshot(first) == snapshot(second)
+
+
+# Imports once and forks, so that a process is killed in its run and not in its imports.
+KILLER = """
+import os, pathlib, random, signal, sys, time
+sys.path[:0] = sys.argv[1].split(os.pathsep)
+import cobandit as cb
+from test_journal import LONG, evaluation
+
+
+def live(path, policy):
+    with cb.Journal(path, policy) as run:
+        while (arm := run.ask()) is not None:
+            time.sleep(random.uniform(0, 0.01))
+            run.tell(arm, *evaluation(arm, run.policy.pulls[arm]))
+
+
+random.seed(0)
+for name, make in LONG.items():
+    kills = 0
+    while True:
+        child = os.fork()
+        if child == 0:
+            live(pathlib.Path(sys.argv[2]) / name, make())
+            os._exit(0)
+        time.sleep(random.uniform(0, 0.03 * (1 + kills)))
+        os.kill(child, signal.SIGKILL)
+        if os.waitpid(child, 0)[1] == 0:
+            break
+        kills += 1
+    print(kills)
+"""
+LONG = {
+    "CoHVUCB": lambda: cb.CoHVUCB(3, 2, 12, (0.2, 1.0), reward_scale=0.1),
+    "CoPSI": lambda: cb.CoPSI(COSTS, 24, 2, min_cost=0.2),
+}
+
+
+def test_killed_at_random_moments(tmp_path):
+    command = [sys.executable, "-c", KILLER, os.pathsep.join(sys.path), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    for (name, make), kills in zip(LONG.items(), map(int, done.stdout.split()), strict=True):
+        states = uninterrupted(tmp_path / "whole", make)
+        with cb.Journal(tmp_path / name, policy := make()):
+            assert snapshot(policy) == states[-1]
+        assert without_sums(told(tmp_path / name)) == without_sums(told(tmp_path / "whole"))
+        assert kills >= 2 and twice(tmp_path / name) <= kills
+        (tmp_path / "whole").unlink()
+
+
+def test_an_evaluation_in_flight_can_be_told_without_asking(path):
+    with cb.Journal(path, MAKERS["CoPSI"]()) as run:
+        arm = run.ask()
+    with cb.Journal(path, MAKERS["CoPSI"]()) as run:
+        assert run.in_flight == arm
+        run.tell(arm, [0.5, 0.5])
+    assert twice(path) == 0
+
+
+@every_policy
+def test_a_finished_run_stays_finished(path, make):
+    states = uninterrupted(path, make)
+    content = path.read_bytes()
+    with cb.Journal(path, policy := make()) as run:
+        assert run.ask() is None
+    assert path.read_bytes() == content
+    assert snapshot(policy) == states[-1]
+
+
+# ----------------------------------------------------------------------------- damage
+
+
+def test_any_changed_byte_is_found_in_its_line(path, no_flush):
+    make = MAKERS["CoPSI"]
+    uninterrupted(path, make)
+    content = path.read_bytes()
+    for place in range(len(content) - 1):  # without the last newline the last line is a torn one
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        line = content[:place].count(b"\n") + 1
+        with pytest.raises(CobanditError, match=rf"line {line} of \d+ is damaged"):
+            cb.Journal(path, make())
+        assert path.read_bytes() == damaged
+
+
+def test_lost_doubled_and_swapped_lines_are_found(path, no_flush):
+    make = MAKERS["CoHVUCB"]
+    uninterrupted(path, make)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for i, j in pairwise(range(1, len(lines))):
+        changed = [
+            lines[:i] + lines[j:],
+            lines[:j] + lines[i:],
+            [*lines[:i], lines[j], lines[i], *lines[j + 1 :]],
+        ]
+        for some in changed:
+            path.write_bytes(b"".join(some))
+            with pytest.raises(CobanditError, match=r"line \d+ of \d+ is damaged"):
+                cb.Journal(path, make())
+    path.write_bytes(b"".join(lines))
+    cb.Journal(path, make()).close()
+
+
+def test_advice_for_a_damaged_line_works(path):
+    make = MAKERS["CoPSI"]
+    states = uninterrupted(path, make)
+    path.write_bytes(path.read_bytes().replace(b'"tell": 0', b'"tell": 1', 1))
+    with pytest.raises(CobanditError, match="head -n 2"):
+        cb.Journal(path, make())
+    kept = path.with_name("kept")
+    kept.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    with cb.Journal(kept, policy := make()) as run:
+        play(run)
+    assert snapshot(policy) == states[-1]
+
+
+@pytest.mark.parametrize("text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 2, '])
+def test_another_file_is_left_alone(path, text):
+    path.write_bytes(text)
+    with pytest.raises(CobanditError, match="no journal"):
+        cb.Journal(path, MAKERS["CoPSI"]())
+    assert path.read_bytes() == text
+
+
+def test_a_full_disk_loses_nothing(path):
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    make = MAKERS["CoHVUCB"]
+    run = cb.Journal(path, make())
+    arm = run.ask()
+    whole = path.read_bytes()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 10, hard))
+    try:
+        with pytest.raises(
+            CobanditError, match=r'could not write \{"tell": 0, "reward": \[0.25, 0.5\], "cost"'
+        ):
+            run.tell(arm, [0.25, 0.5], 0.2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert len(path.read_bytes()) == len(whole) + 10  # a part of the line was written
+    with pytest.raises(CobanditError, match="is closed: open it again"):
+        run.ask()
+    with cb.Journal(path, make()) as run:
+        assert path.read_bytes() == whole
+        run.tell(run.in_flight, [0.25, 0.5], 0.2)
+
+
+@pytest.mark.parametrize("call", ["ask", "tell"])
+def test_an_interrupt_while_writing_closes_the_journal(path, monkeypatch, call):
+    def interrupt(fd):
+        raise KeyboardInterrupt
+
+    run = cb.Journal(path, MAKERS["CoPSI"]())
+    if call == "tell":
+        run.ask()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run.ask() if call == "ask" else run.tell(0, [0.5, 0.5])
+    with pytest.raises(CobanditError, match="is closed"):
+        run.ask()
+    with cb.Journal(path, MAKERS["CoPSI"]()) as run:
+        assert run.policy.pulls.sum() == (call == "tell")
+
+
+# ----------------------------------------------------------------------------- another run
+
+
+ONLINE = {"n_arms": 3, "n_objectives": 2, "budget": 4.0, "cost_range": (0.2, 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("n_arms", 4),
+        ("n_objectives", 3),
+        ("budget", 5.0),
+        ("cost_range", (0.2, 0.9)),
+        ("alpha", 1.0),
+        ("reward_scale", 0.5),
+        ("cost_scale", 0.5),
+        ("n_init", 2),
+        ("expected_costs", [1.0, 1.0, 1.0]),  # as without, before the first pull
+    ],
+)
+def test_other_options_are_refused_by_name(path, option, value):
+    cb.Journal(path, cb.CoHVUCB(**ONLINE)).close()
+    content = path.read_bytes()
+    with pytest.raises(CobanditError, match=f"belongs to another run: {option} is .* there and .* here"):
+        cb.Journal(path, cb.CoHVUCB(**ONLINE | {option: value}))
+    assert path.read_bytes() == content
+
+
+def test_other_classes_and_names_are_refused(path):
+    cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b", "c"]).close()
+    with pytest.raises(CobanditError, match="policy is 'CoHVUCB' there and 'HVUCB' here"):
+        cb.Journal(path, cb.HVUCB(**ONLINE), names=["a", "b", "c"])
+    for names in (["a", "c", "b"], None):
+        with pytest.raises(CobanditError, match="names is"):
+            cb.Journal(path, cb.CoHVUCB(**ONLINE), names=names)
+    with pytest.raises(CobanditError, match="3 are needed, one an arm, got 2"):
+        cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b"])
+
+
+def test_a_policy_that_is_not_fresh_is_refused(path):
+    policy = MAKERS["CoHVUCB"]()
+    policy.ask()
+    with pytest.raises(CobanditError, match="not fresh"):
+        cb.Journal(path, policy)
+    policy.tell(0, [0.5, 0.5], 0.5)
+    with pytest.raises(CobanditError, match="not fresh"):
+        cb.Journal(path, policy)
+    assert not path.exists()
+
+
+def test_a_policy_told_behind_the_journal_is_noticed(path):
+    with cb.Journal(path, MAKERS["CoHVUCB"]()) as run:
+        run.policy.tell(run.ask(), [0.5, 0.5], 0.5)
+        with pytest.raises(CobanditError, match="tell the journal, not the policy"):
+            run.ask()
+
+
+class Fickle(cb.UniformAllocation):
+    """Chooses by something that is no option of it."""
+
+    first = 0
+
+    def _choose(self):
+        return Fickle.first
+
+
+class Seeded(cb.UniformAllocation):
+    """Has an argument of its own."""
+
+    def __init__(self, rng):
+        super().__init__(**ONLINE)
+        self.rng = rng
+
+
+class Forgetful(cb.UniformAllocation):
+    def __init__(self, rng):
+        super().__init__(**ONLINE)
+
+
+def test_a_policy_that_decides_otherwise_is_noticed(path, monkeypatch):
+    with cb.Journal(path, Fickle(**ONLINE)) as run:
+        run.tell(run.ask(), [0.5, 0.5], 0.5)
+        run.ask()
+    monkeypatch.setattr(Fickle, "first", 2)
+    content = path.read_bytes()
+    with pytest.raises(CobanditError, match="line 2: the policy asked for arm 0 then and for 2 now"):
+        cb.Journal(path, Fickle(**ONLINE))
+    assert path.read_bytes() == content
+
+
+def test_a_policy_that_refuses_what_it_took_is_noticed(path, monkeypatch):
+    with cb.Journal(path, Fickle(**ONLINE)) as run:
+        run.tell(run.ask(), [0.5, 0.5], 0.5)
+
+    def refuse(self, arm, reward, cost=None):
+        raise CobanditError("not today")
+
+    monkeypatch.setattr(Fickle, "tell", refuse)
+    with pytest.raises(CobanditError, match="line 3: the policy refuses it now: not today"):
+        cb.Journal(path, Fickle(**ONLINE))
+
+
+def test_policies_of_ones_own(path):
+    with cb.Journal(path, Seeded(7)) as run:
+        play(run)
+    cb.Journal(path, Seeded(7)).close()
+    with pytest.raises(CobanditError, match="rng is 7 there and 8 here"):
+        cb.Journal(path, Seeded(8))
+    with pytest.raises(CobanditError, match=r"option rng is .*\(a seed, not a generator"):
+        cb.Journal(path, Seeded(np.random.default_rng()))
+    with pytest.raises(CobanditError, match="Forgetful keeps no attribute rng, the name of its argument"):
+        cb.Journal(path, Forgetful(7))
+
+
+# ----------------------------------------------------------------------------- lock and warnings
+
+
+def test_one_at_a_time(path):
+    run = cb.Journal(path, MAKERS["CoPSI"]())
+    with pytest.raises(CobanditError, match="open already"):
+        cb.Journal(path, MAKERS["CoPSI"]())
+    run.ask()
+    run.close()
+    hold = (
+        "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); input()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", hold, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        holder.stdout.readline()
+        with pytest.raises(CobanditError, match="open already, here or in another process"):
+            cb.Journal(path, MAKERS["CoPSI"]())
+    finally:
+        holder.kill()
+        holder.communicate()
+    cb.Journal(path, MAKERS["CoPSI"]()).close()
+
+
+def test_a_warning_that_is_an_error_comes_after_the_line(path):
+    make = MAKERS["CoHVUCB"]
+    with cb.Journal(path, first := make()) as run:
+        run.ask()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(GuaranteeWarning, match="outside the range"):
+                run.tell(0, [0.5, 0.5], 1.5)
+        assert first.spent == 1.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with cb.Journal(path, second := make()):
+            assert snapshot(first) == snapshot(second)
+
+
+def test_a_warning_points_at_the_caller(path):
+    with cb.Journal(path, MAKERS["CoHVUCB"]()) as run:
+        run.ask()
+        with pytest.warns(GuaranteeWarning) as caught:
+            run.tell(0, [0.5, 0.5], 1.5)
+    assert [warning.filename for warning in caught] == [__file__]

@@ -1,0 +1,422 @@
+"""Pareto identification: targets, budgets over all orders of elimination, protocol, a best-arm twin."""
+
+import math
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.asking import BAD_TELLS, noise_free, run, snapshot
+from support.strategies import problems
+
+import cobandit as cb
+from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+
+METHODS = {
+    "CoPSI": cb.CoPSI,
+    "CoPSI-exact": lambda *a, **k: cb.CoPSI(*a, normaliser="exact", **k),
+    "CoPSI-adaptive": lambda *a, **k: cb.CoPSI(*a, normaliser="adaptive", **k),
+    "PSISR": cb.PSISR,
+    "PSISR-max": lambda *a, **k: cb.PSISR(*a, rounds="max", **k),
+    "PSISR-mean": lambda *a, **k: cb.PSISR(*a, rounds="mean", **k),
+    "Uniform": cb.UniformIdentification,
+}
+every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+
+
+def slack(budget):
+    return budget * (1 + 1e-9)
+
+
+def noisy(means, costs, seed):
+    rng = np.random.default_rng(seed)
+    return lambda arm: (np.clip(means[arm] + rng.normal(0, 0.2, len(means[arm])), 0, 1), costs[arm])
+
+
+def forced(order):
+    """Scalar rewards for which arms are rejected in this order: the worst has the largest gap."""
+    rewards = np.empty((len(order), 1))
+    rewards[list(order), 0] = np.arange(1, len(order) + 1) / (len(order) + 1)
+    return rewards
+
+
+# ----------------------------------------------------------------------------- targets and budgets
+
+
+def some_costs(n_arms, seed):
+    return np.random.default_rng(seed).uniform(0.1, 1.0, n_arms).round(3)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 4, 5])
+@pytest.mark.parametrize("rho", [2.7, 8.0])
+def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
+    """Step 2 of Theorem 2's proof, and the targets of line 7 of Algorithm 2, order by order."""
+    costs = some_costs(n_arms, n_arms)
+    lam = costs.min() / costs.max()
+    L = 1 + sum(1 / (1 + (ell - 1) * lam) for ell in range(2, n_arms + 1))
+    budget = rho * costs.sum() * max(1, L / 2.5)
+    for order in permutations(range(n_arms)):
+        finder = cb.CoPSI(costs, budget, 1)
+        run(finder, noise_free(forced(order), costs))
+        assert [phase.removed for phase in finder.phases] == list(order[:-1])
+        left = [sum(costs[i] for i in order[r:]) for r in range(n_arms - 1)]
+        targets = [math.floor(budget / (L * cost)) for cost in left]
+        assert [phase.target for phase in finder.phases] == targets
+        assert finder.pulls[list(order)].tolist() == [*targets, targets[-1]]
+        assert finder.spent == pytest.approx(finder.pulls @ costs) and finder.spent <= budget
+        assert finder.recommend().tolist() == [order[-1]]
+
+
+@settings(max_examples=60)
+@given(problems(max_arms=7), st.floats(1, 20), st.integers(0, 10**6))
+def test_copsi_keeps_its_budget_under_any_feedback(given_problem, factor, seed):
+    """All K - 1 phases take place, so the declared costs never cut a run short."""
+    means, costs = given_problem
+    smallest = cb.theory.allocation_constant(len(costs), costs.min() / costs.max()) * costs.sum()
+    finder = cb.CoPSI(costs, factor * smallest, means.shape[1])
+    run(finder, noisy(means, costs, seed))
+    assert len(finder.phases) == len(costs) - 1
+    assert finder.spent <= slack(factor * smallest)
+
+
+def test_a_smaller_lambda_allocates_less():
+    """A5: lambda may be any lower bound; L_{3, 1/8} = 1 + 8/9 + 4/5."""
+    finder = cb.CoPSI([1, 4, 1], 40, 2, min_cost=0.5)
+    assert finder.allocation_constant == pytest.approx(1 + 8 / 9 + 4 / 5)
+    run(finder, noise_free(np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]), [1, 4, 1]))
+    assert [phase.target for phase in finder.phases] == [2, 7]  # 40 / (2.689 * 6), 40 / (2.689 * 2)
+
+
+def psi_sr_targets(n_rounds, K):
+    log_bar = 0.5 + math.fsum(1 / i for i in range(2, K + 1))
+    return [math.ceil((n_rounds - K) / (log_bar * (K + 1 - k)) - 1e-9) for k in range(1, K)]
+
+
+def spends(n_rounds, costs):
+    """Spend of PSI-SR in every order of elimination."""
+    targets = psi_sr_targets(n_rounds, len(costs))
+    return [np.dot(costs[list(order)], [*targets, targets[-1]]) for order in permutations(range(len(costs)))]
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("rho", [1.0, 3.3, 17.0])
+def test_psi_sr_takes_the_most_rounds_that_every_order_affords(n_arms, rho):
+    costs = some_costs(n_arms, 10 + n_arms)
+    budget = rho * costs.sum()
+    finder = cb.PSISR(costs, budget, 1)
+    assert finder.targets.tolist() == psi_sr_targets(finder.n_rounds, n_arms)
+    assert max(spends(finder.n_rounds, costs)) <= slack(budget) < max(spends(finder.n_rounds + 1, costs))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))), ids=str)
+def test_psi_sr_follows_its_targets(order):
+    costs = some_costs(4, 4)
+    finder = cb.PSISR(costs, 9 * costs.sum(), 1)
+    run(finder, noise_free(forced(order), costs))
+    targets = finder.targets.tolist()
+    assert finder.pulls[list(order)].tolist() == [*targets, targets[-1]]
+    assert [phase.target for phase in finder.phases] == targets
+    assert finder.spent <= slack(finder.budget)
+
+
+@pytest.mark.parametrize(("rounds", "n_rounds"), [("max", 10), ("mean", 20)])
+def test_psi_sr_rounds_from_the_largest_or_the_mean_cost(rounds, n_rounds):
+    finder = cb.PSISR([1, 4, 1], 40, 1, rounds=rounds)
+    assert finder.n_rounds == n_rounds
+    run(finder, noise_free(forced((0, 2, 1)), [1, 4, 1]))  # the dearest stays longest
+    assert finder.spent <= 40
+    assert finder.pulls.sum() <= n_rounds
+
+
+def test_psi_sr_by_mean_cost_is_cut_short_where_the_budget_ends():
+    """20 rounds: targets ceil(17 / 4) = 5 and ceil(17 / (8/3)) = 7: 5 + 7 * 4 + 7 = 40, then a cent less."""
+    arms = run(cb.PSISR([1, 4, 1], 40, 1, rounds="mean"), noise_free(forced((0, 2, 1)), [1, 4, 1]))
+    assert len(arms) == 19
+    finder = cb.PSISR([1, 4.5, 1], 40, 1, rounds="mean")  # 18 rounds: 5 and 6, hence 5 + 6 * 5.5
+    run(finder, noise_free(forced((0, 2, 1)), [1, 4.5, 1]))
+    assert finder.spent <= 40 and len(finder.phases) == 2
+
+
+@every_method
+@settings(max_examples=30)
+@given(problems(max_arms=6), st.floats(3, 25), st.integers(0, 10**6))
+def test_declared_costs_never_overspend(method, given_problem, rho, seed):
+    means, costs = given_problem
+    try:
+        finder = method(costs, rho * costs.sum(), means.shape[1])
+    except BudgetError:
+        return
+    arms = run(finder, noisy(means, costs, seed))
+    assert finder.spent == pytest.approx(costs[arms].sum(), rel=1e-12)
+    assert finder.spent <= slack(finder.budget)
+    assert finder.pulls.tolist() == np.bincount(arms, minlength=len(means)).tolist()
+    assert len(finder.recommend()) and finder.ask() is None
+
+
+@every_method
+@settings(max_examples=30)
+@given(problems(max_arms=5), st.floats(3, 25), st.integers(0, 10**6))
+def test_only_the_last_pull_crosses_when_costs_are_realised(method, given_problem, rho, seed):
+    means, costs = given_problem
+    try:
+        finder = method(costs, rho * costs.sum(), means.shape[1])
+    except BudgetError:
+        return
+    feedback, rng, before = noisy(means, costs, seed), np.random.default_rng(seed + 1), 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        while (arm := finder.ask()) is not None:
+            assert finder.spent + costs[arm] <= slack(finder.budget)
+            before = finder.spent
+            finder.tell(arm, feedback(arm)[0], costs[arm] * rng.uniform(0.3, 1.7))
+    assert before <= slack(finder.budget)
+    if isinstance(finder, cb.UniformIdentification):
+        assert np.ptp(finder.pulls) <= 1
+
+
+@settings(max_examples=60)
+@given(problems(max_arms=6), st.floats(1, 40))
+def test_uniform_takes_whole_rounds(given_problem, rho):
+    means, costs = given_problem
+    finder = cb.UniformIdentification(costs, rho * costs.sum(), means.shape[1])
+    arms = run(finder, noise_free(means, costs))
+    assert arms == list(range(len(means))) * math.floor(slack(rho))
+    assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(means)).tolist()
+
+
+def test_uniform_with_realised_costs_judges_by_equal_numbers_of_observations():
+    """The third round is begun and broken off by a cost of 9: its good reward for arm 0 does not count."""
+    finder = cb.UniformIdentification([2, 2], 13, 1)
+    told = iter([([0.5], 2), ([0.6], 2), ([0.5], 2), ([0.6], 2), ([1.0], 9)])
+    with pytest.warns(GuaranteeWarning):
+        while (arm := finder.ask()) is not None:
+            finder.tell(arm, *next(told))
+    assert finder.pulls.tolist() == [3, 2]
+    assert finder.recommend().tolist() == [1]
+
+
+@every_method
+def test_smallest_budget(method):
+    costs = np.array([0.3, 1.0, 0.7, 0.3])
+    with pytest.raises(BudgetError, match="at least") as caught:
+        method(costs, 0.01, 2)
+    smallest = caught.value.smallest
+    with pytest.raises(BudgetError):
+        method(costs, 0.999 * smallest, 2)
+    finder = method(costs, smallest, 2)
+    run(finder, noise_free(np.full((4, 2), 0.5), costs))
+    assert (finder.pulls >= 1).all()
+
+
+def test_smallest_budgets_are_those_of_the_design():
+    costs = np.array([1.0, 4.0, 1.0])
+    smallest = {}
+    for name, method in METHODS.items():
+        with pytest.raises(BudgetError) as caught:
+            method(costs, 0.01, 1)
+        smallest[name] = caught.value.smallest
+    assert smallest == pytest.approx(
+        {
+            "CoPSI": 37 / 15 * 6,
+            "CoPSI-exact": 10,
+            "CoPSI-adaptive": 10,
+            "PSISR": 6,
+            "PSISR-max": 16,
+            "PSISR-mean": 8,
+            "Uniform": 6,
+        }
+    )
+
+
+# ----------------------------------------------------------------------------- what is found
+
+
+def successive_rejects(rewards, n_rounds):
+    """Best arm by successive rejects (Audibert and Bubeck, 2010), written on its own.
+
+    ``rewards[i][n]`` belongs to pull n of arm i. The pulls in their order, and the arm that is left.
+    """
+    K = len(rewards)
+    log_bar = 0.5 + sum(1 / i for i in range(2, K + 1))
+    active, done, arms = list(range(K)), 0, []
+    for k in range(1, K):
+        target = math.ceil((n_rounds - K) / (log_bar * (K + 1 - k)) - 1e-9)
+        for i in active:
+            arms += [i] * (target - done)
+        done = max(done, target)
+        means = {i: sum(rewards[i][:done]) / done for i in active}
+        active.remove(min(active, key=means.__getitem__))
+    return arms, active[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_objective_is_best_arm_identification(seed):
+    """With D = 1 the worst arm has the largest gap, so gap elimination is successive rejects."""
+    rng = np.random.default_rng(seed)
+    K, n_rounds = int(rng.integers(2, 10)), int(rng.integers(20, 300))
+    rewards = rng.beta(2, rng.uniform(1, 4, (K, 1)), (K, n_rounds))  # continuous: no ties
+    arms, best = successive_rejects(rewards.tolist(), n_rounds)
+    finder = cb.PSISR(np.ones(K), n_rounds, 1, rounds="mean")
+    assert run(finder, lambda arm: (rewards[arm, finder.pulls[arm], None], 1.0)) == arms
+    assert finder.recommend().tolist() == [best]
+
+
+@every_method
+@settings(max_examples=40)
+@given(problems(max_arms=7))
+def test_without_noise_the_pareto_set_is_found(method, given_problem):
+    means, costs = given_problem
+    finder = method(costs, 60 * costs.sum(), means.shape[1])
+    run(finder, noise_free(means, costs))
+    assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(means)).tolist()
+
+
+@every_method
+@pytest.mark.parametrize(("n_arms", "n_objectives"), [(2, 1), (2, 3), (6, 2)])
+def test_identical_arms_are_all_recommended(method, n_arms, n_objectives):
+    finder = method(np.ones(n_arms), 20.0 * n_arms, n_objectives)
+    run(finder, noise_free(np.full((n_arms, n_objectives), 0.3), np.ones(n_arms)))
+    assert finder.recommend().tolist() == list(range(n_arms))
+    assert [phase.removed for phase in finder.phases] in ([], list(range(n_arms - 1)))  # lowest number first
+
+
+@pytest.mark.parametrize(("more", "removed"), [(0.0, 2), (2e-11, 2), (1e-9, 3)])
+def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(more, removed):
+    """All gaps are 1/4, those of arms 1 and 3 a little more; arm 0 dominates 2, and 1 dominates 3."""
+    means = np.array([[0.75, 0.25], [0.25 + more, 0.75 + more], [0.5, 0.0], [0.0, 0.5]])
+    finder = cb.CoPSI(np.ones(4), 400, 2)
+    run(finder, noise_free(means, np.ones(4)))
+    first = finder.phases[0]
+    assert first.gaps == pytest.approx([0.25, 0.25 + more, 0.25, 0.25 + more], rel=1e-13)
+    assert (first.removed, first.accepted) == (removed, False)
+
+
+@settings(max_examples=40)
+@given(problems(max_arms=6, max_objectives=3), st.integers(0, 10**6), st.sampled_from([cb.CoPSI, cb.PSISR]))
+def test_phases_tell_what_happened(given_problem, seed, method):
+    means, costs = given_problem
+    K = len(means)
+    finder = method(costs, 30 * costs.sum(), means.shape[1])
+    observed, counted = [[] for _ in range(K)], noisy(means, costs, seed)
+
+    def feedback(arm):
+        reward, cost = counted(arm)
+        observed[arm].append(reward)
+        return reward, cost
+
+    run(finder, feedback)
+    assert [phase.phase for phase in finder.phases] == list(range(1, K))
+    active, accepted = list(range(K)), []
+    for phase in finder.phases:
+        assert phase.active.tolist() == active and phase.removed in active
+        so_far = np.array([np.mean(observed[arm][: phase.target], axis=0) for arm in active])
+        assert phase.means == pytest.approx(so_far)
+        assert phase.gaps == pytest.approx(cb.classification_gaps(phase.means))
+        place = active.index(phase.removed)
+        assert phase.gaps[place] >= phase.gaps.max() * (1 - 1e-10) - 1e-12
+        assert phase.accepted == cb.pareto_mask(phase.means)[place]
+        accepted += [phase.removed] * phase.accepted
+        active.remove(phase.removed)
+    assert finder.recommend().tolist() == sorted([*accepted, *active])
+
+
+def test_a_run_cut_short_recommends_accepted_arms_and_the_front_of_the_active():
+    """Arm 0 is accepted first; a charge of 100 then ends the run with arms 1 to 3 active, 1 dominating 2."""
+    means = np.array([[1.0, 0.1], [0.4, 0.5], [0.3, 0.4], [0.1, 0.6]])
+    finder = cb.CoPSI(np.ones(4), 60, 2)
+    with pytest.warns(GuaranteeWarning, match="declared cost"):
+        while (arm := finder.ask()) is not None:
+            finder.tell(arm, means[arm], 100 if finder.phases else None)
+    assert [(phase.removed, phase.accepted) for phase in finder.phases] == [(0, True)]
+    assert finder.recommend().tolist() == [0, 1, 3]
+
+
+def test_arms_without_an_evaluation_are_not_recommended():
+    finder = cb.CoPSI(np.ones(3), 30, 1)
+    assert finder.recommend().tolist() == []
+    with pytest.warns(GuaranteeWarning):
+        finder.tell(finder.ask(), [0.0], 1000)
+    assert finder.ask() is None and finder.recommend().tolist() == [0]
+
+
+@every_method
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("unit", [7.0, 1 / 3])
+def test_costs_matter_only_up_to_scale(method, seed, unit):
+    def arms(scale):
+        rng = np.random.default_rng(seed)
+        means, costs = rng.uniform(size=(6, 2)), rng.uniform(0.2, 1, 6) * scale
+        finder = method(costs, 23 * costs.sum(), 2)
+        return run(finder, noisy(means, costs, seed)), finder.recommend().tolist()
+
+    assert arms(1.0) == arms(unit)
+
+
+# ----------------------------------------------------------------------------- protocol
+
+
+@every_method
+@pytest.mark.parametrize("bad", BAD_TELLS.values(), ids=BAD_TELLS)
+def test_a_bad_tell_changes_nothing(method, bad):
+    finder = method([1.0, 2.0], 30.0, 2)
+    assert finder.ask() == 0
+    before = snapshot(finder)
+    with pytest.raises(CobanditError):
+        finder.tell(*bad)
+    assert snapshot(finder) == before
+    finder.tell(0, [0.5, 0.5])
+    assert finder.spent == 1.0
+
+
+@every_method
+def test_ask_and_tell_take_turns(method):
+    finder = method([1.0, 1.0], 6.0, 1)
+    before = snapshot(finder)
+    for cost in (None, 1.0):
+        with pytest.raises(CobanditError, match="call ask"):
+            finder.tell(0, [0.5], cost)
+    assert snapshot(finder) == before
+    assert finder.ask() == finder.ask() == 0
+    finder.tell(0, [0.5])
+    with pytest.raises(CobanditError, match="call ask"):
+        finder.tell(0, [0.5])
+    assert finder.pulls.tolist() == [1, 0]
+
+
+@every_method
+def test_a_cost_above_the_declared_one_is_charged_and_warns_once(method):
+    finder = method([1.0, 1.0], 60.0, 1)
+    with pytest.warns(GuaranteeWarning, match="above its declared cost") as caught:
+        for cost in (0.5, 1.5, 1.5, 1.0):
+            finder.tell(finder.ask(), [0.5], cost)
+    assert [warning.filename for warning in caught] == [__file__]  # it points at the caller, once
+    assert finder.spent == 4.5
+
+
+NAN, INF = float("nan"), float("inf")
+GOOD = {"costs": [1.0, 2.0, 1.0], "budget": 60.0, "n_objectives": 2, "min_cost": None}
+BAD = {
+    "costs": [[1.0], [], [1, 0, 1], [1, -1, 1], [1, NAN, 1], [1, INF, 1], 1.0, "abc", [[1, 1]], None],
+    "budget": [0, -1, NAN, INF, "much", None],
+    "n_objectives": [0, -1, 1.5, "2"],
+    "min_cost": [0, -1, NAN, INF, 1.5, "low"],
+}
+
+
+@every_method
+@pytest.mark.parametrize("bad", [{key: value} for key, values in BAD.items() for value in values], ids=str)
+def test_invalid_arguments(method, bad):
+    with pytest.raises(CobanditError):
+        method(**GOOD | bad)
+
+
+def test_invalid_normaliser():
+    with pytest.raises(CobanditError, match="Did you mean 'adaptive'"):
+        cb.CoPSI([1, 1], 10, 1, normaliser="adaptiv")
+
+
+def test_invalid_rounds():
+    with pytest.raises(CobanditError, match="Did you mean 'mean'"):
+        cb.PSISR([1, 1], 10, 1, rounds="meen")

@@ -1,0 +1,332 @@
+"""Online policies: budget, affordability, protocol, symmetry, and an independent scalar twin."""
+
+import warnings
+from math import ceil, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.asking import BAD_TELLS, noise_free, run, snapshot
+from support.strategies import problems
+
+import cobandit as cb
+from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+
+POLICIES = [cb.CoHVUCB, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation]
+every_policy = pytest.mark.parametrize("policy_class", POLICIES)
+SMALL_RADII = {"reward_scale": 0.05, "cost_scale": 0.05}
+
+
+def slack(budget):
+    return budget * (1 + 1e-9)
+
+
+def noisy(rewards, costs, seed, spread=0.5):
+    """Feedback around given means; costs stay within [1 - spread, 1 + spread] times their mean."""
+    rng = np.random.default_rng(seed)
+    return lambda arm: (
+        np.clip(rewards[arm] + rng.normal(0, 0.2, len(rewards[arm])), 0, 1),
+        costs[arm] * rng.uniform(1 - spread, 1 + spread),
+    )
+
+
+# ----------------------------------------------------------------------------- budget
+
+
+@every_policy
+@settings(max_examples=40)
+@given(problems(max_arms=6), st.floats(1, 12), st.sampled_from([0.0, 0.1, 1.0]), st.integers(1, 3))
+def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
+    policy_class, given_problem, rho, s, n_init
+):
+    means, costs = given_problem
+    budget = rho * costs.sum()
+    policy = policy_class(
+        *means.shape,
+        budget,
+        (costs.min(), costs.max()),
+        expected_costs=costs,
+        reward_scale=s,
+        cost_scale=s,
+        n_init=n_init,
+    )
+    arms = run(policy, noise_free(means, costs))
+    assert policy.spent == pytest.approx(costs[arms].sum(), rel=1e-12)
+    assert policy.spent <= slack(budget) < policy.spent + costs.min()
+    assert policy.pulls.tolist() == np.bincount(arms, minlength=len(means)).tolist()
+    assert sorted(arms[: len(means)]) == list(range(len(means)))  # one pull each comes first
+    assert policy.ask() is None
+
+
+@every_policy
+@settings(max_examples=40)
+@given(problems(max_arms=6), st.floats(2, 12), st.integers(0, 10**6))
+def test_only_the_last_pull_crosses_when_costs_are_random(policy_class, given_problem, rho, seed):
+    means, costs = given_problem
+    budget = rho * costs.sum()
+    policy = policy_class(
+        *means.shape, budget, (costs.min() / 2, costs.max() * 1.5), expected_costs=costs, **SMALL_RADII
+    )
+    feedback, before = noisy(means, costs, seed), 0.0
+    while (arm := policy.ask()) is not None:
+        assert policy.spent + costs[arm] <= slack(budget)  # what it expects to pay, it can afford
+        before = policy.spent
+        policy.tell(arm, *feedback(arm))
+    assert before <= slack(budget)
+
+
+@every_policy
+@pytest.mark.parametrize("expected", [None, [0.25, 1.0, 0.5]])
+def test_smallest_budget(policy_class, expected):
+    costs = np.array([0.25, 1.0, 0.5])
+    how = {"cost_range": (0.25, 1.0), "expected_costs": expected}
+    with pytest.raises(BudgetError, match="at least") as caught:
+        policy_class(3, 1, 0.01, **how)
+    smallest = caught.value.smallest
+    assert smallest == (3.0 if expected is None else 1.75)
+    with pytest.raises(BudgetError):
+        policy_class(3, 1, 0.999 * smallest, **how)
+    policy = policy_class(3, 1, smallest, **how)
+    assert set(run(policy, noise_free(np.full((3, 1), 0.5), costs))) == {0, 1, 2}
+
+
+def test_a_budget_of_whole_rounds_loses_no_pull_to_rounding():
+    """0.1 three times is more than 0.3 in floating point; the slack of 1e-9 forgives it."""
+    for rounds in range(1, 40):
+        policy = cb.UniformAllocation(3, 1, rounds * 3 * 0.1, (0.1, 0.1))
+        assert len(run(policy, noise_free(np.full((3, 1), 0.5), [0.1] * 3))) == 3 * rounds
+
+
+# ----------------------------------------------------------------------------- affordability
+
+
+def test_affordable_by_declared_costs():
+    policy = cb.CoHVUCB(3, 1, 3.0, (0.5, 2.0), expected_costs=[2.0, 0.5, 0.5])
+    assert policy.affordable.all()
+    policy.tell(policy.ask(), [1.0], 1.75)  # cheaper than declared: declared costs still decide
+    assert policy.expected_costs.tolist() == [2.0, 0.5, 0.5]
+    assert policy.affordable.tolist() == [False, True, True]
+
+
+def test_affordable_by_running_means():
+    policy = cb.CoHVUCB(2, 1, 6.0, (0.5, 2.0))
+    assert policy.expected_costs.tolist() == [2.0, 2.0]  # the largest, before the first pull
+    for cost in (0.5, 2.0):
+        policy.tell(policy.ask(), [0.5], cost)
+    assert policy.expected_costs.tolist() == [0.5, 2.0]
+    while policy.spent < 4.5:
+        policy.tell(policy.ask(), [0.5], 0.5)
+    assert policy.affordable.tolist() == [True, False]
+
+
+@every_policy
+def test_initialisation_is_round_robin(policy_class):
+    policy = policy_class(4, 1, 100, (1, 1), n_init=3)
+    arms = run(policy, noise_free(np.array([[0.1], [0.9], [0.5], [0.5]]), np.ones(4)))
+    assert arms[:12] == [0, 1, 2, 3] * 3
+
+
+# ----------------------------------------------------------------------------- what is chosen
+
+
+def scalar_ucb(rewards, costs, budget, low, alpha, s_r, s_c):
+    """UCB-BV in the paper's form for scalar rewards (D = 1), written on its own: the arms pulled.
+
+    ``rewards[i][n]`` and ``costs[i][n]`` belong to the n-th pull of arm i; costs lie in [low, 1].
+    """
+    K, T = len(rewards), ceil(budget / low) + 1
+    n, r, c, spent, arms = [0] * K, [0.0] * K, [0.0] * K, 0.0, []
+    while True:
+        best, largest = None, -1.0
+        for i in range(K):
+            expected = c[i] / n[i] if n[i] else 1.0
+            if spent + expected > budget * (1 + 1e-9):
+                continue
+            if n[i] == 0:
+                index = float("inf")
+            else:
+                beta = sqrt(alpha * log(T) / n[i])
+                index = min(1, r[i] / n[i] + s_r * beta) / max(low / 2, c[i] / n[i] - s_c * beta)
+            if index > largest:
+                best, largest = i, index
+        if best is None:
+            return arms
+        reward, cost = rewards[best][n[best]], costs[best][n[best]]
+        n[best], r[best], c[best], spent = n[best] + 1, r[best] + reward, c[best] + cost, spent + cost
+        arms.append(best)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("policy_class", [cb.CoHVUCB, cb.AccuracyCostUCB])
+def test_one_objective_is_the_scalar_budgeted_bandit(policy_class, seed):
+    rng = np.random.default_rng(seed)
+    K, low = int(rng.integers(2, 9)), float(rng.uniform(0.05, 0.5))
+    budget, alpha = float(rng.uniform(K, 30 * K)), float(rng.uniform(0.5, 3))
+    s_r, s_c = rng.choice([0.01, 0.1, 1.0], 2).tolist()
+    length = ceil(budget / low) + 2
+    rewards = rng.beta(2, rng.uniform(1, 4, (K, 1)), (K, length))
+    costs = rng.uniform(low, 1, (K, length))
+    expected = scalar_ucb(rewards.tolist(), costs.tolist(), budget, low, alpha, s_r, s_c)
+
+    policy = policy_class(K, 1, budget, (low, 1.0), alpha=alpha, reward_scale=s_r, cost_scale=s_c)
+    arms = run(policy, lambda arm: (rewards[arm, policy.pulls[arm], None], costs[arm, policy.pulls[arm]]))
+    assert arms == expected
+
+
+@pytest.mark.parametrize(
+    ("policy_class", "index"),
+    [
+        (cb.CoHVUCB, lambda r, c: np.prod(r, axis=1) / c),
+        (cb.HVUCB, lambda r, c: np.prod(r, axis=1)),
+        (cb.AccuracyCostUCB, lambda r, c: r[:, 0] / c),
+        (cb.UniformAllocation, lambda r, c: np.array([-2.0, -1.0])),
+    ],
+)
+def test_index_formulas(policy_class, index):
+    """Costs given in a unit of 8: the index is that of costs in [1/4, 1]."""
+    policy = policy_class(2, 2, 160, (2.0, 8.0), alpha=1.5, reward_scale=0.1, cost_scale=0.2, n_init=2)
+    for reward, cost in (([0.5, 1.0], 4.0), ([0.25, 0.75], 8.0), ([0.75, 0.25], 2.0)):
+        policy.tell(policy.ask(), reward, cost)
+    n = np.array([2, 1])
+    beta = np.sqrt(1.5 * log(81) / n)  # T_B = 20 / 0.25 + 1
+    rewards = np.array([[0.625, 0.625], [0.25, 0.75]])  # arms 0, 1, 0 in turn
+    costs = np.array([(4 + 2) / 16, 8 / 8])
+    upper = np.minimum(1, rewards + 0.1 * beta[:, None])
+    lower = np.maximum(1 / 8, costs - 0.2 * beta)
+    assert policy.radius == pytest.approx(beta, rel=1e-12)
+    assert policy.optimistic_rewards == pytest.approx(upper, rel=1e-12)
+    assert policy.optimistic_costs == pytest.approx(lower, rel=1e-12)
+    assert policy.index() == pytest.approx(index(upper, lower), rel=1e-12)
+
+
+@every_policy
+@pytest.mark.parametrize("seed", range(5))
+def test_unit_of_cost_does_not_matter(policy_class, seed):
+    def arms(unit):
+        rng = np.random.default_rng(seed)
+        means, costs = rng.uniform(size=(5, 2)), rng.uniform(0.2, 1, 5)
+        policy = policy_class(5, 2, 60 * unit, (0.1 * unit, 1.5 * unit), **SMALL_RADII)
+        return run(policy, noisy(means, costs * unit, seed))
+
+    assert arms(1.0) == arms(7.0)
+
+
+@every_policy
+@pytest.mark.parametrize("n_arms", [2, 5])
+def test_identical_arms_share_the_pulls(policy_class, n_arms):
+    """Ties go to the lowest number, so equal arms take turns: radii too small to clip anything."""
+    policy = policy_class(n_arms, 2, 10 * n_arms + 1, (1, 1), **SMALL_RADII)
+    arms = run(policy, noise_free(np.full((n_arms, 2), 0.5), np.ones(n_arms)))
+    assert arms == (list(range(n_arms)) * 11)[: 10 * n_arms + 1]
+
+
+@settings(max_examples=40)
+@given(problems(max_arms=6), st.floats(2, 20))
+def test_uniform_allocation_is_level_while_all_is_affordable(given_problem, rho):
+    means, costs = given_problem
+    policy = cb.UniformAllocation(
+        *means.shape, rho * costs.sum(), (costs.min(), costs.max()), expected_costs=costs
+    )
+    while policy.affordable.all():
+        assert np.ptp(policy.pulls) <= 1
+        arm = policy.ask()
+        policy.tell(arm, means[arm], costs[arm])
+
+
+def test_each_method_favours_what_it_looks_at():
+    """Arm 0 has the volume, arm 1 the volume per cost, arm 2 the first objective per cost."""
+    means = np.array([[0.8, 0.9], [0.4, 0.8], [0.7, 0.1]])
+    costs = np.array([1.0, 0.25, 0.25])
+    favourite = {}
+    for policy_class in (cb.HVUCB, cb.CoHVUCB, cb.AccuracyCostUCB):
+        policy = policy_class(3, 2, 100, (0.25, 1.0), expected_costs=costs, **SMALL_RADII)
+        run(policy, noise_free(means, costs))
+        favourite[policy_class] = int(policy.pulls.argmax())
+    assert list(favourite.values()) == [0, 1, 2]
+
+
+# ----------------------------------------------------------------------------- protocol
+
+
+@every_policy
+@pytest.mark.parametrize("bad", BAD_TELLS.values(), ids=BAD_TELLS)
+def test_a_bad_tell_changes_nothing(policy_class, bad):
+    policy = policy_class(2, 2, 10, (0.5, 2.0))
+    assert policy.ask() == 0
+    before = snapshot(policy)
+    with pytest.raises(CobanditError):
+        policy.tell(*bad)
+    assert snapshot(policy) == before
+    policy.tell(0, [0.5, 0.5], 1.0)  # and the run goes on
+
+
+@every_policy
+def test_ask_and_tell_take_turns(policy_class):
+    policy = policy_class(2, 1, 10, (1, 1))
+    before = snapshot(policy)
+    with pytest.raises(CobanditError, match="call ask"):
+        policy.tell(0, [0.5], 1)
+    assert snapshot(policy) == before
+    assert policy.ask() == policy.ask() == 0
+    policy.tell(0, [0.5], 1)
+    before = snapshot(policy)
+    with pytest.raises(CobanditError, match="call ask"):
+        policy.tell(0, [0.5], 1)
+    assert snapshot(policy) == before
+    assert policy.ask() == 1
+
+
+@every_policy
+@pytest.mark.parametrize("cost", [2.5, 0.25], ids=["above", "below"])
+def test_a_cost_outside_the_range_is_charged_and_warns_once(policy_class, cost):
+    policy = policy_class(2, 1, 100, (0.5, 2.0))
+    with pytest.warns(GuaranteeWarning, match="outside the range") as caught:
+        for _ in range(5):
+            policy.tell(policy.ask(), [0.5], cost)
+    assert [warning.filename for warning in caught] == [__file__]  # it points at the caller, once
+    assert policy.spent == 5 * cost
+
+
+@every_policy
+def test_costs_at_the_ends_of_the_range_do_not_warn(policy_class):
+    policy = policy_class(2, 1, 100, (0.1 * 3, 0.7 * 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cost in (0.3, 2.1):
+            policy.tell(policy.ask(), [0.5], cost)
+
+
+def test_a_crossing_pull_is_charged_and_ends_the_run():
+    policy = cb.CoHVUCB(2, 1, 3.0, (0.5, 2.0), expected_costs=[1.0, 1.0])
+    for cost in (1.5, 2.0):
+        policy.tell(policy.ask(), [0.5], cost)
+    assert (policy.spent, policy.ask(), policy.pulls.tolist()) == (3.5, None, [1, 1])
+
+
+GOOD = {"n_arms": 3, "n_objectives": 2, "budget": 10.0, "cost_range": (0.5, 2.0)}
+NAN, INF = float("nan"), float("inf")
+BAD = {
+    "n_arms": [1, 0, 2.5, "3", None],
+    "n_objectives": [0, -1, 1.5],
+    "budget": [0, -1, NAN, INF, "much"],
+    "cost_range": [(0, 1), (2, 1), (-1, 1), (NAN, 1), (1, INF), (1,), (1, 2, 3), 1.0, None, "ab", ((1, 2),)],
+    "alpha": [0, -1, NAN, INF],
+    "reward_scale": [-0.1, NAN, INF],
+    "cost_scale": [-0.1, NAN, INF],
+    "n_init": [0, -1, 1.5],
+    "expected_costs": [(1, 1), (1, 1, 0), (1, 1, NAN), (1, 1, 3), (0.1, 1, 1), 1.0],
+}
+
+
+@every_policy
+@pytest.mark.parametrize("bad", [{key: value} for key, values in BAD.items() for value in values], ids=str)
+def test_invalid_arguments(policy_class, bad):
+    with pytest.raises(CobanditError):
+        policy_class(**GOOD | bad)
+
+
+@pytest.mark.parametrize("objective", [-1, 2, 0.5, "accuracy"])
+def test_invalid_objective(objective):
+    with pytest.raises(CobanditError, match="objective"):
+        cb.AccuracyCostUCB(**GOOD, objective=objective)

@@ -1,0 +1,189 @@
+"""CoPSI that spends its whole budget: each step of its proof, by brute force and under any feedback."""
+
+import math
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.asking import noise_free, run
+from support.strategies import cost_vectors, problems
+
+import cobandit as cb
+from cobandit.companion.proofs import allocation, spend_all
+from cobandit.errors import BudgetError, GuaranteeWarning
+from cobandit.theory import allocation_constant, exact_allocation_constant
+
+
+def floor(x):
+    return math.floor(x * (1 + 1e-9))
+
+
+def adaptive(costs, budget, n_objectives=1):
+    return cb.CoPSI(costs, budget, n_objectives, normaliser="adaptive")
+
+
+def leaving(order):
+    """Scalar rewards without noise for which arms leave in this order: the worst has the largest gap."""
+    rewards = np.empty((len(order), 1))
+    rewards[list(order), 0] = 2.0 ** -np.arange(len(order))[::-1]
+    return rewards
+
+
+def assert_spends_all(finder):
+    """What holds on every run with declared costs, whatever the feedback was."""
+    costs, budget, K = finder.costs, finder.budget, finder.n_arms
+    L = allocation_constant(K, costs.min() / costs.max())
+    assert len(finder.phases) == K - 1 and finder.ask() is None
+    targets = [phase.target for phase in finder.phases]
+    assert targets == sorted(targets)
+    for phase in finder.phases:
+        cost = costs[phase.active].sum()
+        constant = floor(budget / (exact_allocation_constant(costs) * cost))
+        assert phase.target >= constant >= math.floor(budget / (L * cost))
+    last = costs[finder.phases[-1].active].sum()
+    assert budget - last * (1 + 1e-9) < finder.spent <= budget * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 4, 5])
+@pytest.mark.parametrize("factor", [1.0, 1.7, 30.0])
+def test_targets_in_every_order_of_elimination(n_arms, factor):
+    """The rule written out, its constant by trying every order of those that are left."""
+    costs = np.random.default_rng(n_arms).uniform(0.01, 1.0, n_arms).round(3)
+    budget = factor * allocation.brute_force_constant(costs) * costs.sum()
+    for order in permutations(range(n_arms)):
+        finder = adaptive(costs, budget)
+        run(finder, noise_free(leaving(order), costs))
+        assert [phase.removed for phase in finder.phases] == list(order[:-1])
+        gone, targets = 0.0, []
+        for r in range(n_arms - 1):
+            left = costs[list(order[r:])]
+            constant = allocation.brute_force_constant(left) if len(left) > 2 else 1.0
+            targets.append(floor((budget - gone) / (constant * left.sum())))
+            gone += left[0] * targets[-1]
+        assert [phase.target for phase in finder.phases] == targets
+        assert spend_all.plan(costs[list(order)], budget)[0].tolist() == targets
+        assert_spends_all(finder)
+
+
+@settings(max_examples=150)
+@given(problems(max_arms=8), st.floats(1, 60), st.integers(0, 10**6))
+def test_all_is_spent_under_any_feedback(given_problem, factor, seed):
+    means, costs = given_problem
+    rng = np.random.default_rng(seed)
+    finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1])
+    run(finder, lambda arm: (np.clip(means[arm] + rng.normal(0, 0.3, means.shape[1]), 0, 1), costs[arm]))
+    assert_spends_all(finder)
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 9), st.floats(1, 60), st.integers(0, 10**6))
+def test_all_is_spent_with_costs_a_thousandfold_apart(n_arms, factor, seed):
+    rng = np.random.default_rng(seed)
+    costs = 10 ** rng.uniform(-3, 0, n_arms)
+    finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum())
+    run(finder, noise_free(leaving(rng.permutation(n_arms)), costs))
+    assert_spends_all(finder)
+
+
+@given(st.integers(3, 7).flatmap(cost_vectors))
+def test_the_constant_falls_by_at_least_the_share_that_leaves(costs):
+    slack = spend_all.recursion_slack(costs)
+    assert slack.min() == pytest.approx(0, abs=1e-12)
+    assert slack[costs.argmax()] == pytest.approx(0, abs=1e-12)
+
+
+def test_no_step_of_the_proof_fails_in_forced_orders():
+    trials = spend_all.trials(2000, seed=3)
+    assert trials["monotone"].all() and trials["ahead"].all()
+    assert (trials["growth"] >= 1 - 1e-8).all()
+    assert (trials["spent"] <= 1 + 1e-9).all() and (trials["unspent"] < 1 + 1e-9).all()
+    dearest = trials[(trials["order"] == "dearest first") & (trials["n_arms"] > 2)]
+    assert (dearest["growth"] < trials["growth"].median()).mean() > 0.5  # this order leaves no more to gain
+
+
+@pytest.mark.parametrize("normaliser", ["exact", "adaptive"])
+def test_smallest_budget(normaliser):
+    """One pull of each arm in the first phase; the paper's constant, 37/15 * 6 = 14.8, asks for more."""
+    for budget, works in ((10.0, True), (9.99, False)):
+        try:
+            finder = cb.CoPSI([1, 4, 1], budget, 1, normaliser=normaliser)
+        except BudgetError as error:
+            assert not works and error.smallest == pytest.approx(10.0) and "1.66667" in str(error)
+        else:
+            run(finder, noise_free(leaving((1, 0, 2)), [1, 4, 1]))
+            assert works and (finder.pulls >= 1).all()
+
+
+def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
+    costs = np.array([1.0, 4.0, 1.0, 0.25])
+    rewards = leaving((2, 1, 0, 3))
+    gain = allocation_constant(4, 1 / 16) / exact_allocation_constant(costs)
+    exact, paper = cb.CoPSI(costs, 200.0, 1, normaliser="exact"), cb.CoPSI(costs, 200.0 * gain, 1)
+    assert run(exact, noise_free(rewards, costs)) == run(paper, noise_free(rewards, costs))
+    assert gain > 1.2 and exact.spent <= 200
+
+
+# ----------------------------------------------------------------------------- realised costs
+@settings(max_examples=60)
+@given(problems(max_arms=6), st.floats(1.5, 60), st.integers(0, 10**6), st.floats(0.05, 0.9))
+def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spread):
+    """Every phase plans with what is left of the budget, and no pull but the last crosses it."""
+    means, costs = given_problem
+    rng, before, planned = np.random.default_rng(seed), 0.0, {}
+    finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        while (arm := finder.ask()) is not None:
+            before = finder.spent
+            planned.setdefault(len(finder.phases), before)  # the spend when a phase first asks
+            finder.tell(arm, means[arm], costs[arm] * rng.uniform(1 - spread, 1 + spread))
+    assert before <= finder.budget * (1 + 1e-9)
+    reached = 0
+    for place, phase in enumerate(finder.phases):
+        left = costs[phase.active]
+        if place in planned:  # else nothing was pulled in this phase
+            budget = finder.budget - planned[place] + reached * left.sum()
+            assert phase.target == floor(budget / (exact_allocation_constant(left) * left.sum()))
+            assert phase.target > reached
+        else:
+            assert phase.target == reached
+        reached = phase.target
+
+
+def test_cheaper_charges_are_spent_on_more_pulls():
+    costs = np.array([1.0, 2.0, 1.0])
+    pulls = {}
+    for charge in (1.0, 0.5):
+        finder = adaptive(costs, 60.0)
+        run(finder, lambda arm, charge=charge: ([0.1 * (arm + 1)], charge * costs[arm]))
+        pulls[charge] = finder.phases[-1].target
+        assert finder.spent <= 60
+    assert pulls[0.5] > pulls[1.0]
+
+
+def test_replayed_by_its_option(synthetic):
+    how = {"rho": [30, 200], "replications": 40}
+    methods = [cb.spec("CoPSI", normaliser=which) for which in ("paper", "exact", "adaptive")]
+    for costs in ("declared", "realised"):
+        runs = cb.replay_identification(synthetic, methods, costs=costs, **how)
+        used = (runs["spent"] / runs["budget"]).groupby(runs["options"]).agg(["min", "max"])
+        assert (used["max"] <= 1 + 1e-9).all()
+        assert used.loc["normaliser=paper", "max"] < used.loc["normaliser=exact", "max"] < 1
+        least = 1 - np.sort(synthetic.costs)[-2:].sum() / (30 * synthetic.costs.sum())
+        assert used.loc["normaliser=adaptive", "min"] > (least if costs == "declared" else 0.95)
+
+
+def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
+    """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
+    methods = ["CoPSI", cb.spec("CoPSI", normaliser="adaptive"), "UniformIdentification"]
+    small, large = (spend_all.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0) for rho in (30, 3000))
+    assert len(small) == len(methods) * 2 * 3 and not small.isna().to_numpy().any()
+    assert small["error"].mean() > 0.05 and large["error"].mean() < 0.01
+    assert small["f1"].mean() < large["f1"].mean() and large["f1"].max() == 1
+    used = large.groupby(["method", "options"])["used"].agg(["min", "max"])
+    assert (used["max"] <= 1 + 1e-9).all() and used.loc["CoPSI", "normaliser=adaptive"]["min"] > 0.999
+    equal = small[small["method"] == "UniformIdentification"].pivot(index="problem", columns="ratio")
+    assert (equal["error", 1] == equal["error", 100]).all()  # costs do not matter to it

@@ -1,0 +1,112 @@
+"""The wheel: what is in it, that it works far from the checkout, and what importing it costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LARGEST = 8_000_000  # bytes
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """An environment with the wheel, and nothing of the checkout: the dependencies come from this one."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python = next(folder.glob("[bS]*/python*"))
+    where = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip())
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    others = [path for path in sys.path if path.endswith("site-packages")] or [sysconfig.get_path("purelib")]
+    (site / "others.pth").write_text("\n".join(others) + "\n")
+    return python
+
+
+def run(python, code, folder):
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    return subprocess.run(
+        [str(python), "-W", "error", "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_wheel_holds_tables_pages_and_types_and_little_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    tables = [path.name for path in (ROOT / "data").glob("*.*")]
+    assert {f"cobandit/data/{name}" for name in tables} <= set(names)
+    assert {"cobandit/py.typed", "cobandit/notebooks/your-data.md"} <= set(names)
+    assert not [name for name in names if name.endswith((".ipynb", ".pyc")) or name.startswith("tests")]
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert wheel.stat().st_size < LARGEST
+
+
+def test_package_works_outside_the_checkout(installed, tmp_path):
+    code = """
+import json, cobandit as cb
+names = ["synthetic-24", "gsm8k", "piqa"]
+runs = cb.replay_online(cb.load("synthetic-24"), ["CoHVUCB"], rho=[2], replications=2)
+print(json.dumps({"file": cb.__file__, "version": cb.__version__, "runs": len(runs),
+                  "arms": [cb.load(name).n_arms for name in names]}))
+"""
+    done = run(installed, code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert Path(said["file"]).is_relative_to(installed.parents[1])
+    assert said["runs"] == 2 and said["arms"][0] == 24 and len(said["arms"]) == 3
+
+
+def test_command_works_outside_the_checkout(installed, tmp_path):
+    code = "import sys; from cobandit.cli.app import main; sys.argv = ['cobandit', 'datasets']; main()"
+    done = run(installed, code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "synthetic-24" in done.stdout and "bundled" in done.stdout
+
+
+def test_import_is_quick_silent_and_leaves_heavy_things_for_later(tmp_path):
+    """Processor time, since the clock tells what else the machine does."""
+    code = """
+import sys, time
+began = time.process_time()
+import cobandit
+took = time.process_time() - began
+heavy = {"pandas", "numba", "pyarrow", "scipy", "matplotlib", "joblib", "dask", "pydantic"} & set(sys.modules)
+print(took, sorted(heavy))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    took, heavy = done.stdout.split(maxsplit=1)
+    assert heavy.strip() == "[]"
+    assert float(took) < 1
+
+
+def test_every_public_name_is_there_and_listed():
+    import cobandit as cb
+
+    assert set(cb.__all__) <= set(dir(cb))
+    assert all(getattr(cb, name) is not None for name in cb.__all__)
+    assert cb.tables.load is cb.load and cb.stats is not None
+    with pytest.raises(AttributeError, match="no attribute 'lod'"):
+        _ = cb.lod

@@ -1,0 +1,182 @@
+"""The files that describe the project agree with each other and name nothing that only one machine has."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DIRECT = [
+    *PROJECT["dependencies"],
+    *(spec for extra in PROJECT["optional-dependencies"].values() for spec in extra),
+]
+
+
+def normal(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", requirement.replace(" ", "").lower())
+
+
+def name_of(requirement: str) -> str:
+    return normal(re.split(r"[<>=!~;\[ ]", requirement, maxsplit=1)[0])
+
+
+def test_conda_environment_names_the_same_dependencies_and_ranges():
+    entries = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    conda = [entry for entry in entries if isinstance(entry, str)]
+    pip = [spec for entry in entries if isinstance(entry, dict) for spec in entry["pip"]]
+    assert "-e ." in pip
+    python = next(entry for entry in conda if name_of(entry) == "python")
+    assert python == f"python{PROJECT['requires-python']}"
+    given = {normal(spec) for spec in [*conda, *pip]} - {normal(python), "pip", normal("-e .")}
+    assert given == {normal(spec) for spec in DIRECT}
+
+
+def test_lock_fixes_every_direct_dependency_by_hash_and_names_no_registry():
+    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    assert "://" not in lock and "--index-url" not in lock
+    blocks = re.split(r"\n(?=\S)", lock.strip())
+    locked = {name_of(block) for block in blocks}
+    assert {name_of(spec) for spec in DIRECT} <= locked
+    assert all("==" in block.split()[0] and "--hash=sha256:" in block for block in blocks)
+
+
+def test_citation_file_has_what_version_1_2_0_requires_and_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= set(citation)
+    assert citation["type"] == "software"
+    assert str(citation["version"]) == PROJECT["version"]
+    assert citation["authors"] == [{"name": PROJECT["authors"][0]["name"]}]
+    (paper,) = citation["references"]
+    assert {"type", "title", "authors"} <= set(paper)
+    assert [identifier["value"] for identifier in paper["identifiers"]] == ["arXiv:2608.04333"]
+
+
+def test_zenodo_says_what_the_citation_file_says():
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert zenodo["upload_type"] == citation["type"] == "software"
+    for key in ("title", "license", "keywords", "version"):
+        assert zenodo[key] == citation[key], key
+    assert zenodo["description"] == citation["abstract"]
+    assert zenodo["creators"] == citation["authors"]
+    related = [entry["identifier"] for entry in zenodo["related_identifiers"]]
+    assert related == [entry["value"] for entry in citation["references"][0]["identifiers"]]
+
+
+def test_binder_gets_the_lock_and_a_python_that_will_do():
+    """Where binder/ exists repo2docker reads nothing else; postBuild has to be executable."""
+    binder = ROOT / "binder"
+    assert {path.name for path in binder.iterdir()} == {"runtime.txt", "requirements.txt", "postBuild"}
+    found = re.fullmatch(r"python-(\d+)\.(\d+)\n", (binder / "runtime.txt").read_text())
+    least = PROJECT["requires-python"].removeprefix(">=").split(".")
+    assert tuple(map(int, found.groups())) >= tuple(map(int, least))
+    lines = (binder / "requirements.txt").read_text().splitlines()
+    (included,) = [line.removeprefix("-r ") for line in lines if line.startswith("-r ")]
+    assert (binder / included).resolve() == ROOT / "requirements.txt"
+    assert (binder / "postBuild").stat().st_mode & 0o111
+    assert (binder / "postBuild").read_text().startswith("#!")
+
+
+def test_workflow_does_what_continuous_integration_does_and_publishes():
+    text = (ROOT / ".github" / "workflows" / "book.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    steps = jobs["build"]["steps"]
+    assert ".ci/run" in [step.get("run") for step in steps]
+    assert [step["with"]["path"] for step in steps if "pages" in step.get("uses", "")] == ["_build/html"]
+    assert "build" in jobs["publish"]["needs"] and "main" in jobs["publish"]["if"]
+    assert "://" not in text
+
+
+def test_the_projects_address_stands_in_one_place():
+    """pyproject.toml has it, once there is one; buttons and links are made from it."""
+    if urls := PROJECT.get("urls"):
+        named = [
+            path.relative_to(ROOT).as_posix()
+            for path in project_files()
+            if path.suffix in (".md", ".yml", ".py", ".cff") and urls["Repository"] in path.read_text("utf-8")
+        ]
+        assert not named
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    assert not config["repository"]["url"]
+
+
+def test_changelog_knows_this_version_or_has_an_unreleased_part():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{PROJECT['version']}]" in changelog or "## [Unreleased]" in changelog
+
+
+def project_files() -> list[Path]:
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    command = ["git", "ls-files", "-z", "--others", "--cached", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    return [path for name in listed if name and (path := ROOT / name).is_file()]
+
+
+def test_no_file_names_a_directory_of_one_machine():
+    # spelled in parts, so that this file does not name them
+    elsewhere = re.compile(
+        r"(?<![\w.~-])/(?:" + "|".join(["wo" + "rk", "ro" + "ot", "ho" + "me", "Us" + "ers"]) + r")/\w"
+    )
+    named = []
+    for path in project_files():
+        if "_static/mathjax" in path.as_posix():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        named += [
+            f"{path.relative_to(ROOT)}:{number}: {found.group()}"
+            for number, line in enumerate(text.splitlines(), 1)
+            if (found := elsewhere.search(line))
+        ]
+    assert not named, "\n".join(named)
+
+
+def test_makefile_targets_are_documented_and_help_lists_them():
+    if not shutil.which("make"):
+        pytest.skip("make is absent")
+    shown = subprocess.run(
+        ["make", "-s", "help"], cwd=ROOT, capture_output=True, check=True, text=True
+    ).stdout
+    for target in ["book", "pdf", "test", "bench", "determinism", "notebooks", "clean"]:
+        assert f"make {target}" in shown
+
+
+def test_makefile_refuses_an_interpreter_that_is_too_old(tmp_path):
+    if not shutil.which("make"):
+        pytest.skip("make is absent")
+    old = tmp_path / "python-old"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    command = ["make", "-s", f"VENV={tmp_path / 'venv'}", f"PYTHON={old}", "book"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "needs Python 3.11 or newer" in done.stdout
+
+
+def test_every_page_of_the_contents_exists():
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    pages = [
+        contents["root"],
+        *(chapter["file"] for part in contents["parts"] for chapter in part["chapters"]),
+    ]
+    assert len(set(pages)) == len(pages)
+    absent = [page for page in pages if not (ROOT / f"{page}.md").exists()]
+    assert not absent
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no executable bit")
+def test_continuous_integration_can_be_executed():
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111

@@ -1,0 +1,47 @@
+"""The examples of README.md run as they stand, and its picture is the one that they draw."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from matplotlib.testing.compare import compare_images
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+(EXAMPLE,) = re.findall(r"```python\n(.*?)```", README, re.S)
+COMMANDS = re.findall(r"^\$ (cobandit .*)$", README, re.M)
+
+
+def test_example_runs(tmp_path):
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", EXAMPLE],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    drawn, shown = tmp_path / "regret.png", ROOT / "book" / "_static" / "readme.png"
+    assert compare_images(str(shown), str(drawn), tol=2) is None, "run make notebooks"
+
+
+def test_commands_run_as_they_stand(tmp_path):
+    """In the order of the page, from a folder that holds the logs; each leaves what the next one takes."""
+    assert [command.split()[1] for command in COMMANDS] == ["import", "recommend", "rerun", "page"]
+    shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
+    for command in COMMANDS:
+        done = subprocess.run(
+            [sys.executable, "-m", "cobandit", *shlex.split(command)[1:]],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        if " recommend " in command:
+            assert done.stdout.startswith("Deploy ") and "of 2,000" in " ".join(done.stdout.split())
+    assert (tmp_path / "report" / "index.html").is_file() and (tmp_path / "out.ipynb").is_file()

@@ -1,0 +1,384 @@
+"""Replays: the tidy frames, their numbers against runs of the readable classes, and what they refuse."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.made_up import ragged_table, table_of
+
+import cobandit as cb
+from cobandit.errors import CobanditError, GuaranteeWarning
+from cobandit.replay import grid, kernels, online
+
+ONLINE, IDENTIFICATION = list(kernels.ONLINE), list(kernels.IDENTIFICATION)
+pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarning")
+
+
+def online_policy(name, table, budget, **options):
+    how = {"cost_range": table.cost_range, "expected_costs": table.costs}
+    return getattr(cb, name)(table.n_arms, table.n_objectives, budget, **how, **options)
+
+
+def played(policy, table, replication, **how):
+    cb.play(policy, table, replication=replication, **how)
+    return policy
+
+
+# ----------------------------------------------------------------------------- the frames
+
+
+def test_online_frame(small_table):
+    chosen = ["CoHVUCB", cb.spec("CoHVUCB", reward_scale=0.1, cost_scale=0.1), "UniformAllocation"]
+    runs = cb.replay_online(small_table, chosen, rho=[4, 2.5], replications=3, seed=9)
+    assert runs.dtypes.map(lambda dtype: dtype.kind).to_dict() | {"method": 0, "options": 0, "status": 0} == {
+        **{"method": 0, "options": 0, "rho": "f", "budget": "f", "replication": "i", "status": 0},
+        **{"spent": "f", "pulls": "i", "efficiency_regret": "f", "standard_regret": "f"},
+        "best_arm_pulls": "i",
+    }
+    keys = runs[["method", "options", "rho", "replication"]].itertuples(index=False, name=None)
+    variants = [("CoHVUCB", ""), ("CoHVUCB", "cost_scale=0.1, reward_scale=0.1"), ("UniformAllocation", "")]
+    assert list(keys) == [(*variant, rho, r) for variant in variants for rho in (4, 2.5) for r in range(3)]
+    assert runs.index.equals(pd.RangeIndex(18)) and (runs["status"] == "ok").all()
+    assert runs["budget"].to_numpy() == pytest.approx(runs["rho"] * small_table.costs.sum())
+    assert runs.attrs == {
+        **{"dataset": "made-up", "kind": "synthetic", "unit": "units", "seed": 9, "costs": "realised"}
+    }
+
+
+def test_identification_frame(small_table):
+    runs = cb.replay_identification(small_table, IDENTIFICATION, rho=20, replications=2, seed=1)
+    assert list(runs) == [
+        *("method", "options", "rho", "budget", "replication"),
+        *("status", "spent", "pulls", "returned", "correct", "f1"),
+    ]
+    assert runs["correct"].dtype == bool and runs["f1"].dtype == float
+    assert all(isinstance(names, tuple) for names in runs["returned"])
+    assert set().union(*runs["returned"]) <= set(small_table.configs)
+    assert runs.attrs["costs"] == "declared"
+    again = cb.replay_identification(small_table, "CoPSI", rho=20, replications=2, costs="realised")
+    assert again.attrs["costs"] == "realised"
+
+
+@pytest.mark.parametrize("method", ONLINE)
+def test_online_numbers_are_those_of_the_class(method, small_table):
+    problem = small_table.problem
+    runs = cb.replay_online(small_table, [method], rho=[1.5, 7], replications=4, seed=2)
+    for row in runs.itertuples():
+        policy = played(online_policy(method, small_table, row.budget), small_table, row.replication, seed=2)
+        assert (row.spent, row.pulls) == (policy.spent, policy.pulls.sum())
+        assert row.best_arm_pulls == policy.pulls[problem.best_arm]
+        best = problem.efficiency.max()
+        regret = sum(n * (best - e) for n, e in zip(policy.pulls, problem.efficiency, strict=True))
+        assert row.efficiency_regret == pytest.approx(regret, rel=1e-12)
+        earned = policy.pulls @ problem.hypervolume
+        assert row.standard_regret == pytest.approx(best * row.budget / small_table.cost_range[1] - earned)
+
+
+@pytest.mark.parametrize("costs", ["declared", "realised"])
+@pytest.mark.parametrize("method", IDENTIFICATION)
+def test_identification_numbers_are_those_of_the_class(method, costs, small_table):
+    truth = set(np.array(small_table.configs)[small_table.problem.pareto_mask])
+    runs = cb.replay_identification(small_table, [method], [9, 30], replications=4, seed=2, costs=costs)
+    for row in runs.itertuples():
+        finder = getattr(cb, method)(small_table.costs, row.budget, 2)
+        played(finder, small_table, row.replication, seed=2, costs=costs)
+        returned = {small_table.configs[arm] for arm in finder.recommend()}
+        assert (row.spent, row.pulls, set(row.returned)) == (finder.spent, finder.pulls.sum(), returned)
+        assert row.correct == (returned == truth)
+        assert row.f1 == pytest.approx(2 * len(returned & truth) / (len(returned) + len(truth)))
+
+
+def test_eta_is_the_number_of_initial_pulls(small_table):
+    """n_init = max(1, floor(eta rho)); 0.3 * 10 is 3, whatever floating point says."""
+    for rho, n_init in ((2, 1), (10, 3), (11, 3)):
+        by_eta = cb.replay_online(small_table, [cb.spec("CoHVUCB", eta=0.3)], rho, replications=3)
+        by_number = cb.replay_online(small_table, [cb.spec("CoHVUCB", n_init=n_init)], rho, replications=3)
+        pd.testing.assert_frame_equal(by_eta.drop(columns="options"), by_number.drop(columns="options"))
+
+
+# ----------------------------------------------------------------------------- infeasible budgets
+
+
+def test_infeasible_online_budgets_are_rows(small_table):
+    runs, paths = cb.replay_online(small_table, ONLINE, rho=[0.9, 1], replications=2, trace=True)
+    assert (runs["status"] == np.where(runs["rho"] < 1, "infeasible", "ok")).all()
+    starved = runs[runs["rho"] < 1]
+    assert starved[["spent", "efficiency_regret", "standard_regret"]].isna().all(axis=None)
+    assert (starved[["pulls", "best_arm_pulls"]] == 0).all(axis=None)
+    assert paths[paths["rho"] < 1]["efficiency_regret"].isna().all()
+    assert not runs[runs["rho"] == 1].isna().any(axis=None)
+
+
+def test_infeasible_identification_budgets_are_rows(small_table):
+    smallest = cb.theory.allocation_constant(6, small_table.costs.min() / small_table.costs.max())
+    runs = cb.replay_identification(small_table, ["CoPSI"], [0.999 * smallest, smallest], replications=2)
+    assert runs["status"].tolist() == ["infeasible"] * 2 + ["ok"] * 2
+    starved = runs[:2]
+    assert starved["returned"].tolist() == [(), ()] and not starved["correct"].any()
+    assert starved[["spent", "f1"]].isna().all(axis=None) and (starved["pulls"] == 0).all()
+
+
+# ----------------------------------------------------------------------------- randomness
+
+
+def test_same_seed_same_runs_other_seed_other_runs(small_table):
+    first, again, other = (
+        cb.replay_online(small_table, ["CoHVUCB"], rho=8, replications=20, seed=seed) for seed in (4, 4, 5)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    assert (first["spent"] != other["spent"]).any()
+    assert first["spent"].nunique() > 10  # replications differ
+
+
+def test_replications_do_not_depend_on_how_many_there_are_or_on_company(small_table):
+    many = cb.replay_online(small_table, ONLINE, rho=[2, 5], replications=45, seed=1)
+    few = cb.replay_online(small_table, ONLINE[1], rho=5, replications=7, seed=1)
+    part = many[(many["method"] == ONLINE[1]) & (many["rho"] == 5) & (many["replication"] < 7)]
+    pd.testing.assert_frame_equal(part.reset_index(drop=True), few)
+
+
+@pytest.mark.parametrize("parts", [1, 3, 1000])
+def test_chunking_does_not_matter(parts, small_table, monkeypatch):
+    usual = cb.replay_identification(small_table, IDENTIFICATION, rho=[9, 20], replications=30)
+    monkeypatch.setattr(grid, "PARTS", parts)
+    other = cb.replay_identification(small_table, IDENTIFICATION, rho=[9, 20], replications=30)
+    pd.testing.assert_frame_equal(usual, other)
+
+
+# ----------------------------------------------------------------------------- paths
+
+
+def path_of(run, problem, budget):
+    """Regret and mean gap of the last 50 pulls at 200 steps of the budget, by counting."""
+    rows = []
+    for step in range(1, online.GRID + 1):
+        spent, done = 0.0, 0
+        for cost in run.costs:
+            spent += cost
+            if spent > budget * step / online.GRID * (1 + 1e-9):
+                break
+            done += 1
+        gaps = problem.efficiency_gaps[run.arms[:done]]
+        rows.append((gaps.sum(), gaps[-50:].mean() if done else np.nan))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("method", ONLINE)
+def test_paths(method, small_table):
+    runs, paths = cb.replay_online(small_table, [method], rho=[2, 30], replications=3, seed=7, trace=True)
+    assert list(paths) == [
+        *("method", "options", "rho", "replication"),
+        *("spent", "efficiency_regret", "moving_average"),
+    ]
+    assert len(paths) == 2 * 3 * 200
+    pd.testing.assert_frame_equal(runs, cb.replay_online(small_table, [method], [2, 30], 3, 7))
+    for (rho, replication), path in paths.groupby(["rho", "replication"]):
+        budget = rho * small_table.costs.sum()
+        assert path["spent"].to_numpy() == pytest.approx(budget * np.arange(1, 201) / 200)
+        run = cb.play(
+            online_policy(method, small_table, budget), small_table, seed=7, replication=replication
+        )
+        twin = path_of(run, small_table.problem, budget)
+        assert path[["efficiency_regret", "moving_average"]].to_numpy() == pytest.approx(twin, nan_ok=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_paths_end_where_the_run_ends(seed):
+    """With known costs the budget is spent to the last bit, or by rounding one bit more."""
+    rng = np.random.default_rng(seed)
+    table = table_of([[[cost, 0.5, reward]] * 2 for cost, reward in rng.uniform(0.1, 1, (5, 2))])
+    runs, paths = cb.replay_online(table, ["UniformAllocation", "CoHVUCB"], [3, 7, 10], 1, trace=True)
+    keys = ["method", "rho", "replication"]
+    ends = paths.groupby(keys, sort=False)["efficiency_regret"].last()
+    assert ends.to_numpy() == pytest.approx(runs.set_index(keys)["efficiency_regret"].to_numpy(), rel=1e-12)
+
+
+# ----------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
+        ("Did you mean 'CoHVUCB'", {"policies": ["CoHVUBC"]}),
+        ("not a method for online", {"policies": ["CoPSI"]}),
+        ("not a method for online", {"policies": cb.spec("CoPSI")}),
+        ("no method", {"policies": []}),
+        ("named twice", {"policies": ["CoHVUCB", cb.spec("CoHVUCB")]}),
+        ("unknown method", {"policies": [3]}),
+        ("rho", {"rho": 0}),
+        ("rho", {"rho": -2}),
+        ("rho", {"rho": float("nan")}),
+        ("rho", {"rho": [2, float("inf")]}),
+        ("rho", {"rho": []}),
+        ("rho", {"rho": [2, 2]}),
+        ("rho", {"rho": "many"}),
+        ("rho", {"rho": None}),
+        ("replications", {"replications": 0}),
+        ("replications", {"replications": 2.5}),
+        ("seed", {"seed": -1}),
+        ("seed", {"seed": 2**64}),
+        ("seed", {"seed": 0.5}),
+        ("n_init", {"policies": [cb.spec("CoHVUCB", n_init=1.5)]}),
+        ("alpha", {"policies": [cb.spec("CoHVUCB", alpha=-1)]}),
+        ("objective", {"policies": [cb.spec("AccuracyCostUCB", objective=2)]}),
+        ("workers", {"workers": 0}),
+        ("workers", {"workers": 1.5}),
+        ("Did you mean 'threading'", {"backend": "thread"}),
+        ("scheduler", {"backend": "dask"}),
+        ("scheduler", {"scheduler": "tcp://127.0.0.1:1"}),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_invalid_replays(message, change, small_table):
+    good = {"policies": ["HVUCB"], "rho": [2], "replications": 2, "seed": 0}
+    with pytest.raises(CobanditError, match=message):
+        cb.replay_online(small_table, **good | change)
+
+
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
+        ("not a method for identification", {"algorithms": ["HVUCB"]}),
+        ("Did you mean 'declared'", {"costs": "declard"}),
+        ("Did you mean 'mean'", {"algorithms": cb.spec("PSISR", rounds="meen")}),
+        ("min_cost", {"algorithms": cb.spec("CoPSI", min_cost=1e9)}),
+    ],
+)
+def test_invalid_identification_replays(message, change, small_table):
+    with pytest.raises(CobanditError, match=message):
+        cb.replay_identification(small_table, **{"algorithms": "CoPSI", "rho": 20} | change)
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "options"),
+    [
+        ("Did you mean 'CoPSI'", "CoPSY", {}),
+        ("Did you mean 'reward_scale'", "CoHVUCB", {"rewards_scale": 1}),
+        ("unknown option", "CoHVUCB", {"objective": 0}),
+        ("unknown option", "CoPSI", {"eta": 0.1}),
+        ("unknown option", "CoPSI", {"budget": 1}),
+        ("eta", "CoHVUCB", {"eta": -1}),
+        ("eta", "CoHVUCB", {"eta": "half"}),
+        ("one of them", "CoHVUCB", {"eta": 0.5, "n_init": 2}),
+        ("single value", "CoHVUCB", {"alpha": [1, 2]}),
+    ],
+)
+def test_invalid_specs(message, name, options):
+    with pytest.raises(CobanditError, match=message):
+        cb.spec(name, **options)
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": -1}, {"seed": 2**64}, {"seed": 0.5}, {"replication": -1}, {"costs": "free"}], ids=str
+)
+def test_invalid_play(change, small_table):
+    with pytest.raises(CobanditError):
+        cb.play(online_policy("HVUCB", small_table, 20.0), small_table, **change)
+
+
+@pytest.mark.parametrize(("n_arms", "n_objectives"), [(5, 2), (7, 2), (6, 1)])
+def test_play_refuses_a_policy_of_another_shape(n_arms, n_objectives, small_table):
+    policy = cb.HVUCB(n_arms, n_objectives, 50.0, small_table.cost_range)
+    with pytest.raises(CobanditError):
+        cb.play(policy, small_table)
+
+
+def test_play_lets_one_watch(small_table):
+    """Before each pull that counts, with the policy as it was when it chose."""
+    seen = []
+    policy = online_policy("CoHVUCB", small_table, 20.0)
+    run = cb.play(policy, small_table, watch=lambda p, arm: seen.append((arm, int(p.pulls.sum()))))
+    assert seen == list(zip(run.arms.tolist(), range(len(run.arms)), strict=True))
+
+
+# ----------------------------------------------------------------------------- on real tables
+
+
+@pytest.mark.parametrize("rho", [1, 6])
+def test_all_methods_on_real_data(rho, swebench):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        online_runs = cb.replay_online(swebench, ONLINE, rho, replications=3)
+        identified = cb.replay_identification(swebench, IDENTIFICATION, 20 * rho, replications=3)
+    for runs in (online_runs, identified):
+        assert (runs["status"] == "ok").all()
+        assert (runs["spent"] <= runs["budget"] * (1 + 1e-9)).all()
+        assert (runs["spent"] > 0).all()
+
+
+def test_guarantee_warnings_come_from_classes_only():
+    """Evaluation costs above the profiled range: the readable class warns, a replay just charges them."""
+    table = table_of([[[9.0, 0.5]] * 3] * 2, costs_seen=[[1.0, 1.0]] * 2)
+    policy = online_policy("HVUCB", table, 40.0)
+    with pytest.warns(GuaranteeWarning):
+        cb.play(policy, table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runs = cb.replay_online(table, ["HVUCB"], rho=20, replications=1)
+    assert runs.loc[0, "spent"] == policy.spent == 36
+
+
+def test_ragged_arms_are_bootstrapped_arm_by_arm():
+    """Each arm draws from its own rows only, all of them."""
+    rng = np.random.default_rng(1)
+    table = ragged_table(rng, 4, 1, sizes=(2, 9))
+    policy = online_policy("UniformAllocation", table, 400 * table.costs.sum())
+    run = cb.play(policy, table)
+    feedback = table.feedback
+    for arm in range(4):
+        own = feedback.costs[feedback.offsets[arm] : feedback.offsets[arm + 1]]
+        assert set(run.costs[run.arms == arm]) == set(own)
+
+
+# ----------------------------------------------------------------------------- classes without a kernel
+
+
+class OwnCoHV(cb.CoHVUCB):
+    label = "own CoHV-UCB"
+
+
+class OwnCoPSI(cb.CoPSI):
+    label = "own CoPSI"
+
+
+def halves(frame, own, method):
+    parts = [frame[frame["method"] == name].drop(columns="method") for name in (own, method)]
+    return [part.reset_index(drop=True) for part in parts]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
+    table = cb.load("synthetic-24")
+    options = {"reward_scale": 0.03, "eta": 0.25}
+    methods = [cb.spec(OwnCoHV, **options), cb.spec("CoHVUCB", **options)]
+    how = {"replications": 2, "workers": workers, "backend": "threading"}
+    runs, paths = cb.replay_online(table, methods, rho=[0.5, 4], trace=True, **how)
+    pd.testing.assert_frame_equal(*halves(runs, "OwnCoHV", "CoHVUCB"))
+    pd.testing.assert_frame_equal(*halves(paths, "OwnCoHV", "CoHVUCB"))
+    for costs in ("declared", "realised"):
+        found = cb.replay_identification(table, [OwnCoPSI, "CoPSI"], rho=[1, 50], costs=costs, **how)
+        pd.testing.assert_frame_equal(*halves(found, "OwnCoPSI", "CoPSI"))
+
+
+def test_class_without_a_kernel_has_a_look_of_its_own_and_leaves_the_others_theirs():
+    from cobandit import figures
+
+    known = [("CoHVUCB", ""), ("CoPSI", ""), ("CoPSI", "normaliser=adaptive")]
+    cb.spec(OwnCoHV)
+    before = [figures.method_style(*each) for each in known]
+    later = cb.spec(type("Later", (cb.CoPSI,), {}))
+    assert [figures.method_style(*each) for each in known] == before
+    assert figures.method_style(later.name) not in [*before, figures.method_style("OwnCoHV")]
+    assert figures.method_label("OwnCoHV") == "own CoHV-UCB"
+
+
+def test_class_that_is_no_method_or_takes_a_name_is_refused():
+    with pytest.raises(CobanditError, match="dict is no method: it extends neither"):
+        cb.spec(dict)
+    taken = type("CoHVUCB", (cb.CoHVUCB,), {})
+    with pytest.raises(CobanditError, match="there is a method CoHVUCB already"):
+        cb.spec(taken)
+    assert cb.spec(cb.CoHVUCB).policy is None  # the class of a kernel is that kernel
+    with pytest.raises(CobanditError, match="OwnCoPSI is not a method for online replays"):
+        cb.replay_online(cb.load("synthetic-24"), [OwnCoPSI], rho=[2])

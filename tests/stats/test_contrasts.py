@@ -1,0 +1,90 @@
+"""Paired comparisons: what pairing gains, against brute force, and where there is nothing to divide by."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobandit as cb
+from cobandit.companion import paper
+from cobandit.companion.paper import experiments
+from cobandit.stats.contrasts import contrasts, ratio, ratio_of_counts
+from cobandit.stats.metrics import mean_interval
+from cobandit.stats.paired_errors import joint_errors, paired_difference
+
+RUNS = experiments.online(cb.load("synthetic-24"), replications=20, rho=[4, 8])
+
+
+def test_pairs_cover_every_claim_and_every_derived_number():
+    """A pair that is missing would be judged by the intervals of both means."""
+    about = {(n.method, n.against) for n in paper.published() if n.operation}
+    for claim in paper.claims():
+        about |= {(method, against) for method in claim.methods for against in claim.against}
+    assert about - {("UniformIdentification", "CoPSI")} <= set(experiments.PAIRS)
+
+
+def test_differences_have_the_intervals_of_the_replications_differences():
+    found = contrasts(RUNS, "efficiency_regret", [("CoHVUCB", "HVUCB")]).set_index(["rho", "measure"])
+    for rho, part in RUNS.groupby("rho"):
+        wide = part.pivot_table(index="replication", columns="method", values="efficiency_regret")
+        apart = wide["CoHVUCB"] - wide["HVUCB"]
+        row = found.loc[(rho, "difference")]
+        assert row["mean"] == pytest.approx(apart.mean())
+        assert [row["low"], row["high"]] == pytest.approx(mean_interval(apart))
+
+
+def test_ratios_agree_with_resampling_by_hand():
+    rng = np.random.default_rng(5)
+    second = rng.uniform(1, 3, 40)
+    first = second * rng.uniform(0.4, 0.6, 40)
+    drawn = np.random.default_rng(1).integers(0, 40, (4000, 40))
+    by_hand = np.percentile(first[drawn].mean(axis=1) / second[drawn].mean(axis=1), [2.5, 97.5])
+    value, *ends = ratio(first, second)
+    assert value == first.mean() / second.mean()
+    assert ends == pytest.approx(by_hand, rel=0.01)
+
+
+def test_pairing_is_what_makes_the_interval_short():
+    shared = np.random.default_rng(2).uniform(0, 100, 50)
+    runs = pd.concat(
+        pd.DataFrame({"method": name, "rho": 2.0, "replication": range(50), "regret": shared + shift})
+        for name, shift in (("A", 0.0), ("B", 1.0))
+    ).assign(status="ok")
+    row = contrasts(runs, "regret", [("A", "B")]).iloc[0]
+    assert [row["low"], row["high"]] == pytest.approx([-1, -1])
+    alone = mean_interval(shared)
+    assert alone[1] - alone[0] > 10
+
+
+def test_errors_are_compared_by_their_joint_counts():
+    runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=60)
+    counts = joint_errors(runs).iloc[0]
+    cells = experiments.cells(runs, "identification", "error")
+    found = cells[cells["against"].notna()].set_index("measure")
+    alone = (counts["first"] - counts["both"], counts["second"] - counts["both"])
+    expected = paired_difference(*map(int, alone), 60)
+    assert found.loc["difference", ["mean", "low", "high"]].tolist() == pytest.approx(expected)
+    again = ratio_of_counts(counts["first"], counts["second"], counts["both"], 60)
+    assert found.loc["ratio", "mean"] == pytest.approx(again[0])
+    assert found.loc["ratio", ["low", "high"]].tolist() == pytest.approx(again[1:], rel=0.15)
+
+
+def test_nothing_to_divide_by():
+    value, low, high = ratio([1.0, 1.0], [0.0, 0.0])
+    assert value == np.inf and np.isnan([low, high]).all()
+    value, low, high = ratio([0.0, 0.0], [0.0, 0.0])
+    assert np.isnan([value, low, high]).all()
+    assert ratio_of_counts(3, 3, 2, 500)[1:] == (pytest.approx(0, abs=0.3), np.inf)
+
+
+def test_infeasible_runs_are_left_out_in_pairs():
+    runs = RUNS.assign(status=np.where((RUNS["method"] == "HVUCB") & (RUNS["rho"] == 4), "infeasible", "ok"))
+    found = contrasts(runs, "efficiency_regret", [("CoHVUCB", "HVUCB"), ("CoHVUCB", "CoPSI")])
+    assert found["rho"].unique().tolist() == [8.0]
+
+
+def test_realised_costs_are_compared_with_declared_ones():
+    runs = experiments.stochastic_costs(cb.load("synthetic-24"), replications=5, rho=[500])
+    cells = experiments.cells(runs, "stochastic", "error")
+    charged = cells[cells["against"] == "declared"]
+    assert set(charged["method"]) == set(experiments.IDENTIFICATION)
+    assert set(charged["costs"]) == {"realised"}

@@ -1,0 +1,183 @@
+"""Regrets, recovery scores and intervals against loops and closed formulas."""
+
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from support.strategies import problems
+
+from cobandit import Problem
+from cobandit.stats import metrics
+
+
+@given(problems(), st.data())
+def test_regrets(given_problem, data):
+    problem = Problem(*given_problem)
+    pulls = np.array(
+        data.draw(
+            st.lists(
+                st.lists(st.integers(0, 99), min_size=problem.n_arms, max_size=problem.n_arms),
+                min_size=1,
+                max_size=3,
+            )
+        )
+    )
+    budget = data.draw(st.floats(0.5, 1e4))
+    nu = [h / c for h, c in zip(problem.hypervolume, problem.costs, strict=True)]
+    efficiency = [sum(n * (max(nu) - e) for n, e in zip(row, nu, strict=True)) for row in pulls]
+    standard = [
+        max(nu) * budget - sum(n * h for n, h in zip(row, problem.hypervolume, strict=True)) for row in pulls
+    ]
+    assert metrics.efficiency_regret(problem, pulls) == pytest.approx(efficiency, abs=1e-9)
+    assert metrics.standard_regret(problem, pulls, budget) == pytest.approx(standard, abs=1e-9)
+    assert metrics.efficiency_regret(problem, pulls[0]) == pytest.approx(efficiency[0], abs=1e-9)
+
+
+def test_regrets_are_one_but_for_what_pulls_cost():
+    """R_std - sum_i mu_i^c Delta_i n_i = nu* (B - cost of the pulls): the proof of Corollary 1."""
+    problem = Problem([[0.75, 0.5], [0.5, 0.5], [0.25, 1.0]], [1.0, 0.5, 0.25])
+    pulls = np.array([3, 4, 5])
+    wasted = (problem.costs * problem.efficiency_gaps) @ pulls
+    unspent = problem.efficiency.max() * (7 - problem.costs @ pulls)
+    assert metrics.standard_regret(problem, pulls, 7) == pytest.approx(wasted + unspent)
+
+
+@given(st.lists(st.floats(0, 10), max_size=120), st.integers(1, 60))
+def test_moving_average(gaps, window):
+    twin = [np.mean(gaps[max(0, t - window + 1) : t + 1]) for t in range(len(gaps))]
+    assert metrics.moving_average(gaps, window) == pytest.approx(twin, abs=1e-9)
+
+
+def test_moving_average_takes_fifty_by_default():
+    gaps = np.r_[np.ones(50), np.zeros(50)]
+    assert metrics.moving_average(gaps)[[0, 49, 74, 99]].tolist() == [1, 1, 0.5, 0]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12))
+def test_f1_is_the_harmonic_mean_of_precision_and_recall(pairs):
+    returned, truth = np.array(pairs).T
+    truth[0] = True  # a Pareto set is never empty
+    hits = int((returned & truth).sum())
+    precision, recall = hits / max(1, returned.sum()), hits / truth.sum()
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    assert metrics.f1_score(returned, truth) == pytest.approx(f1)
+    assert metrics.f1_score([returned, truth], truth)[1] == 1
+    assert (metrics.f1_score(returned, truth) == 1) == (returned == truth).all()
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize(("k", "n"), [(0, 500), (2, 500), (7, 20), (20, 20)])
+def test_wilson(k, n, level):
+    z = stats.norm.ppf((1 + level) / 2)
+    p = k / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    bounds = max(0, middle - half), min(1, middle + half)
+    assert metrics.proportion_interval(k, n, level) == pytest.approx(bounds, abs=1e-12)
+
+
+def test_bootstrap_interval_covers_the_mean():
+    """400 samples of 40 exponentials. The percentile interval is known to cover a little less than 95 %.
+
+    Fewer than 345 covered means (86 %) would happen with probability 2e-6 if it covered 92 %, and more
+    than 396 (99 %) with probability 2e-6 if it covered 95 %.
+    """
+    rng = np.random.default_rng(0)
+    covered = 0
+    for seed in range(400):
+        low, high = metrics.mean_interval(rng.exponential(size=40), resamples=400, seed=seed)
+        covered += low <= 1 <= high
+    assert 345 <= covered <= 396
+
+
+def test_bootstrap_interval():
+    values = np.random.default_rng(1).normal(3, 2, 200)
+    low, high = metrics.mean_interval(values, resamples=4000)
+    assert low < values.mean() < high
+    assert high - low == pytest.approx(2 * 1.96 * values.std() / sqrt(200), rel=0.1)
+    assert metrics.mean_interval(values) == metrics.mean_interval(values)  # the seed is an argument
+    narrow = metrics.mean_interval(values, level=0.5)
+    assert low < narrow[0] < narrow[1] < high
+
+
+def test_a_mean_without_spread_has_no_interval():
+    assert metrics.mean_interval([0.25] * 9) == (0.25, 0.25)
+    assert metrics.mean_interval([7.0]) == (7.0, 7.0)
+
+
+RUNS = pd.DataFrame(
+    {
+        "method": ["A"] * 4 + ["B"] * 2,
+        "options": "",
+        "rho": [1.0, 1.0, 2.0, 2.0, 1.0, 2.0],
+        "status": ["ok", "ok", "ok", "infeasible", "infeasible", "ok"],
+        "regret": [1.0, 3.0, 5.0, np.nan, np.nan, 2.0],
+        "correct": [True, False, True, False, False, True],
+    }
+)
+
+
+@pytest.mark.parametrize("n", [2, 40, 2001])
+def test_mean_interval_is_the_percentile_bootstrap_of_scipy(n):
+    values = np.random.default_rng(n).exponential(size=n)
+    rng = np.random.default_rng(3)
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=300, batch=300, confidence_level=0.9, method="percentile", rng=rng
+    ).confidence_interval
+    ours = metrics.mean_interval(values, level=0.9, resamples=300, seed=3)
+    assert ours == pytest.approx((theirs.low, theirs.high), rel=1e-12)
+
+
+def test_summarise_means():
+    cells = metrics.summarise(RUNS, "regret")
+    assert list(cells) == ["method", "options", "rho", "runs", "mean", "low", "high"]
+    assert cells[["method", "rho", "runs"]].to_numpy().tolist() == [
+        ["A", 1.0, 2],
+        ["A", 2.0, 1],
+        ["B", 1.0, 0],
+        ["B", 2.0, 1],
+    ]
+    assert cells["mean"].tolist() == pytest.approx([2, 5, np.nan, 2], nan_ok=True)
+    assert (cells["low"][0], cells["high"][0]) == metrics.mean_interval([1.0, 3.0])
+    assert cells.loc[2, ["mean", "low", "high"]].isna().all()
+
+
+def test_summarise_proportions():
+    cells = metrics.summarise(RUNS, "correct", by=("method",))
+    assert cells["runs"].tolist() == [3, 1] and cells["successes"].tolist() == [2, 1]
+    assert (cells["low"][0], cells["high"][0]) == metrics.proportion_interval(2, 3)
+
+
+@pytest.mark.parametrize("column", ["regret", "correct"])
+def test_summarise_has_the_same_columns_when_nothing_was_feasible(column):
+    starved = metrics.summarise(RUNS.assign(status="infeasible"), column)
+    assert list(starved) == list(metrics.summarise(RUNS, column))
+    assert starved["mean"].isna().all()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: metrics.summarise(RUNS, "regrets"),
+        lambda: metrics.moving_average([1.0], window=0),
+        lambda: metrics.moving_average([float("nan")]),
+        lambda: metrics.mean_interval([]),
+        lambda: metrics.mean_interval([1.0, float("inf")]),
+        lambda: metrics.standard_regret(Problem([[0.5], [0.25]], [1, 1]), [1, 1], 0),
+        lambda: metrics.proportion_interval(3, 2),
+        lambda: metrics.proportion_interval(0, 0),
+        lambda: metrics.f1_score([True, False], [True, False, True]),
+        lambda: metrics.efficiency_regret(Problem([[0.5], [0.25]], [1, 1]), [1, 1, 1]),
+    ],
+    ids=[
+        *("no such column", "window", "nan", "no values", "infinite", "budget"),
+        *("more successes than trials", "no trials", "sets of other sizes", "pulls of other arms"),
+    ],
+)
+def test_invalid_arguments(call):
+    with pytest.raises(ValueError):
+        call()

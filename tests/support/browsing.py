@@ -1,0 +1,73 @@
+"""A headless browser for the tests: where the book is, how Chromium starts, a page that was opened."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
+CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+NEEDS_CHROMIUM = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)"
+)
+NEEDS_BOOK = pytest.mark.skipif(
+    not (HTML / "index.html").exists(), reason="the book is not built: run `make book`"
+)
+
+WIDTH = 1280
+PHONE = 390
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no name leads anywhere
+]
+
+
+class Visit:
+    """One page, opened in the light theme, with all that it asked for and complained about."""
+
+    def __init__(self, browser, url: str):
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.tab = browser.new_page(
+            viewport={"width": WIDTH, "height": 900}, color_scheme="light", reduced_motion="reduce"
+        )
+        self.tab.set_default_timeout(120_000)  # continuous integration may share its cores
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.tab.on(
+            "console",
+            lambda message: self.complaints.append(message.text) if message.type == "error" else None,
+        )
+        self.tab.goto(url, wait_until="load")
+        self.typeset()
+
+    def typeset(self) -> None:
+        if self.tab.locator(".math").count():
+            self.tab.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+            self.tab.evaluate("MathJax.startup.promise.then(() => true)")
+        self.tab.evaluate("document.fonts.ready.then(() => true)")
+
+    def went_to(self, address: str) -> list[str]:
+        """Requests for anything but the book."""
+        return [url for url in self.requests if not url.startswith((address, "data:", "blob:"))]
+
+    def serious(self, *rules: str) -> list[str]:
+        """Violations, of all or some rules, that axe-core calls serious or critical, with first places."""
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+        options: dict[str, object] = {"resultTypes": ["violations"], "preload": False}
+        if rules:
+            options["runOnly"] = list(rules)
+        found = axe.run(self.tab, options=options).response
+        return [
+            f"{violation['id']} ({violation['impact']}), {len(violation['nodes'])} times: "
+            + "; ".join(f"{node['target']} {node['html'][:120]}" for node in violation["nodes"][:3])
+            for violation in found["violations"]
+            if violation["impact"] in ("serious", "critical")
+        ]

@@ -1,0 +1,25 @@
+"""Hypothesis strategies: mean matrices and costs on grids of powers of two."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+
+@st.composite
+def mean_matrices(draw, max_arms=8, max_objectives=4, step=8):
+    """(K, D) on a grid of powers of two: differences are exact, ties and duplicates frequent."""
+    n_arms = draw(st.integers(2, max_arms))
+    n_objectives = draw(st.integers(1, max_objectives))
+    cells = st.lists(st.integers(0, step), min_size=n_objectives, max_size=n_objectives)
+    return np.array(draw(st.lists(cells, min_size=n_arms, max_size=n_arms))) / step
+
+
+def cost_vectors(n_arms, step=16):
+    """(K,) in (0, 1] on a grid of powers of two."""
+    return st.lists(st.integers(1, step), min_size=n_arms, max_size=n_arms).map(lambda c: np.array(c) / step)
+
+
+@st.composite
+def problems(draw, max_arms=8, max_objectives=4):
+    """Means (K, D) and costs (K,)."""
+    means = draw(mean_matrices(max_arms, max_objectives))
+    return means, draw(cost_vectors(len(means)))

@@ -1,0 +1,235 @@
+"""The catalogue: bundled, mirrored, cached and fetched tables. Nothing here touches the network."""
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pooch
+import pytest
+from pooch import hashes
+
+from cobandit.errors import DatasetUnavailable
+from cobandit.faults import TableError
+from cobandit.tables import available, datasets, fetch, load, swebench, synthetic
+from cobandit.tables.card import read_card
+from cobandit.tables.catalogue import data_directory
+from cobandit.tables.readers import file_sha256
+
+SWEBENCH = "swebench-bash-only"
+BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
+MIRROR = Path(os.environ.get("COBANDIT_MIRROR", BESIDE))  # as the tests were started, before one changes it
+
+
+@pytest.fixture
+def mirror(monkeypatch):
+    """The directory with the original records: COBANDIT_MIRROR, or shared data beside the checkout."""
+    if not (MIRROR / SWEBENCH / "leaderboards.json").is_file():
+        pytest.skip(f"COBANDIT_MIRROR names no directory with {SWEBENCH}/leaderboards.json")
+    monkeypatch.setenv("COBANDIT_MIRROR", str(MIRROR))
+    return MIRROR
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path):
+    """No mirror, an empty cache, and a downloader that fails; gives the place of the cached file."""
+
+    class Refused:
+        def __init__(self, **options):
+            pass
+
+        def __call__(self, url, output_file, registry):
+            raise ConnectionError("no route to host")
+
+    monkeypatch.delenv("COBANDIT_MIRROR", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(pooch, "HTTPDownloader", Refused)
+    return tmp_path / "cache" / "cobandit" / SWEBENCH / "leaderboards.json"
+
+
+def test_datasets_lists_licence_and_attribution():
+    listed = datasets().set_index("name")
+    assert {SWEBENCH, synthetic.NAME} <= set(listed.index)
+    assert listed.loc[SWEBENCH, "license"] == "CC BY-NC 4.0"
+    assert "SWE-bench" in listed.loc[SWEBENCH, "attribution"]
+    assert listed.loc[synthetic.NAME, "kind"] == "synthetic"
+    assert listed.loc[synthetic.NAME, "availability"] == "bundled"
+
+
+def test_every_card_is_named_as_its_file():
+    cards = list(data_directory().glob("*.yml"))
+    assert len(cards) == len(datasets())
+    for path in cards:
+        assert read_card(path).name == path.stem
+
+
+def test_every_bundled_file_has_its_checksum():
+    for path in data_directory().glob("*.yml"):
+        card = read_card(path)
+        if card.origin is None:
+            assert file_sha256(path.parent / card.records) == card.sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("synthetic24", "synthetic-24"), ("SWEbench-bash-only", SWEBENCH), ("swe-bench", SWEBENCH)],
+)
+def test_unknown_names(name, meant):
+    for call in (load, available):
+        with pytest.raises(TableError, match=f"did you mean '{meant}'"):
+            call(name)
+    with pytest.raises(TableError, match=r"'zzz' in the catalogue -> there are .*synthetic-24"):
+        load("zzz")
+
+
+# --- the real table -------------------------------------------------------------------------------------
+
+
+def test_swebench_is_what_its_origin_says(mirror):
+    table = load(SWEBENCH)
+    assert table.n_arms == 24
+    assert set(table.n_instances) == {500}
+    assert table.objectives == ("accuracy", "efficiency")
+    rows = table.rows
+    assert rows["split"].value_counts().to_dict() == {"evaluation": 24 * 400, "profiling": 24 * 100}
+    summary = table.summary()
+    assert (round(summary["accuracy"].min(), 3), round(summary["accuracy"].max(), 3)) == (0.090, 0.744)
+    assert (round(summary["cost"].min(), 3), round(summary["cost"].max(), 3)) == (0.028, 1.131)
+    assert (round(rows["cost"].min(), 4), round(rows["cost"].max(), 2)) == (0.0004, 3.29)
+    assert "Claude 3.7 Sonnet (20250219)" not in table.configs
+    assert any("Claude 3.7 Sonnet" in note and "10.2 %" in note and "52.8 %" in note for note in table.notes)
+    assert any("6 entries without per-instance rows" in note for note in table.notes)
+    assert table.arms["open_weights"].sum() == 10
+    assert table.subset("open_weights").n_arms == 10
+
+
+def test_swebench_calls_are_those_of_the_file(mirror):
+    frame, _ = swebench.parse(mirror / SWEBENCH / "leaderboards.json")
+    calls = frame.groupby("config")["api_calls"].mean()
+    assert (round(calls.min(), 1), round(calls.max(), 1)) == (13.2, 86.9)
+    table = load(SWEBENCH)
+    fast, slow = table.limits["efficiency"]
+    rows = table.rows.astype({"config": str, "instance": str}).merge(frame, on=["config", "instance"])
+    expected = np.clip((1 / rows["api_calls"] - 1 / slow) / (1 / fast - 1 / slow), 0, 1)
+    np.testing.assert_allclose(rows["efficiency"], expected, atol=1e-12)
+    profiling = rows.loc[rows["split"] == "profiling", "api_calls"]
+    assert (fast, slow) == tuple(np.percentile(profiling, [5, 95]))
+
+
+def test_the_mirror_is_enough(offline, mirror):
+    assert available(SWEBENCH)
+    assert datasets().set_index("name").loc[SWEBENCH, "availability"] == "mirror"
+    assert load(SWEBENCH).n_arms == 24
+
+
+def test_the_cache_is_enough(mirror, offline):
+    offline.parent.mkdir(parents=True)
+    shutil.copyfile(mirror / SWEBENCH / "leaderboards.json", offline)
+    assert available(SWEBENCH)
+    assert datasets().set_index("name").loc[SWEBENCH, "availability"] == "cached"
+    assert load(SWEBENCH).n_arms == 24
+
+
+def test_a_download_goes_to_the_cache(mirror, offline, monkeypatch):
+    class Served:
+        def __init__(self, **options):
+            pass
+
+        def __call__(self, url, output_file, registry):
+            assert "f1176b65ae29d14f4f52208b48e3d8cfc972bc17" in url
+            content = (mirror / SWEBENCH / "leaderboards.json").read_bytes()
+            for start in range(0, len(content), 100_000):
+                output_file.write(content[start : start + 100_000])
+
+    monkeypatch.setattr(pooch, "HTTPDownloader", Served)
+    assert not available(SWEBENCH)
+    assert load(SWEBENCH).n_arms == 24
+    assert offline.is_file() and available(SWEBENCH)
+    assert [path.name for path in offline.parent.iterdir()] == [offline.name], "nothing temporary is left"
+
+
+# --- without it -----------------------------------------------------------------------------------------
+
+
+def test_unavailable_says_what_was_tried_and_what_to_do(offline, monkeypatch, tmp_path):
+    assert not available(SWEBENCH)
+    with pytest.raises(DatasetUnavailable) as error:
+        load(SWEBENCH)
+    text = str(error.value)
+    for part in (
+        "COBANDIT_MIRROR is not set",
+        f"there is no {offline}",
+        "https://raw.githubusercontent.com/SWE-bench",
+        "no route to host",
+        "by hand",
+        f"{SWEBENCH}/leaderboards.json",
+    ):
+        assert part in text
+    monkeypatch.setenv("COBANDIT_MIRROR", str(tmp_path / "mirror"))
+    with pytest.raises(DatasetUnavailable, match=r"mirror: there is no .*mirror"):
+        load(SWEBENCH)
+
+
+def test_a_mirror_with_another_file_is_an_error(offline, monkeypatch, tmp_path):
+    wrong = tmp_path / SWEBENCH / "leaderboards.json"
+    wrong.parent.mkdir()
+    wrong.write_text("{}")
+    monkeypatch.setenv("COBANDIT_MIRROR", str(tmp_path))
+    with pytest.raises(TableError) as error:
+        load(SWEBENCH)
+    text = str(error.value)
+    assert str(wrong) in text and hashes.file_hash(wrong) in text and "91bb31c7b8b6" in text
+
+
+def test_a_damaged_cache_is_not_used(offline):
+    offline.parent.mkdir(parents=True)
+    offline.write_text("{}")
+    assert not available(SWEBENCH)
+    with pytest.raises(DatasetUnavailable, match="damaged"):
+        load(SWEBENCH)
+
+
+def test_a_download_of_something_else_is_refused(offline, monkeypatch):
+    class Portal:
+        def __init__(self, **options):
+            pass
+
+        def __call__(self, url, output_file, registry):
+            output_file.write(b"<html>please log in</html>")
+
+    monkeypatch.setattr(pooch, "HTTPDownloader", Portal)
+    with pytest.raises(DatasetUnavailable, match="hash"):
+        load(SWEBENCH)
+    assert not offline.exists()
+
+
+def test_a_download_that_hangs_is_given_up(offline, monkeypatch):
+    released = threading.Event()
+
+    class Hanging:
+        def __init__(self, **options):
+            pass
+
+        def __call__(self, url, output_file, registry):
+            output_file.write(b"a first byte")
+            released.wait(30)
+            output_file.write(b"too late")
+
+    monkeypatch.setattr(pooch, "HTTPDownloader", Hanging)
+    monkeypatch.setattr(fetch, "PATIENCE", 0.3)
+    start = time.monotonic()
+    with pytest.raises(DatasetUnavailable, match=r"no answer within 0\.3 seconds"):
+        load(SWEBENCH)
+    assert time.monotonic() - start < 5
+    released.set()
+    for thread in threading.enumerate():
+        if thread.name == "cobandit-fetch":
+            assert thread.daemon
+            thread.join(10)
+    assert not offline.exists()
+
+
+def test_the_deadline_is_within_ten_seconds():
+    assert fetch.PATIENCE < 10

@@ -1,0 +1,647 @@
+"""From logs to a table: what each importer takes, counts, chooses and reports."""
+
+import json
+import re
+import shlex
+import sys
+import zipfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from support import log_writers as logs
+from typer.testing import CliRunner
+
+import cobandit as cb
+from cobandit.cli import app as cli
+from cobandit.errors import CobanditError
+from cobandit.tables.catalogue import data_directory
+from cobandit.tables.importers import IMPORTERS
+from cobandit.tables.importers import import_logs as import_new
+from cobandit.tables.importers.runs import settings_of
+from cobandit.tables.importers.tokens import by_characters, counter
+
+import_logs = partial(import_new, force=True)  # the same name again and again
+
+CSV = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
+TIDY = CSV | {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
+WIDE = CSV | {"wide": "{config}_{field}"}
+NAMES = ["example/heron-large temperature=0.7", "example/sparrow-mini temperature=0.0"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder of its own, and the logs of two configurations in every format."""
+    monkeypatch.chdir(tmp_path)
+    logs.write_all(tmp_path)
+    return tmp_path
+
+
+def rows(imported):
+    return imported.table.rows.astype({"config": str, "instance": str}).set_index(["config", "instance"])
+
+
+def expected(n=12):
+    """What the two configurations said, by configuration and position."""
+    by_model = {config.model: logs.answers(config, n) for config in logs.SMALL}
+    return {name: by_model[name.split()[0]] for name in NAMES}
+
+
+def test_every_format_has_an_importer():
+    assert set(IMPORTERS) == {"csv", "helm", "inspect", "lm-eval"}
+
+
+FORMATS = {
+    "inspect": ("json", {}, "{}", 1),
+    "inspect, archives": ("eval", {}, "{}", 1),
+    "helm": ("helm", {"metric": "exact_match"}, "id{}", 0),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_with_tokens_and_times_give_the_numbers_of_the_log(here, name):
+    folder, options, instance, first = FORMATS[name]
+    imported = import_logs(name.split(",")[0], [folder], "my.parquet", **options)
+    table = imported.table
+    assert list(table.configs) == NAMES and table.objectives == ("accuracy", "efficiency")
+    assert list(table.arms["temperature"]) == [0.7, 0.0]
+    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
+    for config, said in expected().items():
+        for i, one in enumerate(said):
+            row = frame.loc[(config, instance.format(i + first))]
+            assert row["score"] == one.right and row["tokens"] == one.tokens
+            assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
+
+
+def test_inspect_archives_and_json_logs_give_the_same_table(here):
+    for kind in ("json", "eval"):
+        import_logs("inspect", [kind], f"{kind}.parquet")
+    assert Path("json.parquet").read_bytes() == Path("eval.parquet").read_bytes()
+
+
+def test_inspect_archives_of_recent_versions_are_compressed_by_zstandard(here):
+    for path in Path("eval").iterdir():
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        logs.zip_with_zstandard(path, members)
+    import_logs("inspect", ["eval"], "new.parquet")
+    import_logs("inspect", ["json"], "json.parquet")
+    assert Path("json.parquet").read_bytes() == Path("new.parquet").read_bytes()
+
+
+def test_all_tokens_include_the_prompt(here):
+    for source, folder, options in (("inspect", "eval", {}), ("helm", "helm", {"metric": "exact_match"})):
+        generated = import_logs(source, [folder], "a.parquet", **options).table
+        everything = import_logs(source, [folder], "b.parquet", count="all", **options).table
+        assert np.allclose(everything.costs - generated.costs, 21)
+
+
+def test_lm_eval_takes_one_filter_and_counts_tokens(here):
+    imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
+    assert imported.table.objectives == ("accuracy",)
+    assert "characters / 4" in imported.table.card.cost.unit and "strict-match" in imported.table.card.source
+    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
+    for config, said in expected().items():
+        for i, one in enumerate(said):
+            row = frame.loc[(config, str(i))]
+            assert row["score"] == one.right and row["tokens"] == -(-len(one.text) // 4)
+    assert any("24 lines of the filter 'flexible-extract'" in line for line in imported.report)
+    assert any("no latency" in line for line in imported.report)
+    lenient = import_logs("lm-eval", ["lm"], "my.parquet", filter="flexible-extract")
+    assert (lenient.table.means == 1).all()
+
+
+def test_lm_eval_counts_prompts_too_if_asked(here):
+    options = {"filter": "strict-match", "profiling": 6}
+    some = import_logs("lm-eval", ["lm"], "a.parquet", **options).table
+    all_ = import_logs("lm-eval", ["lm"], "b.parquet", count="all", **options).table
+    prompt = len("Question: What is 11 + 22? Think aloud, then give the sum.\nAnswer:")
+    assert np.allclose(all_.costs - some.costs, -(-prompt // 4))
+
+
+def multiple_choice(config, n):
+    """Lines of a task in which the model rates given answers; the only filter is called none."""
+    lines = logs.lm_eval_lines(config, n, filters=("none",))
+    for line in lines:
+        choices = {f"gen_args_{i}": {"arg_0": "ab" * 10, "arg_1": " no!"} for i in range(2)}
+        line |= {"arguments": choices, "resps": [[["-1.5", "False"]], [["-0.5", "True"]]]}
+        line |= {"metrics": ["acc", "acc_norm"], "acc": line.pop("exact_match"), "acc_norm": 1.0}
+    return lines
+
+
+def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
+    samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
+    samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
+    log = json.loads((path := next(Path("json").iterdir())).read_text())
+    path.write_text(json.dumps(log | {"samples": log["samples"][:10]}))
+    for imported in (
+        import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match", profiling=6),
+        import_logs("inspect", ["json"], "b.parquet", profiling=6),
+    ):
+        (line,) = (line for line in imported.report if line.startswith("incomplete: "))
+        assert "holds 10 of the 12" in line
+
+
+def test_lm_eval_multiple_choice_costs_what_is_read(here):
+    logs.write_lm_eval("mc", lines=multiple_choice)
+    with pytest.raises(CobanditError, match=r"nothing was generated .*--count all"):
+        import_logs("lm-eval", ["mc"], "my.parquet", metric="acc")
+    table = import_logs("lm-eval", ["mc"], "my.parquet", metric="acc", count="all").table
+    assert np.allclose(table.costs, 2 * (20 / 4 + 1))
+
+
+def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
+    logs.write_lm_eval("two", task="sums")
+    logs.write_lm_eval("two", task="sums_cot")
+    for options, arms, instances in (
+        ({"compare_tasks": True}, 4, 12),
+        ({"task": ["sums", "sums_cot"]}, 2, 24),
+        ({"task": ["sums_cot"]}, 2, 12),
+        ({"task": ["sums*"]}, 2, 24),
+    ):
+        # both tasks of the made-up runs share one results file, as those of one command do
+        for place in Path("two").rglob("results_*.json"):
+            one = json.loads(place.read_text())
+            one["configs"]["sums"] = one["configs"]["sums_cot"] = one["configs"].popitem()[1]
+            place.write_text(json.dumps(one))
+        table = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", **options).table
+        assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
+
+
+def test_lm_eval_documents_that_differ_between_compared_tasks_are_counted(here):
+    def other(config, n):
+        return [line | {"doc_hash": f"{line['doc_id'] // 10}"} for line in logs.lm_eval_lines(config, n)]
+
+    logs.write_lm_eval("two", task="sums")
+    logs.write_lm_eval("two", task="sums_cot", lines=other)
+    for place in Path("two").rglob("results_*.json"):
+        one = json.loads(place.read_text())
+        one["configs"]["sums"] = one["configs"]["sums_cot"]
+        place.write_text(json.dumps(one))
+    imported = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", compare_tasks=True)
+    assert any(line.startswith("note: 2 documents differ") for line in imported.report)
+
+
+def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_silently(here):
+    for task in ("sums", "sums_cot"):
+        logs.write_lm_eval("two", task=task)
+    for place in Path("two").rglob("results_*.json"):
+        one = json.loads(place.read_text())
+        details = one["configs"].pop("sums_cot")
+        one["configs"] = {"sums": details, "sums_cot": details}
+        one["n-shot"] = {"sums": 0, "sums_cot": 5}
+        place.write_text(json.dumps(one))
+    both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
+    with pytest.raises(CobanditError, match=r"no instance .* \(model, num_fewshot, temperature\) .*--by"):
+        import_logs("lm-eval", ["two"], "my.parquet", **both)
+    table = import_logs("lm-eval", ["two"], "my.parquet", by=["temperature"], **both).table
+    assert list(table.configs) == NAMES and list(table.n_instances) == [24, 24]
+
+
+def test_lm_eval_before_lines_named_their_metrics_and_filters(here):
+    def old(config, n):
+        lines = logs.lm_eval_lines(config, n, filters=("none",))
+        for line in lines:
+            line["arguments"] = [list(line["arguments"]["gen_args_0"].values())]
+            for key in ("filter", "metrics", "doc_hash", "prompt_hash", "target_hash"):
+                del line[key]
+        return lines
+
+    logs.write_lm_eval("old", lines=old)
+    new = import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match").table
+    assert rows(import_logs("lm-eval", ["old"], "b.parquet")).equals(
+        new.rows.astype({"config": str, "instance": str}).set_index(["config", "instance"])
+    )
+
+
+def test_an_empty_response_costs_a_token_and_is_reported(here):
+    def silent(config, n):
+        lines = logs.lm_eval_lines(config, n, filters=("none",))
+        lines[3]["resps"] = [[""]]
+        return lines
+
+    logs.write_lm_eval("silent", lines=silent)
+    imported = import_logs("lm-eval", ["silent"], "my.parquet")
+    assert any(line.startswith("note: 2 documents have an empty response") for line in imported.report)
+    assert pd.read_parquet("my.parquet")["tokens"].min() == 1
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 1), ("a", 1), ("abcd", 1), ("abcde", 2), ("a" * 400, 100)])
+def test_characters_as_tokens(text, tokens):
+    assert by_characters(text) == tokens
+
+
+def test_a_tokenizer_needs_its_package_and_its_file(tmp_path, monkeypatch):
+    file = tmp_path / "tokenizer.json"
+    with pytest.raises(CobanditError, match="no such tokenizer"):
+        counter(file)
+    file.write_text("{}")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(CobanditError, match="pip install tokenizers"):
+        counter(file)
+
+
+def test_a_tokenizer_counts(here):
+    tokenizers = pytest.importorskip("tokenizers")
+    model = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "sum": 1, "?": 2}, unk_token="?"))
+    model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    model.save("tokenizer.json")
+    imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match", tokenizer="tokenizer.json")
+    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
+    for config, said in expected().items():
+        for i, one in enumerate(said):
+            assert frame.loc[(config, str(i)), "tokens"] == len(one.text.split())
+    assert imported.table.card.cost.unit == "tokens (tokenizer.json)"
+    Path("tokenizer.json").write_text("[1, 2]")
+    with pytest.raises(CobanditError, match=r"no tokenizer\.json"):
+        counter(Path("tokenizer.json"))
+
+
+# ----------------------------------------------------------------------------- Inspect AI
+
+
+def changed(change, config=logs.SMALL[0], path="json"):
+    """The logs, with a change to the samples of one configuration."""
+    log = logs.inspect_log(config, 12)
+    for i, sample in enumerate(log["samples"]):
+        change(i, sample)
+    logs.write_eval(Path(path) / f"{logs.file_name(config)}.json", log)
+
+
+def report(**options):
+    return "\n".join(import_logs("inspect", ["json"], "my.parquet", **options).report)
+
+
+def test_inspect_leaves_out_what_failed_and_says_so(here):
+    def fail(i, sample):
+        if i < 2:
+            sample["error"] = {"message": "no"}
+        elif i == 2:
+            sample["invalidation"] = {"author": "me"}
+        elif i == 3:
+            sample["scores"]["match"]["value"] = float("nan")
+
+    changed(fail)
+    text = report()
+    assert "took: 20 evaluations" in text
+    assert "left out: 2 samples that ended in an error" in text
+    assert "left out: 1 samples that were invalidated" in text
+    assert "left out: 1 samples without a score of match" in text
+    assert text.replace("\n", " ") in " ".join(
+        line.removeprefix("# ") for line in Path("my.yml").read_text().splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "score"),
+    [
+        ("C", 1),
+        ("I", 0),
+        ("P", 0.5),
+        ("N", 0),
+        (True, 1),
+        (0.25, 0.25),
+        ("0.25", 0.25),
+        ("yes", 1),
+        ("No", 0),
+    ],
+)
+def test_inspect_scores_are_numbers_or_letters(here, value, score):
+    changed(lambda i, sample: sample["scores"]["match"].update(value=value))
+    report()
+    frame = pd.read_parquet("my.parquet").query("config.str.startswith('example/sparrow')")
+    assert (frame["score"] == score).all()
+
+
+def test_inspect_scores_may_be_a_dictionary(here):
+    for config in logs.SMALL:
+        changed(lambda i, sample: sample["scores"]["match"].update(value={"f1": 0.5, "em": 1}), config)
+    with pytest.raises(CobanditError, match=r"more than one scorer: match\.em, match\.f1"):
+        report()
+    assert "accuracy: match.f1" in report(metric="match.f1")
+    assert (pd.read_parquet("my.parquet")["score"] == 0.5).all()
+
+
+def test_a_judge_of_ten_points_is_scaled_only_if_that_is_said(here):
+    for config in logs.SMALL:
+        changed(lambda i, sample: sample["scores"]["match"].update(value=i % 11), config)
+    with pytest.raises(CobanditError, match=r"outside 0 to 1 .*--scale"):
+        report()
+    report(scale=10)
+    assert pd.read_parquet("my.parquet")["score"].max() == 1
+
+
+def test_inspect_counts_the_evaluated_model_and_graders_only_if_asked(here):
+    def graded(i, sample):
+        sample["model_usage"]["example/grader"] = {"output_tokens": 1000, "total_tokens": 1500}
+
+    changed(graded)
+    assert "note: 12 samples also used other models" in report()
+    alone = import_logs("inspect", ["json"], "a.parquet").table.costs
+    together = import_logs("inspect", ["json"], "b.parquet", usage="all").table.costs
+    assert np.allclose(together - alone, [0, 1000])
+
+
+def test_inspect_prices_are_used_if_asked(here):
+    for config in logs.SMALL:
+        changed(lambda i, s: s["model_usage"][s["output"]["model"]].update(total_cost=0.01 * (i + 1)), config)
+    table = import_logs("inspect", ["json"], "my.parquet", cost="usd").table
+    assert table.card.cost.unit == "USD" and table.cost_range[1] <= 0.12
+
+
+def test_inspect_times_may_be_others_or_none(here):
+    total = import_logs("inspect", ["json"], "a.parquet").table.raw_means["seconds"]
+    working = import_logs("inspect", ["json"], "b.parquet", latency="working_time").table.raw_means["seconds"]
+    assert np.allclose(working / total, 0.9, atol=1e-3)
+    assert import_logs("inspect", ["json"], "c.parquet", latency="none").table.objectives == ("accuracy",)
+
+
+def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
+    for config in logs.SMALL:
+        changed(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2), config)
+    imported = import_logs("inspect", ["json"], "my.parquet")
+    assert list(imported.table.n_instances) == [6, 6]
+    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
+    for config, said in expected().items():
+        for i in range(6):
+            pair, row = said[2 * i : 2 * i + 2], frame.loc[(config, str(i))]
+            assert row["score"] == np.mean([one.right for one in pair])
+            assert row["tokens"] == np.mean([one.tokens for one in pair])
+            assert row["seconds"] == pytest.approx(np.mean([one.seconds for one in pair]))
+    assert any("are averaged, 2 to 2 to a row" in line for line in imported.report)
+    assert "are averaged" in Path("my.yml").read_text()
+    apart = import_logs("inspect", ["json"], "my.parquet", repeats="separate")
+    assert list(apart.table.n_instances) == [12, 12] and "0, epoch 2" in set(apart.table.rows["instance"])
+    assert any(line.startswith("note: repeats") and "not independent" in line for line in apart.report)
+
+
+def test_epochs_that_say_the_same_settle_nothing_more(here):
+    for config in logs.SMALL:
+        log = logs.inspect_log(config, 12)
+        log["samples"] = [sample | {"epoch": epoch} for epoch in range(1, 31) for sample in log["samples"]]
+        logs.write_eval(Path("thirty") / f"{logs.file_name(config)}.json", log)
+    once, thirty = (
+        import_logs("inspect", [folder], f"{folder}.parquet").table for folder in ("json", "thirty")
+    )
+    for name in ("front_settled", "efficient_settled"):
+        assert list(cb.recommend(thirty).arms[name]) == list(cb.recommend(once).arms[name])
+
+
+def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
+    path = next(Path("eval").glob("sparrow*"))
+    with zipfile.ZipFile(path) as archive:
+        kept = {n: archive.read(n) for n in archive.namelist() if n not in ("header.json", "summaries.json")}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in kept.items():
+            archive.writestr(name, content)
+    imported = import_logs("inspect", ["eval"], "my.parquet")
+    assert any("ended as 'started'" in line for line in imported.report)
+    assert list(imported.table.n_instances) == [12, 12]
+
+
+# ----------------------------------------------------------------------------- HELM
+
+
+def test_helm_leaves_out_perturbed_instances_and_divides_by_the_batch(here):
+    imported = import_logs("helm", ["helm"], "my.parquet", metric="quasi_exact_match")
+    assert any("left out: 2 perturbed instances" in line for line in imported.report)
+    _, entries = logs.helm_run(logs.SMALL[0], 12, batch=1)
+    runs = [path.parent for path in Path("helm").rglob("run_spec.json") if "sparrow" in str(path)]
+    (runs[0] / "per_instance_stats.json").write_text(json.dumps(entries))
+    again = import_logs("helm", ["helm"], "again.parquet", metric="quasi_exact_match")
+    assert np.allclose(again.table.raw_means, imported.table.raw_means, rtol=1e-12)
+
+
+def test_settings_that_differ_in_white_space_alone_stay_apart(here):
+    for suffix in ("\n", "\n\n", ""):
+        place = Path("helm/runs/v1") / f"suffix{len(suffix)}"
+        place.mkdir()
+        spec, entries = logs.helm_run(logs.SMALL[0], 12)
+        spec["adapter_spec"]["output_suffix"] = suffix
+        spec["adapter_spec"]["temperature"] = 0.5
+        (place / "run_spec.json").write_text(json.dumps(spec))
+        (place / "per_instance_stats.json").write_text(json.dumps(entries))
+    table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
+    assert table.n_arms == 5 and list(table.arms.columns) == ["model", "output_suffix", "temperature"]
+
+
+def test_whole_and_decimal_numbers_are_the_same_setting(here):
+    for path, written in zip(sorted(Path("json").iterdir()), (1, 1.0), strict=True):
+        log = json.loads(path.read_text())
+        log["eval"]["model_generate_config"] |= {"temperature": 0.5, "top_p": written}
+        path.write_text(json.dumps(log))
+    table = import_logs("inspect", ["json"], "my.parquet").table
+    assert table.configs == ("example/heron-large", "example/sparrow-mini")
+
+
+def test_helm_trials_are_averaged_or_instances_of_their_own(here):
+    for file in Path("helm").rglob("per_instance_stats.json"):
+        entries = json.loads(file.read_text())
+        file.write_text(json.dumps(entries + [entry | {"train_trial_index": 1} for entry in entries]))
+    table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
+    assert list(table.n_instances) == [12, 12] and "id3" in set(table.rows["instance"])
+    table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match", repeats="separate").table
+    assert list(table.n_instances) == [24, 24] and "id3, trial 1" in set(table.rows["instance"])
+
+
+def test_helm_reasons_to_finish_are_no_metrics(here):
+    for file in Path("helm").rglob("per_instance_stats.json"):
+        entries = [entry for entry in json.loads(file.read_text()) if len(entry["stats"]) > 1]
+        for entry in entries:
+            entry["stats"].append(logs._stat("finish_reason_stop", 1))
+        file.write_text(json.dumps(entries))
+    assert import_logs("helm", ["helm"], "my.parquet").table.n_arms == 2
+
+
+# ----------------------------------------------------------------------------- CSV
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "CSV"])
+def test_tidy_tables_of_every_kind(here, suffix):
+    frame = pd.read_csv("tidy.csv", dtype={"question": str})
+    write = {
+        "csv": lambda: frame.to_csv("t.csv", index=False),
+        "CSV": lambda: frame.to_csv("t.CSV", index=False),
+        "tsv": lambda: frame.to_csv("t.tsv", index=False, sep="\t"),
+        "jsonl": lambda: frame.to_json("t.jsonl", orient="records", lines=True),
+        "parquet": lambda: frame.to_parquet("t.parquet"),
+    }
+    write[suffix]()
+    objective = ["accuracy=correct", "efficiency=seconds:inverse-percentile"]
+    table = import_logs("csv", [f"t.{suffix}"], "my.parquet", **(TIDY | {"objective": objective})).table
+    assert table.configs == ("example/heron-large 0.7", "example/sparrow-mini 0.0")
+    assert table.objectives == ("accuracy", "efficiency") and "001" in set(table.rows["instance"])
+    other = import_logs("inspect", ["json"], "other.parquet", seed=0).table
+    assert np.allclose(table.raw_means, other.raw_means)
+
+
+def test_wide_tables(here):
+    table = import_logs("csv", ["wide.csv"], "my.parquet", **WIDE).table
+    assert table.configs == ("heron-large-t0.7", "sparrow-mini-t0")
+    tidy = import_logs("csv", ["tidy.csv"], "other.parquet", **TIDY).table
+    assert np.array_equal(table.means, tidy.means) and np.array_equal(table.costs, tidy.costs)
+
+
+def test_holes_of_a_wide_table_are_left_out_and_counted(here):
+    lines = Path("wide.csv").read_text().splitlines()
+    for i in (2, 5):
+        lines[i] = ",".join([*lines[i].split(",")[:3], "", ""])
+    Path("wide.csv").write_text("\n".join(lines))
+    imported = import_logs("csv", ["wide.csv"], "my.parquet", profiling=6, **WIDE)
+    assert any(line.startswith("left out: 2 empty cells") for line in imported.report)
+    assert sorted(imported.table.n_instances) == [10, 12]
+
+
+def test_a_mapping_file_is_the_same_as_options_which_win(here):
+    Path("map.yml").write_text(yaml.safe_dump(TIDY))
+    direct = import_logs("csv", ["tidy.csv"], "a.parquet", **TIDY)
+    mapped = import_logs("csv", ["tidy.csv"], "b.parquet", mapping="map.yml")
+    assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes()
+    assert direct.report == mapped.report
+    assert (
+        import_logs("csv", ["tidy.csv"], "b.parquet", mapping="map.yml", unit="EUR").table.card.cost.unit
+        == "EUR"
+    )
+
+
+def test_objectives_in_a_mapping_may_be_written_as_in_a_card(here):
+    fast = {"name": "fast", "column": "seconds", "transform": "inverse-percentile", "low": 10, "high": 90}
+    Path("map.yml").write_text(yaml.safe_dump(TIDY | {"objective": [fast]}))
+    table = import_logs("csv", ["tidy.csv"], "my.parquet", mapping="map.yml").table
+    assert table.card.objectives[0].high == 90
+    for one in (fast, "fast=seconds:negate-minmax"):
+        Path("map.yml").write_text(yaml.safe_dump(TIDY | {"objective": one}))
+        table = import_logs("csv", ["tidy.csv"], "my.parquet", mapping="map.yml").table
+        assert table.objectives == ("fast",)
+
+
+# ----------------------------------------------------------------------------- what is written
+
+
+def test_the_card_is_as_the_paper_splits_and_says_what_was_done(here):
+    logs.write_inspect("fifty", n=50)
+    imported = import_logs("inspect", ["fifty"], "My Evals.parquet", license="MIT", title="Mine")
+    card = yaml.safe_load(Path("My Evals.yml").read_text())
+    assert card["name"] == "my-evals" and card["license"] == "MIT" and card["title"] == "Mine"
+    assert card["split"] == {"profiling": 10, "seed": 0} and card["kind"] == "measured"
+    assert cb.read("My Evals.parquet").configs == imported.table.configs
+    logs.write_inspect("four", n=4)
+    assert import_logs("inspect", ["four"], "x.parquet", latency="none").table.card.split.profiling == 2
+
+
+def test_an_import_that_is_repeated_writes_the_same_files(here):
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        import_logs("inspect", ["json"], f"{name}/my.parquet")
+    for suffix in ("parquet", "yml"):
+        assert Path(f"one/my.{suffix}").read_bytes() == Path(f"two/my.{suffix}").read_bytes()
+    assert sorted(p.name for p in Path("one").iterdir()) == ["my.parquet", "my.yml"]
+
+
+def test_what_is_there_is_replaced_only_if_that_is_said(here):
+    Path("my.yml").write_text("name: mine  # by hand")
+    with pytest.raises(CobanditError, match=r"my\.yml: this is already there .*--force"):
+        import_new("inspect", ["json"], "my.parquet")
+    assert not Path("my.parquet").exists() and "by hand" in Path("my.yml").read_text()
+    words = ["import", "inspect", "json", "-o", "my.parquet", "--force"]
+    assert CliRunner().invoke(cli.app, words).exit_code == 0 and "by hand" not in Path("my.yml").read_text()
+    with pytest.raises(CobanditError, match=r"my\.parquet: this is already there"):
+        import_new("inspect", ["json"], "my.parquet")
+
+
+def test_by_says_what_makes_a_configuration(here):
+    imported = import_logs("inspect", ["json"], "my.parquet", by=["max_tokens"])
+    assert imported.table.configs == (
+        "example/heron-large max_tokens=256",
+        "example/sparrow-mini max_tokens=256",
+    )
+
+
+@pytest.mark.parametrize("seeds", [(10**400, 1), (10**400, 0.5), (2**63, 2**63 + 1)])
+def test_settings_may_be_long_whole_numbers(here, seeds):
+    for path, seed in zip(sorted(Path("json").iterdir()), seeds, strict=True):
+        log = json.loads(path.read_text())
+        log["eval"]["model_generate_config"]["seed"] = seed
+        path.write_text(json.dumps(log))
+    table = import_logs("inspect", ["json"], "my.parquet").table
+    assert table.arms["seed"].nunique() == 2
+
+
+def test_settings_leave_secrets_and_nested_values_behind():
+    given = {"api_key": "x", "top_k": 3, "stop": ["a"]}, {"top_k": None}
+    assert settings_of(Path("a.json"), "m", *given) == {"model": "m", "top_k": 3}
+
+
+def test_long_settings_are_shortened_and_stay_apart(here):
+    logs.write_inspect("json", [logs.SMALL[0]])
+    for path in Path("json").glob("*.json"):
+        log = json.loads(path.read_text())
+        log["eval"]["model"] = "m"
+        log["eval"]["task_args"]["system"] = "Think step by step. " * 9 + path.stem
+        for sample in log["samples"]:
+            sample["model_usage"] = {"m": sample["model_usage"].popitem()[1]}
+        path.write_text(json.dumps(log))
+    configs = import_logs("inspect", ["json"], "my.parquet", by=["system"]).table.configs
+    assert len(set(configs)) == 2 and all(len(name) < 60 for name in configs)
+
+
+# ----------------------------------------------------------------------------- the command and the example
+
+
+def test_the_command_imports_reports_and_validates(here):
+    result = CliRunner().invoke(cli.app, ["import", "inspect", "eval", "-o", "my.parquet"])
+    assert result.exit_code == 0, result.output
+    assert "took: 24 evaluations of 2 configurations" in result.stdout
+    assert "left out: nothing" in result.stdout and result.stdout.endswith("valid\n")
+
+
+def test_the_commands_of_the_book_work(here):
+    text = (Path(__file__).parents[2] / "book" / "data.md").read_text()
+    section = text.partition("(from-logs)=")[2].partition("## The catalogue")[0].replace("\\\n", " ")
+    (mapping,) = [part.partition("```")[0] for part in section.split("```yaml")[1:]]
+    Path("map.yml").write_text(mapping)
+    commands = re.findall(r"cobandit (import (?:csv|helm|lm-eval) [^`\n]+)", section)
+    assert len(commands) == 5
+    for command in commands:
+        result = CliRunner().invoke(cli.app, [*shlex.split(command), "--force"])
+        assert result.exit_code == 0, (command, result.output)
+
+
+def test_the_command_takes_options_of_every_kind(here):
+    words = ["csv", "tidy.csv", "-o", "my.parquet", "--seed", "3", "--profiling", "4"]
+    for name, value in TIDY.items():
+        for one in value if isinstance(value, list) else [value]:
+            words += [f"--{name}", one]
+    result = CliRunner().invoke(cli.app, ["import", *words])
+    assert result.exit_code == 0, result.output
+    assert cb.read("my.parquet").card.split.model_dump() == {"profiling": 4, "seed": 3}
+
+
+@pytest.mark.parametrize("source", IMPORTERS)
+def test_every_option_has_its_help(source):
+    text = CliRunner().invoke(cli.app, ["import", source, "--help"], env={"COLUMNS": "200"}).stdout
+    for name in [*IMPORTERS[source].options.model_fields, "output", "license", "profiling"]:
+        assert f"--{name.replace('_', '-')}" in text
+
+
+def test_the_bundled_logs_are_what_the_writer_writes_and_are_small(tmp_path):
+    folder = data_directory() / "logs"
+    logs.write_inspect(tmp_path, logs.EXAMPLE, 40, failed=(7, 23))
+    bundled = {path.name: path.read_text() for path in folder.glob("*.json")}
+    assert bundled == {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert sum(map(len, bundled.values())) < 200_000
+    readme = (folder / "README.md").read_text()
+    assert "Nothing was measured" in readme
+
+
+def test_the_bundled_logs_import(tmp_path):
+    imported = import_logs(
+        "inspect", [data_directory() / "logs"], tmp_path / "sums.parquet", kind="synthetic"
+    )
+    assert sorted(imported.table.n_instances) == [38, 40, 40, 40]
+    assert "left out: 2 samples that ended in an error" in imported.report
+    fronts = [list(imported.table.summary(split)["on_front"]) for split in ("all", "evaluation")]
+    assert fronts == [[True, True, True, False]] * 2

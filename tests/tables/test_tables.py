@@ -1,0 +1,351 @@
+"""Evaluation tables: what a reader of a sound table gets."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cobandit.faults import TableError
+from cobandit.tables import Card, EvaluationTable, load, read
+from cobandit.tables.card import Objective
+from cobandit.tables.keys import profiling_mask
+from cobandit.tables.readers import load_card
+from cobandit.tables.transforms import apply, inverse_percentile, limits
+
+CARD = {
+    "name": "toy",
+    "title": "Toy",
+    "source": "made up",
+    "license": "CC0-1.0",
+    "kind": "synthetic",
+    "records": "toy.csv",
+    "cost": {"column": "usd", "unit": "USD"},
+    "objectives": [
+        {"name": "accuracy", "column": "correct"},
+        {"name": "speed", "column": "seconds", "transform": "inverse-percentile", "low": 0, "high": 100},
+    ],
+    "split": {"profiling": 2, "seed": 0},
+    "arms": ["model", "temperature"],
+}
+
+
+def card(**changes):
+    return Card.model_validate(CARD | changes)
+
+
+def frame(arms=3, instances=6, seed=0):
+    """A sound table in shuffled order, with a column that no card names."""
+    rng = np.random.default_rng(seed)
+    n = arms * instances
+    return (
+        pd.DataFrame(
+            {
+                "config": np.repeat([f"arm{i}" for i in range(arms)], instances),
+                "instance": np.tile([f"q{q}" for q in range(instances)], arms),
+                "usd": rng.uniform(0.5, 2.0, n),
+                "correct": rng.random(n) < 0.5,
+                "seconds": rng.uniform(1.0, 9.0, n),
+                "model": np.repeat([f"m{i % 2}" for i in range(arms)], instances),
+                "temperature": np.repeat(np.arange(arms) / 2, instances),
+                "remark": "-",
+            }
+        )
+        .sample(frac=1, random_state=seed)
+        .reset_index(drop=True)
+    )
+
+
+def test_a_table_worked_by_hand():
+    # the permutation of four ids by seed 0 is 2, 0, 1, 3: profiling are q2 and q0
+    assert np.random.default_rng(0).permutation(4).tolist() == [2, 0, 1, 3]
+    rows = pd.DataFrame(
+        [
+            # config, instance, usd, correct, seconds
+            ("b", "q0", 1.0, 1, 1.0),
+            ("b", "q1", 9.0, 0, 2.0),
+            ("b", "q2", 3.0, 1, 4.0),
+            ("b", "q3", 9.0, 1, 8.0),
+            ("a", "q0", 2.0, 0, 2.0),
+            ("a", "q1", 7.0, 0, 0.5),
+            ("a", "q2", 4.0, 0, 2.0),
+            ("a", "q3", 7.0, 1, 4.0),
+        ],
+        columns=["config", "instance", "usd", "correct", "seconds"],
+    )
+    table = EvaluationTable.from_frame(rows, card(arms=[]))
+    assert table.configs == ("a", "b")
+    assert table.objectives == ("accuracy", "speed")
+    assert (table.n_arms, table.n_objectives) == (2, 2)
+    assert table.costs.tolist() == [3.0, 2.0]
+    assert table.cost_range == (1.0, 4.0)
+    assert table.limits["speed"] == (1.0, 4.0)
+    # speed = (1/t - 1/4) / (1 - 1/4): t = 2 gives 1/3; faster than 1 and slower than 4 are clipped
+    assert table.feedback.rewards.tolist() == [[0, 1], [1, 0], [0, pytest.approx(1 / 3)], [1, 0]]
+    assert table.feedback.costs.tolist() == [7, 7, 9, 9]
+    assert table.feedback.offsets.tolist() == [0, 2, 4]
+    np.testing.assert_allclose(table.means, [[0.5, 0.5], [0.5, 1 / 6]])
+    np.testing.assert_allclose(table.problem.costs, [3 / 4, 2 / 4])
+    assert table.problem.names == ("a", "b")
+    summary = table.summary()
+    assert summary.index.tolist() == ["a", "b"]
+    assert summary["cost"].tolist() == [5.0, 5.5]
+    np.testing.assert_allclose(summary["speed"], [(1 / 3 + 1 + 1 / 3 + 0) / 4, (1 + 1 / 3 + 0 + 0) / 4])
+    assert summary["instances"].tolist() == [4, 4]
+    assert table.summary("evaluation")["on_front"].tolist() == table.problem.pareto_mask.tolist()
+
+
+def test_rows_are_sorted_and_named_by_objective():
+    rows = EvaluationTable.from_frame(frame(), card()).rows
+    assert list(rows) == ["config", "instance", "cost", "accuracy", "speed", "split"]
+    assert rows[["config", "instance"]].astype(str).apply(tuple, axis=1).is_monotonic_increasing
+    assert set(rows["split"]) == {"profiling", "evaluation"}
+
+
+def test_repr_says_what_the_table_is():
+    table = EvaluationTable.from_frame(frame(), card(), notes=("one entry dropped",))
+    for part in (
+        "toy",
+        "synthetic",
+        "3 configurations",
+        "6 instances",
+        "accuracy, speed",
+        "USD",
+        "one entry dropped",
+    ):
+        assert part in repr(table)
+
+
+def test_the_table_cannot_be_changed():
+    table = EvaluationTable.from_frame(frame(), card())
+    with pytest.raises(AttributeError):
+        table.notes = ()
+    for array in (table.means, table.costs, table.n_instances, *table.feedback):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    rows, arms = table.rows, table.arms
+    rows["cost"] = 0.0
+    rows.loc[0, "accuracy"] = 0.5
+    arms["model"] = "other"
+    assert table.rows["cost"].min() > 0
+    assert set(table.rows["accuracy"]) <= {0.0, 1.0}
+    assert set(table.arms["model"]) == {"m0", "m1"}
+
+
+def test_the_frame_given_is_left_alone():
+    given_frame = frame()
+    before = given_frame.copy(deep=True)
+    EvaluationTable.from_frame(given_frame, card())
+    pd.testing.assert_frame_equal(given_frame, before)
+
+
+def test_arms_may_have_different_instances():
+    ragged = frame(arms=3, instances=12).query("not (config == 'arm1' and instance in ['q1', 'q2', 'q3'])")
+    table = EvaluationTable.from_frame(ragged, card(split={"profiling": 5}))
+    assert table.n_instances.tolist() == [12, 9, 12]
+    assert "9-12 instances" in repr(table)
+    offsets = table.feedback.offsets
+    rows = table.rows
+    for i, config in enumerate(table.configs):
+        own = rows[(rows["config"] == config) & (rows["split"] == "evaluation")]
+        part = slice(offsets[i], offsets[i + 1])
+        assert table.feedback.costs[part].tolist() == own["cost"].tolist()
+        assert table.feedback.rewards[part].tolist() == own[["accuracy", "speed"]].to_numpy().tolist()
+        np.testing.assert_allclose(table.means[i], own[["accuracy", "speed"]].mean())
+    # an instance is in one split, whichever arm it belongs to
+    assert not rows[["instance", "split"]].drop_duplicates()["instance"].duplicated().any()
+
+
+def test_names_are_text_and_sorted_as_text():
+    numbered = frame(arms=2, instances=12).assign(instance=lambda f: f["instance"].str[1:].astype(int))
+    table = EvaluationTable.from_frame(numbered, card())
+    assert table.rows["instance"].iloc[:4].tolist() == ["0", "1", "10", "11"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6))
+def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
+    given_frame = frame(arms, instances, seed)
+    one = EvaluationTable.from_frame(given_frame, card())
+    two = EvaluationTable.from_frame(given_frame.sample(frac=1, random_state=shuffle), card())
+    pd.testing.assert_frame_equal(one.rows, two.rows)
+    pd.testing.assert_frame_equal(one.arms, two.arms)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), arms=st.integers(2, 5), instances=st.integers(4, 15))
+def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instances):
+    directory = tmp_path_factory.mktemp("formats")
+    given_frame = frame(arms, instances, seed)
+    given_frame.to_csv(directory / "toy.csv", index=False)
+    given_frame.to_parquet(directory / "toy.parquet")
+    given_frame.to_json(directory / "toy.jsonl", orient="records", lines=True, double_precision=15)
+    direct = EvaluationTable.from_frame(given_frame, card())
+    for suffix in ("csv", "parquet", "jsonl"):
+        table = read(directory / f"toy.{suffix}", card())
+        pd.testing.assert_frame_equal(table.rows, direct.rows, check_exact=suffix != "jsonl", rtol=1e-13)
+        pd.testing.assert_frame_equal(table.arms, direct.arms)
+
+
+def test_text_that_looks_like_something_else_stays_text(tmp_path):
+    odd = frame(arms=2, instances=4)
+    odd["config"] = odd["config"].map({"arm0": "NA", "arm1": "007"})
+    odd["instance"] = odd["instance"].str.replace("q", "2025-01-0")
+    odd["model"] = odd["config"].map({"NA": "2024-05-13", "007": "2024-11-20"})
+    odd.to_csv(tmp_path / "toy.csv", index=False)
+    odd.to_json(tmp_path / "toy.jsonl", orient="records", lines=True)
+    for name in ("toy.csv", "toy.jsonl"):
+        table = read(tmp_path / name, card())
+        assert table.configs == ("007", "NA")
+        assert table.rows["instance"].iloc[0] == "2025-01-00"
+        assert table.arms["model"].tolist() == ["2024-11-20", "2024-05-13"]
+
+
+def test_json_lines_may_be_many_and_have_blank_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr("cobandit.tables.readers.LINES_AT_A_TIME", 5)
+    frame().to_json(tmp_path / "toy.jsonl", orient="records", lines=True, double_precision=15)
+    text = (tmp_path / "toy.jsonl").read_text().replace("\n", "\n\n", 3)
+    (tmp_path / "toy.jsonl").write_text("\ufeff" + text)
+    direct = EvaluationTable.from_frame(frame(), card())
+    pd.testing.assert_frame_equal(read(tmp_path / "toy.jsonl", card()).rows, direct.rows)
+
+
+def test_a_card_beside_the_records_is_found(tmp_path):
+    frame().to_csv(tmp_path / "toy.csv", index=False)
+    (tmp_path / "toy.yml").write_text(card().model_dump_json())  # JSON is YAML
+    assert read(tmp_path / "toy.csv").n_arms == 3
+    assert load_card(tmp_path / "toy.yml").n_arms == 3
+
+
+def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
+    plain = EvaluationTable.from_frame(frame(), card())
+    typed = frame().astype(
+        {"config": "category", "model": "category", "correct": "boolean", "usd": "Float64"}
+    )
+    table = EvaluationTable.from_frame(typed, card())
+    pd.testing.assert_frame_equal(table.rows, plain.rows)
+    pd.testing.assert_frame_equal(table.arms, plain.arms)
+
+
+positive = st.floats(1e-3, 1e6)
+
+
+@given(st.lists(positive, min_size=2, max_size=30), positive, positive)
+def test_inverse_percentile_is_in_the_unit_interval_and_antitone(profiling, one, two):
+    objective = Objective(name="speed", column="t", transform="inverse-percentile")
+    fitted = limits(objective, np.array(profiling))
+    if fitted[0] == fitted[1]:
+        return
+    fast, slow = apply(objective, np.array(sorted([one, two])), fitted)
+    assert 0 <= slow <= fast <= 1
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+def test_negate_minmax_is_in_the_unit_interval_and_antitone(profiling, one, two):
+    objective = Objective(name="brevity", column="t", transform="negate-minmax")
+    fitted = limits(objective, np.array(profiling))
+    if fitted[0] == fitted[1]:
+        return
+    best, worst = apply(objective, np.array(sorted([one, two])), fitted)
+    assert 0 <= worst <= best <= 1
+
+
+def percentile_by_hand(values, percent):
+    """Linear interpolation between the order statistics."""
+    ordered = sorted(values)
+    position = (len(ordered) - 1) * percent / 100
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+@given(
+    st.lists(st.integers(1, 10**4).map(float), min_size=2, max_size=40, unique=True), st.integers(1, 10**4)
+)
+def test_inverse_percentile_against_its_formula(profiling, latency):
+    objective = Objective(name="speed", column="t", transform="inverse-percentile")
+    low, high = limits(objective, np.array(profiling))
+    tau5, tau95 = percentile_by_hand(profiling, 5), percentile_by_hand(profiling, 95)
+    expected = min(max((1 / latency - 1 / tau95) / (1 / tau5 - 1 / tau95), 0.0), 1.0)
+    assert inverse_percentile(np.array([latency]), low, high)[0] == pytest.approx(
+        expected, abs=1e-6, rel=1e-9
+    )
+
+
+def test_transforms_are_fitted_on_the_profiling_rows_alone():
+    given_frame = frame(arms=3, instances=10)
+    table = EvaluationTable.from_frame(given_frame, card())
+    profiling = set(table.rows.query("split == 'profiling'")["instance"])
+    slower = given_frame["seconds"].where(given_frame["instance"].isin(profiling), 1000.0)
+    assert EvaluationTable.from_frame(given_frame.assign(seconds=slower), card()).limits == table.limits
+
+
+@given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 10**6))
+def test_the_split_against_its_rule(n, n_profiling, seed):
+    ids = sorted(f"q{i}" for i in range(n))
+    chosen = set(np.random.default_rng(seed).permutation(ids)[:n_profiling].tolist())
+    mask = profiling_mask(n, n_profiling, seed)
+    assert {ids[i] for i in np.flatnonzero(mask)} == chosen
+
+
+def test_subset_keeps_transforms_and_split():
+    whole = EvaluationTable.from_frame(frame(arms=5, instances=12), card(split={"profiling": 4}))
+    part = whole.subset("temperature > 0.5 and model == 'm0' or config == 'arm3'")
+    assert part.configs == ("arm2", "arm3", "arm4")
+    assert part.limits == whole.limits
+    rows = whole.rows[whole.rows["config"].isin(part.configs)].reset_index(drop=True)
+    for column in rows:
+        assert part.rows[column].tolist() == rows[column].tolist()
+    np.testing.assert_array_equal(part.means, whole.means[2:])
+    np.testing.assert_array_equal(part.costs, whole.costs[2:])
+    assert part.arms.index.tolist() == list(part.configs)
+    assert part.feedback.offsets[-1] == len(part.feedback.costs)
+    assert part.subset("config != 'arm3'").configs == ("arm2", "arm4")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("temprature > 0", ["'temprature'", "did you mean 'temperature'", "config, model, temperature"]),
+        ("temperature >", ["cannot be evaluated"]),
+        ("", ["cannot be evaluated"]),
+        ("temperature + 1", ["not true or false"]),
+        ("temperature = 1", ["not true or false"]),
+        ("1 == 1", ["not true or false"]),
+        ("@known == 1", ["subset"]),
+        ("__import__('os')", ["subset"]),
+        ("model > 3", ["cannot be evaluated"]),
+        ("temperature > 9", ["0 of 3", "two at least"]),
+        ("config == 'arm1'", ["1 of 3", "two at least"]),
+    ],
+)
+def test_a_subset_that_cannot_be(query, words):
+    table = EvaluationTable.from_frame(frame(), card())
+    with pytest.raises(TableError) as error:
+        table.subset(query)
+    for word in [*words, "->"]:
+        assert word in str(error.value)
+
+
+@pytest.fixture
+def synthetic_pair():
+    table = load("synthetic-24")
+    return table, table.within_profiling()
+
+
+def test_within_profiling_shows_nothing_else(synthetic_pair):
+    table, inner = synthetic_pair
+    profiling = table.summary("profiling")
+    assert inner.means == pytest.approx(profiling[list(table.objectives)].to_numpy())
+    assert (inner.costs == table.costs).all() and inner.cost_range == table.cost_range
+    rows = table.rows
+    seen = rows[rows["split"] == "profiling"]
+    assert inner.feedback.costs.tolist() == seen["cost"].tolist()
+    assert np.diff(inner.feedback.offsets).tolist() == seen.groupby("config", observed=True).size().tolist()
+
+
+def test_raw_means_are_those_of_the_columns(synthetic_pair):
+    table, _ = synthetic_pair
+    assert table.raw_means["correct"].tolist() == pytest.approx(table.summary()["accuracy"].tolist())

@@ -1,0 +1,400 @@
+"""Evaluation tables: every bad input gives one error that says where it is and what to do."""
+
+import json
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+import yaml
+
+from cobandit.faults import TableError
+from cobandit.tables import Card, EvaluationTable, read
+from cobandit.tables.card import read_card
+from cobandit.tables.readers import load_card
+
+CARD = {
+    "name": "toy",
+    "title": "Toy",
+    "source": "made up",
+    "license": "CC0-1.0",
+    "kind": "synthetic",
+    "records": "toy.csv",
+    "cost": {"column": "usd", "unit": "USD"},
+    "objectives": [
+        {"name": "accuracy", "column": "correct"},
+        {"name": "speed", "column": "seconds", "transform": "inverse-percentile"},
+    ],
+    "split": {"profiling": 2},
+    "arms": ["model"],
+}
+
+
+def frame():
+    """Rows 1-4 are configuration a, rows 5-8 configuration b."""
+    return pd.DataFrame(
+        {
+            "config": list("aaaabbbb"),
+            "instance": ["q1", "q2", "q3", "q4"] * 2,
+            "usd": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+            "correct": [1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0],
+            "seconds": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+            "model": ["small"] * 4 + ["large"] * 4,
+        }
+    )
+
+
+def with_cell(row, column, value):
+    changed = frame().astype({column: object})
+    changed.loc[row - 1, column] = value
+    return changed.infer_objects()
+
+
+def message(given_frame, card=CARD):
+    with pytest.raises(TableError) as error:
+        EvaluationTable.from_frame(given_frame, Card.model_validate(card), "my.csv")
+    assert isinstance(error.value, ValueError)
+    return str(error.value)
+
+
+def objectives(**changes):
+    return CARD | {"objectives": [CARD["objectives"][0] | changes, CARD["objectives"][1]]}
+
+
+ROWS = {
+    "reward of 1.2": (with_cell(3, "correct", 1.2), ["row 3", "'correct'", "1.2", "[0, 1]", "rescale"]),
+    "reward of -0.1": (with_cell(3, "correct", -0.1), ["row 3", "'correct'", "-0.1", "[0, 1]"]),
+    "reward just above one": (with_cell(3, "correct", 1 + 1e-15), ["row 3", "1.000000000000001"]),
+    "missing reward": (with_cell(2, "correct", np.nan), ["row 2", "'correct'", "missing", "drop the row"]),
+    "infinite reward": (with_cell(2, "correct", np.inf), ["row 2", "'correct'", "inf is not finite"]),
+    "cost of nothing": (with_cell(5, "usd", 0.0), ["row 5", "'usd'", "0.0 is not positive", "drop the row"]),
+    "negative cost": (with_cell(5, "usd", -2.5), ["row 5", "'usd'", "-2.5 is not positive"]),
+    "missing cost": (with_cell(8, "usd", None), ["row 8", "'usd'", "missing"]),
+    "infinite cost": (with_cell(8, "usd", np.inf), ["row 8", "'usd'", "inf is not finite"]),
+    "minus infinite cost": (with_cell(8, "usd", -np.inf), ["row 8", "'usd'", "-inf is not finite"]),
+    "latency of nothing": (with_cell(4, "seconds", 0.0), ["row 4", "'seconds'", "0.0 is not positive"]),
+    "missing latency": (with_cell(4, "seconds", np.nan), ["row 4", "'seconds'", "missing"]),
+    "text in numbers": (
+        with_cell(6, "usd", "n/a"),
+        ["row 6", "'usd'", "'n/a'", "not a number", "as numbers"],
+    ),
+    "a list in numbers": (with_cell(6, "usd", None).assign(usd=[[1]] * 8), ["row 1", "[1]", "7 more rows"]),
+    "numerals stored as text": (frame().astype({"usd": str}), ["row 1", "'usd'", "'1.0'", "7 more rows"]),
+    "complex numbers": (frame().astype({"usd": complex}), ["row 1", "'usd'", "not a number"]),
+    "dates": (frame().assign(usd=pd.Timestamp("2025-01-01")), ["row 1", "'usd'", "not a number"]),
+    "duplicate": (
+        with_cell(3, "instance", "q1"),
+        ["row 3", "'instance'", "('a', 'q1')", "row 1", "keep one"],
+    ),
+    "duplicates by text": (
+        with_cell(2, "instance", 1).pipe(lambda f: f.assign(instance=["1", *f["instance"][1:]])),
+        ["row 2", "('a', '1')"],
+    ),
+    "missing configuration": (with_cell(7, "config", None), ["row 7", "'config'", "missing", "drop it"]),
+    "blank configuration": (with_cell(7, "config", " "), ["row 7", "'config'", "missing"]),
+    "missing instance": (with_cell(7, "instance", np.nan), ["row 7", "'instance'", "missing"]),
+    "nested names": (frame().assign(instance=[[1]] * 8), ["'instance'", "nested"]),
+    "one configuration": (frame()[:4], ["'config'", "only one configuration, 'a'", "at least two"]),
+    "few instances": (
+        frame().assign(instance=["q1", "q2", "q3", "q4", "q1", "q2", "q3", "q9"])[:7],
+        ["'instance'", "'b'", "profiling and", "at least", "split.profiling"],
+    ),
+    "changing description": (
+        with_cell(3, "model", "medium"),
+        ["row 3", "'model'", "'medium'", "'a'", "row 1", "'small'", "one value"],
+    ),
+    "nested description": (frame().assign(model=[{"a": 1}] * 8), ["'model'", "nested"]),
+    "constant latency": (frame().assign(seconds=3.0), ["'seconds'", "constant", "3", "another column"]),
+    "no rows": (frame()[:0], ["no rows", "export it again"]),
+    "missing column": (frame().drop(columns="usd"), ["'usd'", "missing", "add it"]),
+    "misspelt column": (
+        frame().rename(columns={"seconds": "second"}),
+        ["'seconds'", "did you mean 'second'"],
+    ),
+    "missing description": (frame().drop(columns="model"), ["'model'", "missing"]),
+    "missing key": (frame().rename(columns={"config": "Configs"}), ["'config'", "did you mean 'Configs'"]),
+    "column twice": (
+        pd.concat([frame(), frame()[["usd"]]], axis=1),
+        ["'usd'", "more than once", "keep one"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_bad_rows(name):
+    given_frame, words = ROWS[name]
+    text = message(given_frame)
+    assert "\n" not in text, "one fault, one line"
+    for word in ["my.csv", "->", *words]:
+        assert word in text
+
+
+def test_several_faults_are_told_together():
+    bad = frame().assign(usd=[0.0, -1.0, 3.0, 4.0, 5.0, 6.0, 7.0, np.nan], extra=1)
+    bad["correct"] = bad["correct"].astype(object)
+    bad.loc[5, "correct"] = "yes"
+    bad.loc[6, "correct"] = 7.0
+    bad.loc[3, "instance"] = "q1"
+    bad = bad.drop(columns="seconds")
+    text = message(bad)
+    first, *lines = text.splitlines()
+    assert "6 faults" in first and "row 1 is the first data row" in first
+    assert len(lines) == 6
+    for part in (
+        "column 'seconds': the column is missing",
+        "row 1, column 'usd': the cost 0.0 is not positive (and 1 more row)",
+        "row 8, column 'usd': the value is missing",
+        "row 6, column 'correct': 'yes' is text",
+        "row 7, column 'correct': the objective 7.0 is outside",
+        "row 4, column 'instance': (config, instance) = ('a', 'q1') stands already in row 1",
+    ):
+        assert sum(part in line for line in lines) == 1, part
+
+
+def test_constant_column_has_no_range():
+    constant = objectives(transform="negate-minmax", column="usd", name="thrift")
+    assert "constant" in message(frame().assign(usd=1.0), constant)
+
+
+def test_more_profiling_instances_than_there_are():
+    text = message(frame(), CARD | {"split": {"profiling": 100}})
+    assert "4 profiling and 0 evaluation" in text and "now 100" in text and "1 more configuration" in text
+
+
+CARDS = {
+    "unknown key": ({"licence": "MIT"}, ["field 'licence'", "unknown key", "did you mean 'license'"]),
+    "unknown nested key": (
+        {"cost": {"column": "usd", "unit": "USD", "colour": 1}},
+        ["field 'cost.colour'", "unknown key", "did you mean 'column'"],
+    ),
+    "unknown key of an objective": (
+        {"objectives": [{"name": "accuracy", "column": "correct", "transfrom": "none"}]},
+        ["field 'objectives.0.transfrom'", "did you mean 'transform'"],
+    ),
+    "missing field": ({"license": None}, ["field 'license'", "name the licence"]),
+    "kind": ({"kind": "real"}, ["field 'kind'", "'real'", "measured, reconstruction or synthetic"]),
+    "transform": (
+        {"objectives": [{"name": "accuracy", "column": "correct", "transform": "log"}]},
+        ["field 'objectives.0.transform'", "'log'", "inverse-percentile"],
+    ),
+    "no objective": ({"objectives": []}, ["field 'objectives'", "at least one"]),
+    "objective twice": ({"objectives": [CARD["objectives"][0]] * 2}, ["'accuracy'", "more than once"]),
+    "reserved name": ({"objectives": [{"name": "cost", "column": "correct"}]}, ["'cost'", "another name"]),
+    "percentiles without use": (
+        {"objectives": [{"name": "accuracy", "column": "correct", "low": 10}]},
+        ["field 'objectives.0'", "low and high mean nothing", "leave them out"],
+    ),
+    "percentiles reversed": (
+        {"objectives": [{"name": "s", "column": "t", "transform": "inverse-percentile", "low": 96}]},
+        ["low is 96 and high is 95"],
+    ),
+    "split of one": ({"split": {"profiling": 1}}, ["field 'split.profiling'", "at least 2"]),
+    "no split": ({"split": {}}, ["field 'split.profiling'", "missing"]),
+    "records elsewhere": ({"records": "../toy.csv"}, ["field 'records'", "without a directory"]),
+    "checksum too short": ({"sha256": "abc"}, ["field 'sha256'", "64"]),
+    "number as a name": ({"name": 128}, ["field 'name'", "128"]),
+    "honest title": ({"kind": "reconstruction"}, ["'Toy'", "reconstruction", "title"]),
+    "origin without checksum": (
+        {"origin": {"url": "https://example.org/x.json", "parser": "swebench-bash-only"}},
+        ["sha256"],
+    ),
+    "arms that name the keys": ({"arms": ["config"]}, ["field 'arms'", "'config'"]),
+    "arms twice": ({"arms": ["model", "model"]}, ["field 'arms'", "once"]),
+    "arms that are numbers": ({"arms": [1]}, ["field 'arms.0'", "columns that describe"]),
+}
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_bad_cards(name, tmp_path):
+    changes, words = CARDS[name]
+    path = tmp_path / "toy.yml"
+    path.write_text(json.dumps(CARD | changes))  # YAML too, and without aliases
+    with pytest.raises(TableError) as error:
+        read_card(path)
+    assert "\n" not in str(error.value)
+    for word in [str(path), "->", *words]:
+        assert word in str(error.value)
+
+
+def test_several_faults_of_a_card_are_told_together(tmp_path):
+    path = tmp_path / "toy.yml"
+    bad = {key: value for key, value in CARD.items() if key != "title"} | {"kind": "real", "extra": 1}
+    path.write_text(yaml.safe_dump(bad))
+    with pytest.raises(TableError, match="3 faults"):
+        read_card(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "no fields"),
+        ("- a\n", "no fields"),
+        ("a: [", "not valid YAML"),
+        ("name: a\nname: b\n", "'name' is given twice"),
+        ("source: 2025-13-45\n", "not valid YAML"),
+        ("name: !!python/object/apply:os.getcwd []\n", "not valid YAML"),
+        ("name: &a b\ntitle: *a\n", "uses YAML aliases"),
+        ("? [a]\n: b\n", "not valid YAML"),
+        ("name: \xe9", "not valid YAML"),
+        ("[" * 10_000, "nested more than 5 deep"),
+        ("- " * 10_000, "nested more than 5 deep"),
+        ("? " * 10_000, "nested more than 5 deep"),
+        ("name: " + "a" * 65_536, "more than the 65,536 bytes"),
+        ("".join(f"{i}:\n" for i in range(9_000)), "9009 faults, the first 50"),
+    ],
+    ids=range(14),
+)
+def test_a_card_that_is_no_card(tmp_path, text, word):
+    path = tmp_path / "toy.yml"
+    path.write_text(text, encoding="latin-1")
+    began = time.process_time()
+    with pytest.raises(TableError, match=word):
+        read_card(path)
+    assert time.process_time() - began < 10  # ten thousand brackets once took 41 s
+
+
+def file_message(path, card=None):
+    with pytest.raises(TableError) as error:
+        read(path, card or Card.model_validate(CARD))
+    assert str(path) in str(error.value) and "->" in str(error.value)
+    return str(error.value)
+
+
+def test_missing_file_and_missing_card(tmp_path):
+    assert "no such file" in file_message(tmp_path / "toy.csv")
+    frame().to_csv(tmp_path / "toy.csv", index=False)
+    with pytest.raises(TableError, match=r"toy\.yml: there is no such card"):
+        read(tmp_path / "toy.csv")
+    with pytest.raises(TableError, match=r"other\.yml: there is no such card"):
+        read(tmp_path / "toy.csv", card=tmp_path / "other.yml")
+
+
+def test_records_that_the_card_names_are_missing(tmp_path):
+    (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
+    with pytest.raises(TableError, match=r"toy\.csv: there is no such file"):
+        load_card(tmp_path / "toy.yml")
+
+
+@pytest.mark.parametrize("name", ["toy.csv", "toy.parquet", "toy.jsonl"])
+def test_empty_files(tmp_path, name):
+    (tmp_path / name).write_bytes(b"")
+    assert "the file is empty" in file_message(tmp_path / name)
+
+
+def test_unknown_suffix(tmp_path):
+    (tmp_path / "toy.xlsx").write_bytes(b"x")
+    text = file_message(tmp_path / "toy.xlsx")
+    assert "'.xlsx'" in text and ".parquet, .csv, .jsonl" in text
+
+
+@pytest.mark.parametrize("kept", [0.02, 0.5, 0.99])
+def test_truncated_parquet(tmp_path, kept):
+    path = tmp_path / "toy.parquet"
+    frame().to_parquet(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(kept * len(whole))])
+    assert "truncated or damaged" in file_message(path)
+
+
+def not_utf8(values):
+    """Text of Arrow with a byte in it that is no UTF-8."""
+    held = pa.array([b"\xff" + str(value).encode() for value in values], pa.binary())
+    return pa.Array.from_buffers(pa.string(), len(held), held.buffers())
+
+
+@pytest.mark.parametrize("column", ["config", "instance", "model", "usd", "correct"])
+@pytest.mark.parametrize("encoded", [False, True], ids=["plain", "dictionary"])
+def test_parquet_text_that_is_not_utf8(tmp_path, column, encoded):
+    """Readers of Parquet do not look; what comes later would end in a traceback."""
+    table = pa.Table.from_pandas(frame())
+    bad = not_utf8(frame()[column])
+    if encoded:
+        bad = pa.DictionaryArray.from_arrays(pa.array(range(len(bad)), pa.int32()), bad)
+    table = table.set_column(table.column_names.index(column), column, bad)
+    pa.parquet.write_table(table, tmp_path / "toy.parquet")
+    text = file_message(tmp_path / "toy.parquet")
+    assert f"column {column!r}" in text and "UTF-8" in text
+
+
+def test_csv_row_with_too_many_or_too_few_fields(tmp_path):
+    path = tmp_path / "toy.csv"
+    lines = frame().to_csv(index=False).splitlines()
+    path.write_text("\n".join([*lines[:3], lines[3] + ",more", *lines[4:]]))
+    assert "toy.csv, row 3" in file_message(path)
+    path.write_text("\n".join([*lines[:3], "a,q3", *lines[4:]]))
+    assert "toy.csv, row 3" in file_message(path)
+
+
+@pytest.mark.parametrize("cell", ["n/a", "NA", "1,5", "0x10", "-"])
+def test_csv_text_in_numbers(tmp_path, cell):
+    path = tmp_path / "toy.csv"
+    with_cell(6, "usd", cell).to_csv(path, index=False)
+    text = file_message(path)
+    assert "row 6" in text and "'usd'" in text and repr(cell) in text
+
+
+@pytest.mark.parametrize(("cell", "word"), [("", "missing"), ("nan", "missing"), ("inf", "not finite")])
+def test_csv_holes(tmp_path, cell, word):
+    path = tmp_path / "toy.csv"
+    path.write_text(with_cell(6, "usd", "HOLE").to_csv(index=False).replace("HOLE", cell))
+    text = file_message(path)
+    assert "row 6" in text and "'usd'" in text and word in text
+
+
+def test_csv_header_only_and_other_encoding(tmp_path):
+    path = tmp_path / "toy.csv"
+    frame()[:0].to_csv(path, index=False)
+    assert "no rows" in file_message(path)
+    with_cell(5, "config", "grün").to_csv(path, index=False, encoding="latin-1")
+    assert "does not parse" in file_message(path)
+
+
+@pytest.mark.parametrize("name", ["toy.csv", "toy.parquet", "toy.jsonl"])
+def test_files_without_any_known_column(tmp_path, name):
+    other = pd.DataFrame({"konfig": ["a"], "x": [1]})
+    writers = {"toy.csv": other.to_csv, "toy.parquet": other.to_parquet}
+    if name in writers:
+        writers[name](tmp_path / name, index=False)
+    else:
+        other.to_json(tmp_path / name, orient="records", lines=True)
+    text = file_message(tmp_path / name)
+    assert "did you mean 'konfig'" in text and "6 faults" in text
+
+
+def test_csv_header_with_a_column_twice(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text(frame().to_csv(index=False).replace("seconds", "usd", 1))
+    assert "'usd': the column stands in the file more than once" in file_message(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [("{", "line 3 is not JSON"), ("[1]", "line 3 is not a JSON object"), ('{"a": 1}, {"b": 2}', "line 3")],
+)
+def test_json_lines_that_do_not_parse(tmp_path, line, word):
+    path = tmp_path / "toy.jsonl"
+    lines = frame().to_json(orient="records", lines=True).splitlines()
+    path.write_text("\n".join([*lines[:2], line, *lines[2:]]))
+    assert word in file_message(path)
+
+
+def test_json_lines_text_holes_and_encoding(tmp_path):
+    path = tmp_path / "toy.jsonl"
+    bad = with_cell(6, "usd", "n/a").astype({"correct": object})
+    bad.loc[2, "correct"] = None
+    bad.to_json(path, orient="records", lines=True)
+    text = file_message(path)
+    assert "row 6, column 'usd'" in text and "row 3, column 'correct': the value is missing" in text
+    path.write_bytes(b'{"config": "\xff"}\n')
+    assert "UTF-8" in file_message(path)
+
+
+def test_wrong_checksum_says_both(tmp_path):
+    path = tmp_path / "toy.csv"
+    frame().to_csv(path, index=False)
+    text = file_message(path, Card.model_validate(CARD | {"sha256": "0" * 64}))
+    assert "0" * 64 in text and "restore the file" in text
+    found = text.split("sha256 is ")[1][:64]
+    assert read(path, Card.model_validate(CARD | {"sha256": found})).n_arms == 2

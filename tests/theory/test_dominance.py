@@ -1,0 +1,143 @@
+"""The Pareto order against twins written straight from the paper's Section 3.2, and against moocore."""
+
+import moocore
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import mean_matrices
+
+from cobandit import classification_gaps, margins, pareto_mask
+from cobandit.errors import CobanditError
+
+# Twins: single numbers in, single numbers out, one line a definition.
+
+
+def m(mu, i, j):
+    return min(mu[j][d] - mu[i][d] for d in range(len(mu[i])))
+
+
+def M(mu, i, j):
+    return max(mu[i][d] - mu[j][d] for d in range(len(mu[i])))
+
+
+def others(mu, i):
+    return [j for j in range(len(mu)) if j != i]
+
+
+def dominates(mu, j, i):
+    return all(mu[i][d] < mu[j][d] for d in range(len(mu[i])))
+
+
+def front(mu):
+    return [not any(dominates(mu, j, i) for j in range(len(mu))) for i in range(len(mu))]
+
+
+def delta_minus(mu, i):
+    return max(m(mu, i, j) for j in others(mu, i))
+
+
+def delta_plus(mu, i):
+    return min(min(M(mu, i, j), max(M(mu, j, i), 0) + max(delta_minus(mu, j), 0)) for j in others(mu, i))
+
+
+def gamma(mu, i):
+    return delta_plus(mu, i) if front(mu)[i] else delta_minus(mu, i)
+
+
+@given(mean_matrices())
+def test_twins(mu):
+    """On the grid every difference is exact, so twins agree to the last bit."""
+    arms = range(len(mu))
+    small, large = margins(mu)
+    assert pareto_mask(mu).tolist() == front(mu.tolist())
+    assert classification_gaps(mu).tolist() == [gamma(mu.tolist(), i) for i in arms]
+    assert small.tolist() == [[m(mu, i, j) for j in arms] for i in arms]
+    assert large.tolist() == [[M(mu, i, j) for j in arms] for i in arms]
+    assert (large == -small).all()
+
+
+@pytest.mark.parametrize(("n_arms", "n_objectives"), [(2, 1), (40, 1), (40, 3), (25, 12)])
+def test_twins_off_the_grid(n_arms, n_objectives):
+    mu = np.random.default_rng(n_arms).normal(size=(n_arms, n_objectives))  # any sign: only the order counts
+    assert pareto_mask(mu).tolist() == front(mu.tolist())
+    assert classification_gaps(mu).tolist() == [gamma(mu.tolist(), i) for i in range(n_arms)]
+
+
+@given(mean_matrices(), st.data())
+def test_names_of_arms_do_not_matter(mu, data):
+    order = np.array(data.draw(st.permutations(range(len(mu)))))
+    assert (pareto_mask(mu[order]) == pareto_mask(mu)[order]).all()
+    assert (classification_gaps(mu[order]) == classification_gaps(mu)[order]).all()
+
+
+@given(mean_matrices(), st.sampled_from([0.25, 2.0]), st.sampled_from([0.0, 0.5, -1.0]))
+def test_gaps_scale_with_the_objectives_and_ignore_their_origin(mu, scale, shift):
+    assert (pareto_mask(scale * mu + shift) == pareto_mask(mu)).all()
+    assert (classification_gaps(scale * mu + shift) == scale * classification_gaps(mu)).all()
+
+
+@given(mean_matrices())
+def test_gaps_are_zero_exactly_where_the_status_hangs_on_a_tie(mu):
+    """gamma >= 0; an arm that another one equals or beats, but not strictly everywhere, stays, with gap 0."""
+    mask, gaps = pareto_mask(mu), classification_gaps(mu)
+    assert (gaps >= 0).all() and (gaps[~mask] > 0).all() and mask.any()
+    for i in np.flatnonzero(mask):
+        if any((mu[j] >= mu[i]).all() for j in others(mu, i)):
+            assert gaps[i] == 0
+
+
+@given(mean_matrices(), st.data())
+def test_duplicates_share_their_fate(mu, data):
+    twin = data.draw(st.integers(0, len(mu) - 1))
+    more = np.vstack([mu, mu[twin]])
+    mask, gaps = pareto_mask(more), classification_gaps(more)
+    assert (mask[:-1] == pareto_mask(mu)).all() and mask[-1] == mask[twin]
+    assert gaps[-1] == gaps[twin] == (0 if mask[twin] else classification_gaps(mu)[twin])
+
+
+@given(mean_matrices(max_objectives=1))
+def test_one_objective_is_best_arm_identification(mu):
+    """gamma_1 = mu_1 - mu_2 for the best arm, mu_1 - mu_i for the others."""
+    scores = mu[:, 0]
+    first, second = np.sort(scores)[::-1][:2]
+    assert (pareto_mask(mu) == (scores == first)).all()
+    assert (classification_gaps(mu) == np.where(scores == first, first - second, first - scores)).all()
+
+
+@pytest.mark.parametrize("n_objectives", [2, 3, 5])
+def test_moocore_agrees_where_no_coordinates_tie(n_objectives):
+    """Weak and strict dominance are one where no two arms share a coordinate: columns of permutations."""
+    rng = np.random.default_rng(n_objectives)
+    for _ in range(50):
+        mu = np.column_stack([rng.permutation(60) for _ in range(n_objectives)]) / 60
+        assert (pareto_mask(mu) == moocore.is_nondominated(mu, maximise=True)).all()
+
+
+def test_dominance_is_strict_in_every_coordinate():
+    """moocore's weak order drops the second and third arm; the paper's keeps them."""
+    mu = np.array([[0.5, 0.5], [0.5, 0.25], [0.5, 0.5], [0.25, 0.25]])
+    assert pareto_mask(mu).tolist() == [True, True, True, False]
+    assert classification_gaps(mu).tolist() == [0, 0, 0, 0.25]
+    assert moocore.is_nondominated(mu, maximise=True).tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize("function", [pareto_mask, classification_gaps, margins])
+@pytest.mark.parametrize(
+    "means",
+    [
+        [[0.5, 0.5]],
+        [],
+        [0.5, 0.5],
+        [[], []],
+        [[0.5], [0.5, 0.25]],
+        [[0.5], [float("nan")]],
+        [[0.5], [float("inf")]],
+        [["a"], ["b"]],
+        None,
+    ],
+    ids=["one arm", "empty", "1-d", "no objective", "ragged", "nan", "inf", "text", "none"],
+)
+def test_invalid_means(function, means):
+    with pytest.raises(CobanditError, match="means"):
+        function(means)

@@ -1,0 +1,147 @@
+"""Problem, hypervolume and complexity against definitions (paper, Sections 3.1 and 3.2)."""
+
+from itertools import combinations
+from math import inf, prod
+
+import moocore
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import cost_vectors, mean_matrices, problems
+
+from cobandit import Problem, classification_gaps, hypervolume, pareto_mask
+from cobandit.errors import CobanditError
+from cobandit.theory import cost_complexity
+
+
+def complexity(gaps, costs):
+    """H_{mu,c} over all 2^K - 1 subsets: C(A) over the squared |A|-th smallest gap."""
+    ordered, arms = sorted(gaps), range(len(gaps))
+    largest = 0.0
+    for size in range(1, len(gaps) + 1):
+        for subset in combinations(arms, size):
+            gap = ordered[size - 1]
+            largest = max(largest, sum(costs[i] for i in subset) / gap**2 if gap else inf)
+    return largest
+
+
+@given(problems())
+def test_twins(given_problem):
+    means, costs = given_problem
+    problem = Problem(means, costs)
+    volumes = [prod(mean) for mean in means.tolist()]
+    efficiency = [volume / cost for volume, cost in zip(volumes, costs.tolist(), strict=True)]
+    best = max(efficiency)
+    assert (problem.n_arms, problem.n_objectives) == means.shape
+    assert problem.hypervolume == pytest.approx(volumes, rel=1e-15)
+    assert problem.efficiency == pytest.approx(efficiency, rel=1e-15)
+    assert problem.best_arm == problem.efficiency.tolist().index(problem.efficiency.max())
+    assert problem.efficiency_gaps == pytest.approx([best - e for e in efficiency], abs=1e-15)
+    assert (problem.pareto_mask == pareto_mask(means)).all()
+    assert (problem.classification_gaps == classification_gaps(means)).all()
+    assert problem.complexity == pytest.approx(complexity(problem.classification_gaps, costs), rel=1e-12)
+
+
+@given(st.integers(2, 8).flatmap(lambda k: st.tuples(cost_vectors(k), cost_vectors(k))))
+def test_complexity_is_the_maximum_over_all_subsets(gaps_and_costs):
+    gaps, costs = gaps_and_costs
+    assert cost_complexity(gaps, costs) == pytest.approx(complexity(gaps, costs), rel=1e-12)
+
+
+@given(
+    st.integers(2, 8).flatmap(
+        lambda k: st.tuples(cost_vectors(k), cost_vectors(k), st.permutations(range(k)))
+    ),
+)
+def test_complexity_scales_with_costs_and_knows_no_order(arguments):
+    gaps, costs, order = arguments
+    value = cost_complexity(gaps, costs)
+    assert cost_complexity(gaps, 4 * costs) == 4 * value
+    assert cost_complexity(2 * gaps, costs) == value / 4
+    assert cost_complexity(gaps[list(order)], costs[::-1]) == pytest.approx(value, rel=1e-12)
+    assert cost_complexity(gaps, 1.5 * costs) >= value >= cost_complexity(1.5 * gaps, costs)
+
+
+def test_equal_costs_give_the_unit_cost_complexity():
+    """max_k k / gamma_(k)^2 for unit costs (Kone et al., 2024)."""
+    gaps = np.array([0.5, 0.125, 0.25])
+    assert cost_complexity(gaps, np.ones(3)) == max(1 / 0.125**2, 2 / 0.25**2, 3 / 0.5**2)
+
+
+@pytest.mark.parametrize("gaps", [[0.0, 0.5], [0.0, 0.0]])
+def test_a_gap_of_zero_makes_identification_ill_posed(gaps):
+    assert cost_complexity(gaps, [1.0, 1.0]) == inf
+
+
+def test_by_hand():
+    """H = 3/8, 1/4, 1/8; nu = 3/8, 1/2, 1/2 (a tie: the lower number); arm 2 is dominated by both."""
+    problem = Problem([[0.75, 0.5], [0.5, 0.5], [0.25, 0.5]], [1.0, 0.5, 0.25], names="abc")
+    assert problem.hypervolume.tolist() == [0.375, 0.25, 0.125]
+    assert problem.efficiency.tolist() == [0.375, 0.5, 0.5]
+    assert (problem.best_arm, problem.names) == (1, ("a", "b", "c"))
+    assert problem.efficiency_gaps.tolist() == [0.125, 0, 0]
+    assert problem.pareto_mask.all()  # all tie in the second objective
+    assert problem.complexity == inf
+
+
+def test_nothing_is_rescaled():
+    means, costs = [[0.5], [0.25]], np.array([3.0, 50.0])
+    problem = Problem(means, costs)
+    assert problem.costs.tolist() == [3, 50] and problem.efficiency.tolist() == [0.5 / 3, 0.25 / 50]
+    costs[:] = 1  # a later change of the caller's array is no change of the problem
+    assert problem.costs.tolist() == [3, 50]
+
+
+@given(mean_matrices(max_objectives=5))
+def test_hypervolume_is_that_of_a_box(means):
+    assert hypervolume(means) == pytest.approx([prod(mean) for mean in means.tolist()], rel=1e-15)
+    assert hypervolume(means[None])[0] == pytest.approx(hypervolume(means))
+    for mean in means[:, : max(2, means.shape[1])]:
+        if len(mean) > 1:  # moocore starts at two objectives
+            reference = moocore.hypervolume(mean[None], ref=np.zeros(len(mean)), maximise=True)
+            assert hypervolume(mean) == pytest.approx(reference, rel=1e-12)
+
+
+GOOD = {"means": [[0.5, 0.5], [0.25, 0.5]], "costs": [1.0, 0.5], "names": None}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"means": [[0.5, 0.5]], "costs": [1.0]},
+        {"means": [[1.2, 0.5], [0.25, 0.5]]},
+        {"means": [[0.5, 0.5], [-0.25, 0.5]]},
+        {"means": [[0.5, float("nan")], [0.25, 0.5]]},
+        {"costs": [1.0]},
+        {"costs": [1.0, 1.0, 1.0]},
+        {"costs": [1.0, 0.0]},
+        {"costs": [1.0, -1.0]},
+        {"costs": [1.0, float("nan")]},
+        {"costs": [1.0, float("inf")]},
+        {"costs": 1.0},
+        {"names": ["a"]},
+        {"names": ["a", "a"]},
+    ],
+    ids=str,
+)
+def test_invalid_problems(bad):
+    Problem(**GOOD)
+    with pytest.raises(CobanditError, match=r"means|costs|names"):
+        Problem(**GOOD | bad)
+
+
+@pytest.mark.parametrize("point", [0.5, [], [[0.5, -0.1]], [float("nan")], ["x"]], ids=str)
+def test_invalid_points(point):
+    with pytest.raises(CobanditError, match="means"):
+        hypervolume(point)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "costs"),
+    [([0.5, -0.1], [1, 1]), ([0.5, 0.5], [1, 0]), ([0.5, 0.5], [1, 1, 1]), ([], []), ([[0.5]], [1])],
+    ids=str,
+)
+def test_invalid_complexity(gaps, costs):
+    with pytest.raises(CobanditError):
+        cost_complexity(gaps, costs)
