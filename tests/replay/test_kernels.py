@@ -52,13 +52,16 @@ def compiled(method, policy, table, costs, seed, replication):
     return arms[0], charges, pulls[0], spent[0], returned
 
 
+def online_policy(method, table, budget, **options):
+    how = {"cost_range": table.cost_range, "expected_costs": table.costs}
+    return getattr(cb, method)(table.n_arms, table.n_objectives, budget, **how, **options)
+
+
 def assert_twins(method, table, budget, costs="realised", seed=5, replication=0, **options):
-    policy_class = getattr(cb, method)
     if method in kernels.ONLINE:
-        how = {"cost_range": table.cost_range, "expected_costs": table.costs}
-        policy = policy_class(table.n_arms, table.n_objectives, budget, **how, **options)
+        policy = online_policy(method, table, budget, **options)
     else:
-        policy = policy_class(table.costs, budget, table.n_objectives, **options)
+        policy = getattr(cb, method)(table.costs, budget, table.n_objectives, **options)
     arms, charges, pulls, spent, returned = compiled(method, policy, table, costs, seed, replication)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)  # evaluation costs may leave the profiled range
@@ -117,6 +120,21 @@ def test_identical_arms(method, n_objectives):
     for factor in (1, 1.5, 9):
         for costs in ("realised",) if method in kernels.ONLINE else ("declared", "realised"):
             assert_twins(method, table, feasible(method, table, factor), costs)
+
+
+@pytest.mark.parametrize("method", kernels.ONLINE)
+@pytest.mark.parametrize("seed", range(3))
+def test_selection_among_all_arms(method, seed):
+    """Algorithm 1 as printed goes on where an arm does not fit: the pull that waits is the one that crosses."""
+    table = ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2)
+    budget = feasible(method, table, 6.5)
+    lengths = {s: assert_twins(method, table, budget, selection=s) for s in ("feasible", "all")}
+    policy = online_policy(method, table, budget, selection="all")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        run = cb.play(policy, table, seed=5)
+    assert len(run.arms) == lengths["all"] and policy.waiting is not None
+    assert budget - policy.spent < table.feedback.costs.max()
 
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
