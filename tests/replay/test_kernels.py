@@ -125,7 +125,7 @@ def test_identical_arms(method, n_objectives):
 @pytest.mark.parametrize("method", kernels.ONLINE)
 @pytest.mark.parametrize("seed", range(3))
 def test_selection_among_all_arms(method, seed):
-    """Algorithm 1 as printed goes on where an arm does not fit: the pull that waits is the one that crosses."""
+    """Algorithm 1 as printed goes on where an arm does not fit: the pull that waits is that which crosses."""
     table = ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2)
     budget = feasible(method, table, 6.5)
     lengths = {s: assert_twins(method, table, budget, selection=s) for s in ("feasible", "all")}
