@@ -6,17 +6,17 @@ from math import exp
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.theory.identification import _problem, decay_budget, needed_allocation_constant
+from cobandit.theory.identification import checked_problem, decay_budget, needed_allocation_constant
 
 
-def error_rate(*, n_arms: int, min_cost: float, complexity: float) -> float:
+def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
     r"""Rate at which the bound of Theorem 2 falls, :math:`1 / (256\, L_{K,\lambda} H_{\mu,c})`.
 
     Parameters
     ----------
     n_arms : int
         K >= 2.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1].
     complexity : float
         :math:`H_{\mu,c}`; ``inf`` is allowed.
@@ -33,11 +33,11 @@ def error_rate(*, n_arms: int, min_cost: float, complexity: float) -> float:
 
     Examples
     --------
-    >>> error_rate(n_arms=2, min_cost=1.0, complexity=2.0) == 1 / 768
+    >>> error_rate(n_arms=2, cost_ratio=1.0, complexity=2.0) == 1 / 768
     True
     """
-    n_arms, _, complexity = _problem(n_arms, 1, complexity)
-    return 1 / decay_budget(n_arms, min_cost, complexity)
+    n_arms, _, complexity = checked_problem(n_arms, 1, complexity)
+    return 1 / decay_budget(n_arms, cost_ratio, complexity)
 
 
 def sharpened_error_rate(*, allocation: float, complexity: float) -> float:
@@ -65,7 +65,7 @@ def sharpened_error_rate(*, allocation: float, complexity: float) -> float:
     >>> sharpened_error_rate(allocation=1.5, complexity=2.0) == 1 / 96
     True
     """
-    _, _, complexity = _problem(2, 1, complexity)
+    _, _, complexity = checked_problem(2, 1, complexity)
     return 1 / (32 * _check.positive(allocation, "allocation") * complexity)
 
 
@@ -105,7 +105,7 @@ def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexit
     >>> round(bound, 6)  # 4 exp(-2)
     0.541341
     """
-    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     rounds = _check.count(rounds, "rounds", 1)
     if rounds <= n_arms:
         raise CobanditError(f"rounds: {rounds} for {n_arms} arms; PSI-SR needs more rounds than arms")

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit.cli import app as cli
+from cobandit.companion.paper import experiments
 from cobandit.stats import metrics
 from cobandit.tables.catalogue import data_directory
 
@@ -121,7 +122,7 @@ def test_replay_of_a_file_by_the_script():
     done = shell("replay", BUNDLED, "-o", "runs.parquet", *words)
     assert done.returncode == 0, done.stderr
     runs = pd.read_parquet("runs.parquet")
-    assert runs["method"].unique().tolist() == list(cb.replay.kernels.ONLINE)
+    assert runs["method"].unique().tolist() == [method.name for method in experiments.online_methods()]
     assert "replaying" not in done.stdout  # progress is no result: it goes to the standard error
 
 

@@ -14,13 +14,11 @@ from support.made_up import table_of
 import cobandit as cb
 from cobandit import figures
 from cobandit.errors import CobanditError
-from cobandit.replay import kernels
+from cobandit.figures.style import STYLES
 from cobandit.stats import metrics
 
 # evaluation costs pass what profiling saw, and their means
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")
-
-METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
 
 
 @pytest.fixture(autouse=True)
@@ -223,16 +221,13 @@ def test_a_method_looks_the_same_in_every_figure(online, found):
 
 
 def test_methods_are_told_apart():
-    styles = [figures.method_style(method) for method in METHODS]
-    assert len({tuple(style["color"]) for style in styles}) == len(METHODS)
-    assert len({style["marker"] for style in styles}) == len(METHODS)
+    looks = [figures.method_style(method) for method in STYLES]
+    for key in ("color", "marker"):
+        assert len({str(look[key]) for look in looks}) == len(STYLES)
     with pytest.raises(CobanditError, match="Did you mean 'CoPSI'"):
         figures.method_style("CoPSY")
     assert figures.method_label("CoPSI") == "CoPSI"
-    own = [figures.method_style("CoPSI", f"normaliser={which}") for which in ("exact", "adaptive")]
-    everything = [*styles, *own]
-    for key in ("color", "marker"):
-        assert len({str(style[key]) for style in everything}) == len(everything)
+    assert figures.method_label("CoPSIAdaptive") == "CoPSI (adaptive L*)"
 
 
 @pytest.mark.parametrize(

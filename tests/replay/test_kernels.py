@@ -10,8 +10,8 @@ from support.made_up import ragged_table, table_of
 import cobandit as cb
 from cobandit import _check
 from cobandit.errors import BudgetError, GuaranteeWarning
-from cobandit.replay import kernels
-from cobandit.replay.grid import source_of
+from cobandit.replay import kernels, online, spec
+from cobandit.replay.grid import Cell, source_of
 
 LARGEST_SEED = 2**64 - 1
 
@@ -21,15 +21,14 @@ LARGEST_SEED = 2**64 - 1
 def options_of(method, rng):
     """Random options of a method."""
     scales = {"reward_scale": rng.choice([0, 0.01, 0.3, 1.0]), "cost_scale": rng.choice([0, 0.01, 1.0])}
-    online = {"alpha": rng.uniform(0.5, 3), "n_init": int(rng.integers(1, 5))}
-    if method == "CoHVUCB":
-        online["bound"] = str(rng.choice(["hoeffding", "bernstein"]))
+    options = {"alpha": rng.uniform(0.5, 3), "n_init": int(rng.integers(1, 5))}
+    options["selection"] = str(rng.choice(["feasible", "all"]))
+    if method == "CoHVUCBV":
+        options["alpha"] = 10 ** rng.uniform(-4, 0.5)  # so small that its radius is narrower than the paper's
     if method in kernels.ONLINE:
-        return scales | online
+        return scales | options
     if method == "PSISR":
         return {"rounds": str(rng.choice(["worst-case", "max", "mean"]))}
-    if method == "CoPSI":
-        return {"normaliser": str(rng.choice(["paper", "exact", "adaptive"]))}
     return {}
 
 
@@ -41,10 +40,8 @@ def compiled(method, policy, table, costs, seed, replication):
     def play(length):
         arms, charges = np.empty((1, length), dtype=np.int64), np.empty((1, length))
         if method in kernels.ONLINE:
-            kernel = kernels.ONLINE[method]
-            dearest = np.argsort(-source.costs, kind="stable")
-            how = (limit, source.costs, dearest, policy.n_init, source.table, np.uint64(seed), replications)
-            return arms, charges, *kernel.run(kernel.read(policy), *how, arms, charges), None
+            cell = Cell(spec(method), 1.0, policy.budget, replications, seed)
+            return arms, charges, *online.play(source, cell, policy, replications, arms, charges), None
         kernel = kernels.IDENTIFICATION[method]
         how = (limit, source.costs, costs == "realised", source.table, np.uint64(seed), replications, arms)
         return arms, None, *kernel.run(kernel.read(policy), *how)
@@ -55,14 +52,16 @@ def compiled(method, policy, table, costs, seed, replication):
     return arms[0], charges, pulls[0], spent[0], returned
 
 
+def online_policy(method, table, budget, **options):
+    how = {"cost_range": table.cost_range, "expected_costs": table.costs}
+    return getattr(cb, method)(table.n_arms, table.n_objectives, budget, **how, **options)
+
+
 def assert_twins(method, table, budget, costs="realised", seed=5, replication=0, **options):
-    online = method in kernels.ONLINE
-    policy_class = getattr(cb, method)
-    if online:
-        how = {"cost_range": table.cost_range, "expected_costs": table.costs}
-        policy = policy_class(table.n_arms, table.n_objectives, budget, **how, **options)
+    if method in kernels.ONLINE:
+        policy = online_policy(method, table, budget, **options)
     else:
-        policy = policy_class(table.costs, budget, table.n_objectives, **options)
+        policy = getattr(cb, method)(table.costs, budget, table.n_objectives, **options)
     arms, charges, pulls, spent, returned = compiled(method, policy, table, costs, seed, replication)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)  # evaluation costs may leave the profiled range
@@ -70,7 +69,7 @@ def assert_twins(method, table, budget, costs="realised", seed=5, replication=0,
     assert arms.tolist() == run.arms.tolist()
     assert pulls.tolist() == policy.pulls.tolist()
     assert spent == policy.spent  # to the last bit: the same additions in the same order
-    if online:
+    if method in kernels.ONLINE:
         assert charges[0].tolist() == run.costs.tolist()
     else:
         assert np.flatnonzero(returned[0]).tolist() == policy.recommend().tolist()
@@ -123,9 +122,24 @@ def test_identical_arms(method, n_objectives):
             assert_twins(method, table, feasible(method, table, factor), costs)
 
 
-@pytest.mark.parametrize("normaliser", ["exact", "adaptive"])
+@pytest.mark.parametrize("method", kernels.ONLINE)
+@pytest.mark.parametrize("seed", range(3))
+def test_selection_among_all_arms(method, seed):
+    """Algorithm 1 as printed goes on where an arm does not fit: the pull that waits is that which crosses."""
+    table = ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2)
+    budget = feasible(method, table, 6.5)
+    lengths = {s: assert_twins(method, table, budget, selection=s) for s in ("feasible", "all")}
+    policy = online_policy(method, table, budget, selection="all")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        run = cb.play(policy, table, seed=5)
+    assert len(run.arms) == lengths["all"] and policy.waiting is not None
+    assert budget - policy.spent < table.feedback.costs.max()
+
+
+@pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
 @pytest.mark.parametrize("costs", ["declared", "realised"])
-def test_normalisers_on_unusual_sizes(normaliser, costs, synthetic):
+def test_allocation_constants_on_unusual_sizes(method, costs, synthetic):
     """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
     rng = np.random.default_rng(8)
     wide = [
@@ -136,8 +150,7 @@ def test_normalisers_on_unusual_sizes(normaliser, costs, synthetic):
     tables = [ragged_table(rng, 2, 1), ragged_table(rng, 130, 3), table_of(wide), table_of(ties), synthetic]
     for table in tables:
         for factor in (1, 1.5, 7):
-            budget = feasible("CoPSI", table, factor, normaliser=normaliser)
-            assert_twins("CoPSI", table, budget, costs, normaliser=normaliser)
+            assert_twins(method, table, feasible(method, table, factor), costs)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"])
