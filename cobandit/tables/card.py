@@ -1,4 +1,4 @@
-"""The dataset card: a YAML file beside the records that says what their columns mean."""
+"""The dataset card: a YAML file next to the records that says what their columns mean."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from cobandit.faults import Fault, nearest, refuse
+from cobandit.faults import Fault, nearest, refuse, stop
 from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.transforms import TRANSFORMS
 
 RESERVED = ("config", "instance", "cost", "split")
 """Columns of ``EvaluationTable.rows`` that an objective's name must leave alone."""
@@ -35,7 +36,8 @@ class Cost(_Model):
 class Objective(_Model):
     """One objective: its name, its column, and the transform that brings the column into [0, 1].
 
-    ``low`` and ``high`` are the percentiles of ``inverse-percentile`` and belong to it alone.
+    ``transform`` is a key of :data:`~cobandit.tables.transforms.TRANSFORMS`; ``low`` and ``high`` are the
+    percentiles of ``inverse-percentile`` and belong to it alone.
 
     Examples
     --------
@@ -45,9 +47,7 @@ class Objective(_Model):
 
     name: str = Field(min_length=1, description="give the objective a short name")
     column: str = Field(min_length=1, description="name the column that holds the objective")
-    transform: Literal["none", "inverse-percentile", "negate-minmax"] = Field(
-        "none", description="choose none, inverse-percentile or negate-minmax"
-    )
+    transform: str = Field("none", description="name a transform, or leave it out")
     low: float = Field(5.0, ge=0, le=100, description="give a percentile from 0 to 100")
     high: float = Field(95.0, ge=0, le=100, description="give a percentile from 0 to 100")
 
@@ -58,9 +58,17 @@ class Objective(_Model):
             raise ValueError(f"{name!r} is the name of another column of the table -> choose another name")
         return name
 
+    @field_validator("transform")
+    @classmethod
+    def _known_transform(cls, name: str) -> str:
+        if name not in TRANSFORMS:
+            remedy = f"{nearest(name, TRANSFORMS)}choose one of {', '.join(TRANSFORMS)}"
+            raise ValueError(f"there is no transform {name!r} -> {remedy}")
+        return name
+
     @model_validator(mode="after")
     def _percentiles(self) -> Objective:
-        if self.transform != "inverse-percentile" and (self.low, self.high) != (5, 95):
+        if not TRANSFORMS[self.transform].percentiles and (self.low, self.high) != (5, 95):
             raise ValueError(f"low and high mean nothing with transform {self.transform} -> leave them out")
         if not self.low < self.high:
             raise ValueError(f"low is {self.low:g} and high is {self.high:g} -> make low the smaller one")
@@ -140,7 +148,7 @@ class Card(_Model):
         description="choose measured, reconstruction or synthetic"
     )
     records: str = Field(
-        min_length=1, description="give the name of a file beside the card, without a directory"
+        min_length=1, description="give the name of a file next to the card, without a directory"
     )
     sha256: str | None = Field(
         None,
@@ -166,10 +174,10 @@ class Card(_Model):
 
     @field_validator("records")
     @classmethod
-    def _beside_the_card(cls, records: str) -> str:
+    def _next_to_the_card(cls, records: str) -> str:
         if records in (".", "..") or "/" in records or "\\" in records:
             raise ValueError(
-                f"{records!r} is not a plain file name -> name a file beside the card, without a directory"
+                f"{records!r} is not a plain file name -> name a file next to the card, without a directory"
             )
         return records
 
@@ -206,6 +214,10 @@ class Card(_Model):
         return self
 
 
+PARTS: dict[str, type[_Model]] = {"cost": Cost, "objectives": Objective, "split": Split, "origin": Origin}
+"""Fields of a card that have fields of their own."""
+
+
 def read_card(path: str | Path) -> Card:
     """Read and check a card.
 
@@ -233,10 +245,10 @@ def read_card(path: str | Path) -> Card:
     """
     path = Path(path)
     if not path.is_file():
-        refuse([Fault(str(path), "there is no such card", "write one, or name it with card=...")])
+        stop(path, "there is no such card", "write one, or name it with card=...")
     content = load_yaml(path, "card")
     if not isinstance(content, dict):
-        refuse([Fault(str(path), "the card holds no fields", "write 'name: ...', 'title: ...' and so on")])
+        stop(path, "the card holds no fields", "write 'name: ...', 'title: ...' and so on")
     try:
         return Card.model_validate(content)
     except ValidationError as error:
@@ -246,28 +258,20 @@ def read_card(path: str | Path) -> Card:
 
 def _fault(file: str, detail: dict[str, Any]) -> Fault:
     """Translate one of pydantic's error entries; a field's description is its remedy."""
-    *parents, key = detail["loc"] or ("",)
-    model = _model_at(parents)
     place = ".".join(str(part) for part in detail["loc"])
     where = f"{file}, field {place!r}" if place else file
+    model: type[_Model] = Card
+    field = None
+    for part in detail["loc"]:  # the field at fault, or the one that holds it; a number is a place in a list
+        if part in model.model_fields:
+            field, model = model.model_fields[part], PARTS.get(part, model)
     if detail["type"] == "extra_forbidden":
-        known = list(model.model_fields)
-        return Fault(
-            where, f"unknown key {key!r}", nearest(str(key), known) + f"known keys: {', '.join(known)}"
-        )
-    field = model.model_fields.get(str(key)) or _model_at(parents[:-1]).model_fields.get(
-        str((parents or [""])[-1])
-    )
-    remedy = (field.description if field else None) or "correct the card"
-    if detail["type"] == "missing":
-        return Fault(where, "the field is missing", remedy)
+        known, key = list(model.model_fields), str(detail["loc"][-1])
+        remedy = f"{nearest(key, known)}known keys: {', '.join(known)}"
+        return Fault(where, f"unknown key {key!r}", remedy)
     if detail["type"] == "value_error":  # ours, written as problem -> remedy
         problem, _, remedy = detail["msg"].removeprefix("Value error, ").partition(" -> ")
         return Fault(where, problem, remedy)
-    return Fault(where, f"{detail['msg']}, not {detail['input']!r}", remedy)
-
-
-def _model_at(location: list[Any]) -> type[_Model]:
-    """Model that holds the fields at a location such as ``("objectives", 0)``."""
-    parts: dict[str, type[_Model]] = {"cost": Cost, "objectives": Objective, "split": Split, "origin": Origin}
-    return parts.get(str(location[0]), Card) if location else Card
+    missing = detail["type"] == "missing"
+    problem = "the field is missing" if missing else f"{detail['msg']}, not {detail['input']!r}"
+    return Fault(where, problem, (field.description if field else None) or "correct the card")

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobandit.faults import Fault, TableError, nearest, refuse
-from cobandit.tables import transforms
 from cobandit.tables.card import Card
-from cobandit.tables.keys import Keys, encode, profiling_mask, repeats
-from cobandit.tables.numeric import check_numbers
+from cobandit.tables.keys import Keys, encode, profiling_mask
+from cobandit.tables.numeric import COST, Rule, check_column
+from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2
 MIN_INSTANCES = 2
@@ -29,6 +29,11 @@ class Records(NamedTuple):
     costs: npt.NDArray[np.float64]  # (N,), in the card's unit
     rewards: npt.NDArray[np.float64]  # (N, D), in [0, 1]
     profiling: npt.NDArray[np.bool_]  # (N,)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Records:
+        """Records of some of the rows, given by their numbers in the order wanted."""
+        names = ("configs", "instances")
+        return self._replace(**{key: x[rows] for key, x in self._asdict().items() if key not in names})
 
 
 def validate(
@@ -91,7 +96,7 @@ rows) -> rescale the column, or give the objective a transform in the card
     frame = frame.loc[:, frame.columns.isin(card.columns) & ~frame.columns.duplicated()].reset_index(
         drop=True
     )
-    numbers, more = check_numbers(frame, card, source)
+    numbers, more = _check_measures(frame, card, source)
     faults += more
     if not {"config", "instance"} <= set(frame.columns):
         refuse(faults)
@@ -108,17 +113,16 @@ rows) -> rescale the column, or give the objective a transform in the card
     refuse(faults + more)
 
     order = np.lexsort((instances.codes, configs.codes))
-    arm = configs.codes[order]
     records = Records(
         configs.labels,
         instances.labels,
-        arm,
-        instances.codes[order],
-        numbers[card.cost.column][order],
-        np.ascontiguousarray(rewards[order]),
-        profiling[order],
-    )
-    first = order[np.flatnonzero(np.diff(arm, prepend=-1))]
+        configs.codes,
+        instances.codes,
+        numbers[card.cost.column],
+        rewards,
+        profiling,
+    ).take(order)
+    first = order[np.flatnonzero(np.diff(records.arm, prepend=-1))]
     arms = frame.loc[first, list(card.arms)].set_axis(
         pd.Index(configs.labels, name="config", dtype=object), axis=0
     )
@@ -147,6 +151,23 @@ def _check_columns(frame: pd.DataFrame, card: Card, source: str) -> list[Fault]:
     return faults
 
 
+def _check_measures(
+    frame: pd.DataFrame, card: Card, source: str
+) -> tuple[dict[str, np.ndarray], list[Fault]]:
+    """Read the cost column and those of the objectives, as far as they are there, and check each value."""
+    rules: dict[str, list[Rule]] = {card.cost.column: [COST]}
+    for objective in card.objectives:
+        rule = TRANSFORMS[objective.transform].rule
+        rules.setdefault(objective.column, []).extend([rule] if rule else [])
+    numbers, faults = {}, []
+    for column in [column for column in rules if column in frame]:
+        values, found = check_column(frame[column], rules[column], source)
+        faults += found
+        if not found:
+            numbers[column] = values
+    return numbers, faults
+
+
 def _check_keys(frame: pd.DataFrame, source: str) -> tuple[Keys, Keys, list[Fault]]:
     """Names of configurations and instances: present, at least two configurations, no pair twice."""
     faults = []
@@ -170,13 +191,12 @@ def _check_keys(frame: pd.DataFrame, source: str) -> tuple[Keys, Keys, list[Faul
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
         faults.append(Fault(source, problem, "choosing needs at least two", column="config"))
-    again = repeats(configs.codes * len(instances.labels) + instances.codes)
+    pairs = pd.DataFrame({"config": configs.codes, "instance": instances.codes})
+    again = pairs.duplicated().to_numpy()
     if again.any():
-        row = int(np.argmax(again))
+        row = int(again.argmax())
+        first = int((pairs == pairs.iloc[row]).all(axis=1).to_numpy().argmax())
         pair = (configs.labels[configs.codes[row]], instances.labels[instances.codes[row]])
-        first = int(
-            np.argmax((configs.codes == configs.codes[row]) & (instances.codes == instances.codes[row]))
-        )
         problem = f"(config, instance) = {pair} stands already in"
         remedy = "keep one of them, or give repeated evaluations instance names of their own"
         faults.append(Fault(source, problem, remedy, row + 1, "instance", int(again.sum()) - 1, first + 1))
@@ -240,9 +260,10 @@ def _rewards(
         if objective.column not in numbers or not profiling.any():
             continue
         values = numbers[objective.column]
-        limits[objective.name] = transforms.limits(objective, values[profiling])
+        transform = TRANSFORMS[objective.transform]
+        limits[objective.name] = transform.fit(values[profiling], objective.low, objective.high)
         try:
-            rewards[:, d] = transforms.apply(objective, values, limits[objective.name])
+            rewards[:, d] = transform.apply(values, *limits[objective.name])
         except TableError as error:
             remedy = "take another column or transform for this objective, or leave it out of the card"
             faults.append(Fault(source, str(error), remedy, column=objective.column))

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, load, read
-from cobandit.tables.card import Objective
 from cobandit.tables.keys import profiling_mask
 from cobandit.tables.readers import load_card
-from cobandit.tables.transforms import apply, inverse_percentile, limits
+from cobandit.tables.transforms import TRANSFORMS, inverse_percentile
 
 CARD = {
     "name": "toy",
@@ -234,21 +233,21 @@ positive = st.floats(1e-3, 1e6)
 
 @given(st.lists(positive, min_size=2, max_size=30), positive, positive)
 def test_inverse_percentile_is_in_the_unit_interval_and_antitone(profiling, one, two):
-    objective = Objective(name="speed", column="t", transform="inverse-percentile")
-    fitted = limits(objective, np.array(profiling))
+    fit, apply, *_ = TRANSFORMS["inverse-percentile"]
+    fitted = fit(np.array(profiling), 5, 95)
     if fitted[0] == fitted[1]:
         return
-    fast, slow = apply(objective, np.array(sorted([one, two])), fitted)
+    fast, slow = apply(np.array(sorted([one, two])), *fitted)
     assert 0 <= slow <= fast <= 1
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 def test_negate_minmax_is_in_the_unit_interval_and_antitone(profiling, one, two):
-    objective = Objective(name="brevity", column="t", transform="negate-minmax")
-    fitted = limits(objective, np.array(profiling))
+    fit, apply, *_ = TRANSFORMS["negate-minmax"]
+    fitted = fit(np.array(profiling), 5, 95)
     if fitted[0] == fitted[1]:
         return
-    best, worst = apply(objective, np.array(sorted([one, two])), fitted)
+    best, worst = apply(np.array(sorted([one, two])), *fitted)
     assert 0 <= worst <= best <= 1
 
 
@@ -265,8 +264,7 @@ def percentile_by_hand(values, percent):
     st.lists(st.integers(1, 10**4).map(float), min_size=2, max_size=40, unique=True), st.integers(1, 10**4)
 )
 def test_inverse_percentile_against_its_formula(profiling, latency):
-    objective = Objective(name="speed", column="t", transform="inverse-percentile")
-    low, high = limits(objective, np.array(profiling))
+    low, high = TRANSFORMS["inverse-percentile"].fit(np.array(profiling), 5, 95)
     tau5, tau95 = percentile_by_hand(profiling, 5), percentile_by_hand(profiling, 95)
     expected = min(max((1 / latency - 1 / tau95) / (1 / tau5 - 1 / tau95), 0.0), 1.0)
     assert inverse_percentile(np.array([latency]), low, high)[0] == pytest.approx(
