@@ -47,9 +47,9 @@ class Objective(_Model):
 
     name: str = Field(min_length=1, description="give the objective a short name")
     column: str = Field(min_length=1, description="name the column that holds the objective")
-    transform: str = Field("none", description="name a transform, or leave it out")
-    low: float = Field(5.0, ge=0, le=100, description="give a percentile from 0 to 100")
-    high: float = Field(95.0, ge=0, le=100, description="give a percentile from 0 to 100")
+    transform: str = Field(default="none", description="name a transform, or leave it out")
+    low: float = Field(default=5.0, ge=0, le=100, description="give a percentile from 0 to 100")
+    high: float = Field(default=95.0, ge=0, le=100, description="give a percentile from 0 to 100")
 
     @field_validator("name")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -60,6 +61,9 @@ def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     blank = cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).to_numpy(dtype=bool)
     known = ~cells.isna().to_numpy(dtype=bool) & ~blank
     plain = cells.where(cells.map(lambda cell: isinstance(cell, (str, bool)) or hasattr(cell, "__float__")))
+    plain = plain.mask(
+        cells.map(lambda cell: isinstance(cell, int) and abs(cell) > sys.float_info.max), np.inf
+    )
     values = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64)
     foreign = known & np.isnan(values)
     return values, foreign if foreign.any() else text & known

@@ -191,7 +191,7 @@ def _read_separated(
             if dates <= set(text):
                 return table.to_pandas()
             text |= dict.fromkeys(dates, pa.string())
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         # the parser counts the header as its row 1
         found = re.search(r"Row #(\d+): (.*)", str(error), re.DOTALL)
         row, reason = (int(found[1]) - 1, found[2]) if found else (None, str(error))

@@ -335,7 +335,7 @@ BAD = {
     "csv: cut short": (
         lambda: Path("tidy.csv").write_text(Path("tidy.csv").read_text()[:-20]),
         TIDY,
-        "does not parse, or is cut short",
+        "tidy.csv, row 24: the CSV does not parse",
     ),
     "csv: empty": (write("tidy.csv", ""), TIDY, "the file is empty"),
     "csv: header alone": (write("tidy.csv", "model,question,correct,tokens\n"), TIDY, "no rows"),
@@ -395,12 +395,12 @@ BAD = {
     "csv: text for Parquet": (
         copy("tidy.csv", "t.parquet"),
         ["csv", "t.parquet", *TIDY[2:]],
-        "does not parse",
+        "the Parquet file is truncated or damaged",
     ),
     "csv: text for JSON Lines": (
         copy("tidy.csv", "t.jsonl"),
         ["csv", "t.jsonl", *TIDY[2:]],
-        "does not parse",
+        "t.jsonl: line 1 is not JSON",
     ),
     "csv: columns of the table's names": (
         swap("tidy.csv", "temperature", "config", 1),
@@ -467,7 +467,25 @@ BAD = {
             b'{"model": "a\xff", "question": "1", "correct": 1, "tokens": 2}\n'
         ),
         ["csv", "t.jsonl", *TIDY[2:]],
-        "UTF8",
+        "t.jsonl: the file is not UTF-8 text",
+    ),
+    "csv: a whole number that no column holds": (
+        lambda: Path("t.jsonl").write_text(
+            "".join(
+                f'{{"model": "{model}", "question": {i}{"0" * 400}, "correct": 1, "tokens": 2}}\n'
+                for model in "ab"
+                for i in range(1, 5)
+            )
+        ),
+        ["csv", "t.jsonl", *TIDY[2:]],
+        "numbers too large to store",
+    ),
+    "csv: a cost that no float holds": (
+        lambda: Path("t.jsonl").write_text(
+            f'{{"model": "a", "question": 1, "correct": 1, "tokens": 1{"0" * 400}}}\n'
+        ),
+        ["csv", "t.jsonl", *TIDY[2:]],
+        "inf is not finite",
     ),
     "csv: output among the input": (
         copy("tidy.csv", "my.parquet"),

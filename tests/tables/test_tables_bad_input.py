@@ -327,6 +327,12 @@ def test_csv_row_with_too_many_or_too_few_fields(tmp_path):
     assert "toy.csv, row 3" in file_message(path)
 
 
+def test_csv_header_that_is_not_utf8(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(frame().to_csv(index=False).encode().replace(b"usd", b"us\x80d", 1))
+    assert "the CSV does not parse: 'utf-8' codec" in file_message(path)
+
+
 @pytest.mark.parametrize("cell", ["n/a", "NA", "1,5", "0x10", "-"])
 def test_csv_text_in_numbers(tmp_path, cell):
     path = tmp_path / "toy.csv"

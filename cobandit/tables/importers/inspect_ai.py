@@ -21,7 +21,7 @@ from pydantic import Field, JsonValue
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
 from cobandit.tables.importers.core import (
-    Harvest,
+    ImportResult,
     Notes,
     RepeatOptions,
     choose,
@@ -39,7 +39,7 @@ from cobandit.tables.importers.files import (
     read_bytes,
     read_member,
 )
-from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
 
 VERSION = 2
 """Newest version of the log format that is read."""
@@ -127,7 +127,7 @@ class _Log(_Header):
 
 
 @importer("inspect", InspectOptions)
-def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harvest:
+def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> ImportResult:
     """Logs of Inspect AI, .eval archives or JSON.
 
     Parameters
@@ -139,7 +139,7 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
 
     Returns
     -------
-    Harvest
+    ImportResult
 
     Raises
     ------
@@ -150,19 +150,15 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
     lists = [file for file in files if file.name in _LISTS]
     if lists:
         notes.left_out["lists of logs, which hold no samples"] += len(lists)
-        files = [file for file in files if file not in lists]
-    logs = {file: _log(file) for file in files}
-    tasks = choose_tasks(options, [log.eval.task for log in logs.values()], "the logs")
-    for file in [file for file, log in logs.items() if log.eval.task not in tasks]:
-        del logs[file]
-        notes.left_out["logs of other tasks"] += 1
+    logs = {file: _log(file) for file in files if file not in lists}
+    tasks, files = choose_tasks(options, {file: log.eval.task for file, log in logs.items()}, notes)
+    logs = {file: logs[file] for file in files}
     scorers = {name for log in logs.values() for sample in log.samples or () for name in sample.values()}
     metric = choose("scorer", options.metric, scorers, "the logs", "--metric")
-    epochs = {sample.epoch for log in logs.values() for sample in log.samples or ()}
 
     runs = []
     for file, log in logs.items():
-        run = Run(str(file), _settings(file, log, options.compare_tasks))
+        run = LoggedRun(str(file), log.eval.task, _settings(file, log))
         if log.status != "success":
             notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
         if log.results:
@@ -174,13 +170,11 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
                 continue
             where = f"{file}, sample {sample.id!r}"
             instance = plain_text(sample.id, where, "the id")
-            repeat = f"epoch {sample.epoch}" if len(epochs) > 1 else None
-            if len(tasks) > 1 and not options.compare_tasks:
-                instance = f"{log.eval.task}/{instance}"
             score = _score(sample.values()[metric], where, metric)
             cost = _cost(sample, log.eval.model, where, options, notes)
             seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
-            run.rows.append(Measured(instance, score, cost, seconds[options.latency], repeat))
+            time, repeat = seconds[options.latency], f"epoch {sample.epoch}"
+            run.evaluations.append(Evaluation(instance, score, cost, time, repeat))
         runs.append(run)
     unit = "USD" if options.cost == "usd" else "tokens"
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
@@ -189,7 +183,7 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, of {whose}"]
     source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metric}; {paid}, of {whose}; {options.latency}"
     column = "cost_usd" if options.cost == "usd" else "tokens"
-    return harvest(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
+    return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 
 
 def _log(file: Path) -> _Log:
@@ -221,11 +215,10 @@ def _check_version(file: Path, log: _Log) -> None:
         stop(file, problem, "convert it: inspect log convert")
 
 
-def _settings(file: Path, log: _Log, compare: bool) -> dict[str, Any]:
-    given = {"solver": log.eval.solver, "task": log.eval.task if compare else None}
+def _settings(file: Path, log: _Log) -> dict[str, Any]:
     # what the run was started with stands in the plan, and wins over what the model was made with
     made, started = log.eval.model_generate_config, log.plan.config
-    return settings_of(file, log.eval.model, log.eval.task_args, made, started, given)
+    return settings_of(file, log.eval.model, log.eval.task_args, made, started, {"solver": log.eval.solver})
 
 
 def _unusable(sample: _Sample, metric: str) -> str | None:
