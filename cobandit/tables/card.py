@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -14,6 +14,9 @@ from cobandit.tables.transforms import TRANSFORMS
 
 RESERVED = ("config", "instance", "cost", "split")
 """Columns of ``EvaluationTable.rows`` that an objective's name must leave alone."""
+
+
+Text = Annotated[str, Field(min_length=1)]
 
 
 class _Model(BaseModel):
@@ -29,8 +32,8 @@ class Cost(_Model):
     'USD'
     """
 
-    column: str = Field(min_length=1, description="name the column that holds the cost")
-    unit: str = Field(min_length=1, description="name the unit of the cost, for example tokens or USD")
+    column: Text = Field(description="name the column that holds the cost")
+    unit: Text = Field(description="name the unit of the cost, for example tokens or USD")
 
 
 class Objective(_Model):
@@ -45,8 +48,8 @@ class Objective(_Model):
     95.0
     """
 
-    name: str = Field(min_length=1, description="give the objective a short name")
-    column: str = Field(min_length=1, description="name the column that holds the objective")
+    name: Text = Field(description="give the objective a short name")
+    column: Text = Field(description="name the column that holds the objective")
     transform: str = Field(default="none", description="name a transform, or leave it out")
     low: float = Field(default=5.0, ge=0, le=100, description="give a percentile from 0 to 100")
     high: float = Field(default=95.0, ge=0, le=100, description="give a percentile from 0 to 100")
@@ -139,29 +142,25 @@ class Card(_Model):
     """
 
     name: str = Field(
-        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use lower case letters, digits, '.', '_' and '-'"
+        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use lower case, digits, '.', '_' and '-'"
     )
-    title: str = Field(min_length=1, description="say in one line what the table holds")
-    source: str = Field(min_length=1, description="say where the table comes from, with a version")
-    license: str = Field(min_length=1, description="name the licence of the records")
+    title: Text = Field(description="say in one line what the table holds")
+    source: Text = Field(description="say where the table comes from, with a version")
+    license: Text = Field(description="name the licence of the records")
     kind: Literal["measured", "reconstruction", "synthetic"] = Field(
         description="choose measured, reconstruction or synthetic"
     )
-    records: str = Field(
-        min_length=1, description="give the name of a file next to the card, without a directory"
-    )
+    records: Text = Field(description="name a file next to the card, without a directory")
     sha256: str | None = Field(
         None,
         pattern=r"^[0-9a-f]{64}$",
         description="give the 64 lower case hexadecimal digits, or leave it out",
     )
     cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
-    objectives: tuple[Objective, ...] = Field(
-        description="list at least one objective: - {name: ..., column: ...}"
-    )
+    objectives: tuple[Objective, ...] = Field(description="list at least one: - {name: ..., column: ...}")
     split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
     arms: tuple[str, ...] = Field(
-        (), description="list the columns that describe the configuration, or leave it out"
+        (), description="list columns that describe a configuration, or leave it out"
     )
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
     origin: Origin | None = Field(None, description="give url and parser, or leave it out")
@@ -176,9 +175,8 @@ class Card(_Model):
     @classmethod
     def _next_to_the_card(cls, records: str) -> str:
         if records in (".", "..") or "/" in records or "\\" in records:
-            raise ValueError(
-                f"{records!r} is not a plain file name -> name a file next to the card, without a directory"
-            )
+            remedy = "name a file next to the card, without a directory"
+            raise ValueError(f"{records!r} is not a plain file name -> {remedy}")
         return records
 
     @field_validator("objectives")
@@ -188,9 +186,8 @@ class Card(_Model):
             raise ValueError("there is no objective -> list at least one: - {name: ..., column: ...}")
         repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
         if repeated:
-            raise ValueError(
-                f"the name {repeated[0]!r} is used more than once -> name each objective differently"
-            )
+            problem = f"the name {repeated[0]!r} is used more than once"
+            raise ValueError(f"{problem} -> name each objective differently")
         return objectives
 
     @field_validator("arms")
@@ -208,9 +205,8 @@ class Card(_Model):
         if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
             raise ValueError(f"{self.title!r} hides that this is a reconstruction -> say so in the title")
         if self.origin and not self.sha256:
-            raise ValueError(
-                "records with an origin need a sha256 -> add the sum of the file at that address"
-            )
+            remedy = "add the sum of the file at that address"
+            raise ValueError(f"records with an origin need a sha256 -> {remedy}")
         return self
 
 

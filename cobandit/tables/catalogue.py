@@ -126,7 +126,7 @@ def available(name: str) -> bool:
     return _local(_card(name)) is not None
 
 
-def at_hand() -> list[EvaluationTable]:
+def load_available() -> list[EvaluationTable]:
     """Load every table of the catalogue that is to be had without the network, in the catalogue's order.
 
     Returns
@@ -135,7 +135,7 @@ def at_hand() -> list[EvaluationTable]:
 
     Examples
     --------
-    >>> "synthetic-24" in [table.name for table in at_hand()]
+    >>> "synthetic-24" in [table.name for table in load_available()]
     True
     """
     return [load(name) for name in datasets()["name"] if available(name)]

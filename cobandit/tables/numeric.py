@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobandit.faults import Fault
+from cobandit.faults import Faults
 
 
 class Rule(NamedTuple):
@@ -69,7 +69,7 @@ def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return values, foreign if foreign.any() else text & known
 
 
-def check_column(column: pd.Series, rules: Iterable[Rule], source: str) -> tuple[np.ndarray, list[Fault]]:
+def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np.ndarray | None:
     """Read a measured column and check that each value is there, a number, finite, and as the rules say.
 
     Parameters
@@ -77,40 +77,29 @@ def check_column(column: pd.Series, rules: Iterable[Rule], source: str) -> tuple
     column : Series, length N
     rules : iterable of Rule
         What finite values have to satisfy besides.
-    source : str
-        What to call the table in messages.
+    faults : Faults
+        Takes one fault for each rule that is broken, with the first row that breaks it.
 
     Returns
     -------
-    values : array of float64, shape (N,)
-    faults : list of Fault
-        One for each rule that is broken, with the first row that breaks it.
+    array of float64, shape (N,), or None if there is a fault
 
     Examples
     --------
-    >>> values, faults = check_column(pd.Series([1.0, 0.0], name="usd"), [COST], "toy.csv")
-    >>> faults[0].row, faults[0].column
+    >>> faults = Faults("toy.csv")
+    >>> check_column(pd.Series([1.0, 0.0], name="usd"), [COST], faults)
+    >>> faults.found[0].row, faults.found[0].column
     (2, 'usd')
     """
     values, foreign = as_numbers(column)
+    name, before = str(column.name), len(faults.found)
+    if foreign.any():
+        problem = f"{column.iloc[int(foreign.argmax())]!r} is text or another thing that is not a number"
+        faults.add(problem, "store the column as numbers, and leave out rows without a value", name, foreign)
     broken = {rule: ~foreign & rule.broken(values) for rule in (MISSING, FINITE)}
     broken |= {rule: ~foreign & np.isfinite(values) & rule.broken(values) for rule in rules}
-    name = str(column.name)
-    faults = [
-        Fault(
-            source,
-            rule.problem.format(value=float(values[rows.argmax()])),
-            rule.remedy,
-            int(rows.argmax()) + 1,
-            name,
-            int(rows.sum()) - 1,
-        )
-        for rule, rows in broken.items()
-        if rows.any()
-    ]
-    if foreign.any():
-        row = int(foreign.argmax())
-        problem = f"{column.iloc[row]!r} is text or another thing that is not a number"
-        remedy = "store the column as numbers, and leave out rows without a value"
-        faults.insert(0, Fault(source, problem, remedy, row + 1, name, int(foreign.sum()) - 1))
-    return values, faults
+    for rule, rows in broken.items():
+        if rows.any():
+            problem = rule.problem.format(value=float(values[rows.argmax()]))
+            faults.add(problem, rule.remedy, name, rows)
+    return values if len(faults.found) == before else None

@@ -74,34 +74,6 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     return EvaluationTable.from_frame(frame, card, source=str(path), notes=notes)
 
 
-def load_card(path: str | Path) -> EvaluationTable:
-    """Read the table that a card describes: the records file it names, next to it.
-
-    Parameters
-    ----------
-    path : str or Path
-        The card.
-
-    Returns
-    -------
-    EvaluationTable
-
-    Raises
-    ------
-    TableError
-        As :func:`read`.
-
-    Examples
-    --------
-    >>> load_card("nowhere.yml")
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
-    """
-    card = read_card(path)
-    return read(Path(path).parent / card.records, card)
-
-
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file's content, in lower case hexadecimal digits."""
     with path.open("rb") as file:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, load, read
 from cobandit.tables.keys import profiling_mask
-from cobandit.tables.readers import load_card
 from cobandit.tables.transforms import TRANSFORMS, inverse_percentile
 
 CARD = {
@@ -215,7 +214,6 @@ def test_a_card_beside_the_records_is_found(tmp_path):
     frame().to_csv(tmp_path / "toy.csv", index=False)
     (tmp_path / "toy.yml").write_text(card().model_dump_json())  # JSON is YAML
     assert read(tmp_path / "toy.csv").n_arms == 3
-    assert load_card(tmp_path / "toy.yml").n_arms == 3
 
 
 def test_categorical_and_nullable_columns_are_read_as_what_they_hold():

@@ -13,7 +13,6 @@ import yaml
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, read
 from cobandit.tables.card import read_card
-from cobandit.tables.readers import load_card
 
 CARD = {
     "name": "toy",
@@ -269,12 +268,6 @@ def test_missing_file_and_missing_card(tmp_path):
         read(tmp_path / "toy.csv")
     with pytest.raises(TableError, match=r"other\.yml: there is no such card"):
         read(tmp_path / "toy.csv", card=tmp_path / "other.yml")
-
-
-def test_records_that_the_card_names_are_missing(tmp_path):
-    (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
-    with pytest.raises(TableError, match=r"toy\.csv: there is no such file"):
-        load_card(tmp_path / "toy.yml")
 
 
 @pytest.mark.parametrize("name", ["toy.csv", "toy.parquet", "toy.jsonl"])

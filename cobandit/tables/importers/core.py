@@ -104,25 +104,27 @@ class ImportResult(NamedTuple):
     place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame is from
 
 
+Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
+"""What an importer does: paths, its options and the notes it may add to in, tidy records out."""
+
+
 class Importer(NamedTuple):
     """A registered importer: its name, one line of help, its options and its function."""
 
     name: str
     help: str
     options: type[Options]
-    read_logs: Callable[[Sequence[Path], Any, Notes], ImportResult]
+    read_logs: Reader
 
 
 IMPORTERS: dict[str, Importer] = {}
 """Every importer by name."""
 
 
-def importer(
-    name: str, options: type[Options]
-) -> Callable[[Callable[..., ImportResult]], Callable[..., ImportResult]]:
+def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
     """Register the function below as an importer; the first line of its docstring is the help text."""
 
-    def register(read_logs: Callable[..., ImportResult]) -> Callable[..., ImportResult]:
+    def register(read_logs: Reader) -> Reader:
         IMPORTERS[name] = Importer(name, (read_logs.__doc__ or "").splitlines()[0], options, read_logs)
         return read_logs
 
