@@ -245,10 +245,25 @@ def read_card(path: str | Path) -> Card:
     content = load_yaml(path, "card")
     if not isinstance(content, dict):
         stop(path, "the card holds no fields", "write 'name: ...', 'title: ...' and so on")
+    return check_card(content, str(path))
+
+
+def check_card(content: dict[str, Any], source: str) -> Card:
+    """Make a card of its fields, or raise one error that lists what is wrong with them.
+
+    Examples
+    --------
+    >>> check_card({"kind": "guess"}, "my.yml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: 9 faults
+    - my.yml, field 'name': the field is missing -> use lower case, digits, '.', '_' and '-'
+    - ...
+    """
     try:
         return Card.model_validate(content)
     except ValidationError as error:
-        refuse(_fault(str(path), dict(detail)) for detail in error.errors())
+        refuse(_fault(source, dict(detail)) for detail in error.errors())
         raise
 
 

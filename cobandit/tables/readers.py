@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
-from itertools import count, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What separates the columns of a text file, by its suffix."""
 
 LINES_AT_A_TIME = 50_000
-"""JSON lines parsed in one go: bounds memory, and keeps the parser's overhead per line small."""
+"""JSON lines held as dictionaries at a time."""
 
 
 def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationTable:
@@ -173,41 +173,33 @@ def _read_separated(
 
 
 def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
-    """Read chunk by chunk, each as one JSON array; only a chunk that fails is parsed line by line."""
+    """Read chunk by chunk, which bounds memory to that of the wanted columns."""
     names: dict[str, None] = {}
     chunks = []
     try:
         with path.open(encoding="utf-8-sig") as file:
-            for start in count(1, LINES_AT_A_TIME):
-                lines = list(islice(file, LINES_AT_A_TIME))
-                if not lines:
-                    break
-                records = _parse_lines(path, start, lines)
-                names |= dict.fromkeys(name for record in records for name in record)
-                columns = {c: [record.get(c) for record in records] for c in wanted or names if c in names}
-                chunks.append(pd.DataFrame(columns, index=range(len(records))))
+            records = _json_objects(path, file)
+            while chunk := list(islice(records, LINES_AT_A_TIME)):
+                names |= dict.fromkeys(name for record in chunk for name in record)
+                columns = {c: [record.get(c) for record in chunk] for c in wanted or names if c in names}
+                chunks.append(pd.DataFrame(columns, index=range(len(chunk))))
     except UnicodeError as error:  # also half a character, written as an escape
         stop(path, f"the file is not UTF-8 text: {error}", "save it as UTF-8")
-    frame = pd.concat(chunks, ignore_index=True)
+    frame = pd.concat(chunks, ignore_index=True) if chunks else pd.DataFrame()
     return frame if _sound(list(names), wanted) else frame.reindex(columns=[*names])
 
 
-def _parse_lines(path: Path, start: int, lines: list[str]) -> list[dict[str, Any]]:
-    """Parse lines of which the first has number ``start``; blank ones are skipped."""
-    filled = [line for line in lines if not line.isspace()]
-    try:
-        records = json.loads(f"[{','.join(filled)}]")
-        if len(records) == len(filled) and all(type(record) is dict for record in records):
-            return records
-    except json.JSONDecodeError:
-        pass
-    for number, line in enumerate(lines, start):
-        problem = None
+def _json_objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Parse line by line; blank ones are skipped."""
+    for number, line in enumerate(lines, 1):
+        if line.isspace():
+            continue
         try:
-            if not line.isspace() and not isinstance(json.loads(line), dict):
-                problem = f"line {number} is not a JSON object"
+            record, problem = json.loads(line), "is not a JSON object"
         except json.JSONDecodeError as error:
-            problem = f"line {number} is not JSON: {error.msg} at character {error.pos + 1}"
-        if problem:
-            stop(path, problem, "correct the line or export the file again")
-    raise AssertionError("lines that parse one by one parse together")
+            record, problem = None, f"is not JSON: {error.msg} at character {error.pos + 1}"
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, or of brackets
+            record, problem = None, f"cannot be read: {error}"
+        if not isinstance(record, dict):
+            stop(path, f"line {number} {problem}", "correct the line or export the file again")
+        yield record

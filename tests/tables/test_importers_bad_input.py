@@ -499,8 +499,8 @@ BAD = {
     "card is a folder": (lambda: Path("my.yml").mkdir(), INSPECT, "this is a folder"),
     "profiling of one": (nothing, [*INSPECT, "--profiling", "1"], "split.profiling"),
     "profiling of all": (nothing, [*INSPECT, "--profiling", "12"], "12 profiling and 0 evaluation"),
-    "name in capitals": (nothing, [*INSPECT, "--name", "My Table"], "name: "),
-    "unknown kind": (nothing, [*INSPECT, "--kind", "guessed"], "kind: "),
+    "name in capitals": (nothing, [*INSPECT, "--name", "My Table"], "field 'name'"),
+    "unknown kind": (nothing, [*INSPECT, "--kind", "guessed"], "field 'kind'"),
     "negative seed": (nothing, [*INSPECT, "--seed", "-1"], "seed"),
 }
 

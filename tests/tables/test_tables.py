@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, load, read
+from cobandit.tables.importers import import_logs
 from cobandit.tables.keys import profiling_mask
-from cobandit.tables.transforms import TRANSFORMS, inverse_percentile
+from cobandit.tables.numeric import Rule
+from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile
 
 CARD = {
     "name": "toy",
@@ -276,6 +278,53 @@ def test_transforms_are_fitted_on_the_profiling_rows_alone():
     profiling = set(table.rows.query("split == 'profiling'")["instance"])
     slower = given_frame["seconds"].where(given_frame["instance"].isin(profiling), 1000.0)
     assert EvaluationTable.from_frame(given_frame.assign(seconds=slower), card()).limits == table.limits
+
+
+@pytest.fixture
+def decades(monkeypatch):
+    """A transform of its own: the number of decades below the largest profiling value, over their range."""
+
+    def fit(profiling, low, high):
+        return float(np.log10(profiling.min())), float(np.log10(profiling.max()))
+
+    def apply(values, one, zero):
+        return np.clip((zero - np.log10(values)) / (zero - one), 0, 1)
+
+    rule = Rule(lambda x: x <= 0, "{value} has no logarithm", "drop the row")
+    monkeypatch.setitem(TRANSFORMS, "decades", Transform(fit, apply, rule))
+
+
+def test_a_new_transform_is_one_entry(decades, tmp_path):
+    objectives = [CARD["objectives"][0], {"name": "thrift", "column": "bytes", "transform": "decades"}]
+    described = card(objectives=objectives, arms=[])
+    with pytest.raises(ValueError, match="low and high mean nothing with transform decades"):
+        card(objectives=[objectives[1] | {"low": 10}])
+    rows = frame(arms=2, instances=4).assign(bytes=10.0)
+    profiling = EvaluationTable.from_frame(rows, card(arms=[])).rows.query("split == 'profiling'")["instance"]
+    seen = rows["instance"].isin(set(profiling))
+    rows.loc[seen & (rows["config"] == "arm0"), "bytes"] = 1000.0
+    rows.loc[~seen, "bytes"] = np.where(rows.loc[~seen, "config"] == "arm0", 100.0, 1e6)
+    rows.to_csv(tmp_path / "toy.csv", index=False)
+    table = read(tmp_path / "toy.csv", described)
+    assert table.limits["thrift"] == (1.0, 3.0)  # 10 bytes score 1, 1000 bytes 0
+    assert table.means[:, 1] == pytest.approx([0.5, 0.0])
+    assert table.subset("config != 'arm2'").for_objectives("thrift").means.ravel() == pytest.approx(
+        [0.5, 0.0]
+    )
+    with pytest.raises(TableError, match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row"):
+        EvaluationTable.from_frame(rows.assign(bytes=0.0), described)
+    mapped = {"config": "config", "instance": "instance", "cost": "usd", "unit": "USD"}
+    objective = ["accuracy=correct", "thrift=bytes:decades"]
+    output = tmp_path / "new.parquet"
+    imported = import_logs("csv", [tmp_path / "toy.csv"], output, profiling=2, objective=objective, **mapped)
+    assert np.array_equal(imported.table.means, table.means)
+
+
+def test_a_transform_that_is_not_registered_is_refused():
+    with pytest.raises(
+        ValueError, match="there is no transform 'decades' -> choose one of none, inverse-perc"
+    ):
+        card(objectives=[CARD["objectives"][0] | {"transform": "decades"}])
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 10**6))

@@ -82,13 +82,12 @@ def _fits(path: Path, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
 
 
-def read_bytes(path: Path, most: int | None = None) -> bytes:
-    """Read a whole file that is not empty and not larger than ``most``, by default ``MAX_FILE``, bytes."""
-    most = MAX_FILE if most is None else most
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file that is neither empty nor larger than ``MAX_FILE`` bytes."""
     try:
         size = path.stat().st_size
-        if size > most:
-            stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "split it")
+        if size > MAX_FILE:
+            stop(path, f"the file has {size:,} bytes, more than the {MAX_FILE:,} that are read", "split it")
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")

@@ -15,7 +15,7 @@ import yaml
 from pydantic import ValidationError
 
 from cobandit.faults import TableError, refuse, stop
-from cobandit.tables.card import Card
+from cobandit.tables.card import check_card
 from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256, read
@@ -117,10 +117,7 @@ def import_logs(
     notes.remarks.append(
         f"split: {n_profiling} of {n_instances} instances are for profiling, seed {seed}, licence: {license}"
     )
-    try:
-        card = Card.model_validate(fields)
-    except ValidationError as error:
-        stop("the card", first_fault(error), "give another value on the command line")
+    card = check_card(fields, "the card")
     try:
         EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
     except TableError as error:
