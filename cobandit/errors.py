@@ -6,9 +6,9 @@ from __future__ import annotations
 class CobanditError(ValueError):
     """Base of every error that cobandit raises for bad input.
 
-    Every public function checks its arguments before it computes or changes anything.  What is out of range or
-    of the wrong shape raises this error, which names the argument, what it got and what is allowed; docstrings
-    list errors only where there is more to say.
+    Every public function checks its arguments before it computes or changes anything.  What is out of range
+    or of the wrong shape raises this error, which names the argument, what it got and what is allowed;
+    docstrings list errors only where there is more to say.
 
     Examples
     --------

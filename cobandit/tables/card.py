@@ -104,7 +104,7 @@ class Origin(_Model):
         pattern=r"^https?://", description="give the http(s) address of the records, at a fixed version"
     )
     parser: Literal["tidy", "swebench-bash-only"] = Field(
-        "tidy", description="name the parser of the records; tidy reads one row an evaluation"
+        "tidy", description="name the parser of the records; tidy reads one row per evaluation"
     )
 
 

@@ -76,7 +76,7 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
     ----------
     column : Series, length N
     rules : iterable of Rule
-        What finite values have to satisfy besides.
+        What finite values also have to satisfy.
     faults : Faults
         Takes one fault for each rule that is broken, with the first row that breaks it.
 

@@ -211,7 +211,7 @@ class EvaluationTable:
         return Feedback(_frozen(held_out.costs), _frozen(rewards), _frozen(offsets))
 
     def summary(self, split: str = "all") -> pd.DataFrame:
-        """One row a configuration, over the instances of one split or of both.
+        """One row per configuration, over the instances of one split or of both.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ MIRROR = Path(os.environ.get("COBANDIT_MIRROR", BESIDE))  # as the tests were st
 
 @pytest.fixture
 def mirror(monkeypatch):
-    """The directory with the original records: COBANDIT_MIRROR, or shared data beside the checkout."""
+    """The directory with the original records: COBANDIT_MIRROR, or shared data next to the checkout."""
     if not (MIRROR / SWEBENCH / "leaderboards.json").is_file():
         pytest.skip(f"COBANDIT_MIRROR names no directory with {SWEBENCH}/leaderboards.json")
     monkeypatch.setenv("COBANDIT_MIRROR", str(MIRROR))

@@ -1,4 +1,4 @@
-"""Where tables come from: the leaderboard's parser."""
+"""The SWE-bench leaderboard as a table: what its parser takes, drops and refuses."""
 
 import json
 
@@ -6,8 +6,6 @@ import pytest
 
 from cobandit.faults import TableError
 from cobandit.tables import swebench
-
-# --- the parser -----------------------------------------------------------------------------------------
 
 
 def entry(name, outcomes, published, **changes):

@@ -49,8 +49,8 @@ class RepeatOptions(LogOptions):
 
     repeats: Literal["mean", "separate"] = Field(
         "mean",
-        description="Repeated evaluations of an instance (epochs, trials): one row with their mean, or a row "
-        "each, which then count as independent instances.",
+        description="Repeated evaluations of an instance (epochs, trials): one row with their mean, or one "
+        "row for each, which then count as independent instances.",
     )
 
 
@@ -101,7 +101,7 @@ class ImportResult(NamedTuple):
     objectives: tuple[Objective, ...]
     arms: tuple[str, ...]
     source: str
-    place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame is from
+    place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame comes from
 
 
 Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]

@@ -150,7 +150,9 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
 def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
     if not spec.is_file():
-        stop(file, f"there is no {SPEC} beside it, which names the model", "give the whole folder of the run")
+        stop(
+            file, f"there is no {SPEC} next to it, which names the model", "give the whole folder of the run"
+        )
     return parse(_Spec, read_bytes(spec), spec)
 
 

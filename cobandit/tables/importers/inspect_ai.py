@@ -1,11 +1,11 @@
 """Logs of Inspect AI: ``.eval`` archives, and JSON logs.
 
 An archive is a zip of ``header.json`` (of a run that did not finish: ``_journal/start.json``) and one
-``samples/<id>_epoch_<n>.json`` a sample; a JSON log is the header with its ``samples``.  A sample has scores
-by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves
-out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes it, so
-``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are averaged, since
-instances have to be independent, unless ``--repeats separate`` keeps a row each.
+``samples/<id>_epoch_<n>.json`` per sample; a JSON log is the header with its ``samples``.  A sample has
+scores by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens``
+leaves out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes
+it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are averaged,
+since instances have to be independent, unless ``--repeats separate`` keeps one row for each.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -236,19 +237,13 @@ def _unusable(sample: _Sample, metric: str) -> str | None:
 def _score(value: JsonValue, where: str, metric: str) -> float:
     """Read a score as Inspect itself does, but refuse what Inspect would count as 0 with a warning."""
     if isinstance(value, str):
-        known = _LETTERS.get(value, _LETTERS.get(value.lower()))
-        value = known if known is not None else _numeral(value)
+        letter = _LETTERS.get(value, _LETTERS.get(value.lower()))
+        with suppress(ValueError):
+            value = float(value) if letter is None else letter
     if not is_number(value):
         problem = f"the score of {metric} is neither a number nor one of C, I, P, N"
         stop(where, problem, "take another scorer with --metric, or import the numbers as CSV")
     return finite(value, where, f"the score of {metric}")
-
-
-def _numeral(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, notes: Notes) -> float:
@@ -271,10 +266,10 @@ def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, note
     key = "output_tokens" if options.count == "generated" else "total_tokens"
     total = sum(getattr(usage, key) for usage in usages.values())
     if total <= 0:
-        stop(
-            where, f"its {key} are 0, and an evaluation that is free needs no budget", _REMEDY[options.count]
-        )
+        remedies = {
+            "generated": "count all tokens with --count all",
+            "all": "correct the log, or leave it out",
+        }
+        problem = f"its {key} are 0, and an evaluation that is free needs no budget"
+        stop(where, problem, remedies[options.count])
     return finite(total, where, key)
-
-
-_REMEDY = {"generated": "count all tokens with --count all", "all": "correct the log, or leave it out"}

@@ -85,7 +85,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     Parameters
     ----------
     paths : sequence of Path
-        Files ``samples_<task>_<date>.jsonl``, or folders that hold them, each beside its ``results`` file.
+        Files ``samples_<task>_<date>.jsonl``, or folders that hold them, each next to its ``results`` file.
     options : LmEvalOptions
     notes : Notes
 
@@ -181,14 +181,14 @@ def _lines(file: Path) -> list[tuple[str, _Line]]:
 
 
 def _results(file: Path) -> _Results:
-    """Read the results file of the same run: the one beside the samples that ends in the same date."""
+    """Read the results file of the same run: the one next to the samples that ends in the same date."""
     date = file.stem.rpartition("_")[2]
-    beside = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
-    if len(beside) != 1:
-        found = "none" if not beside else ", ".join(path.name for path in beside)
-        problem = f"the model is named in the run's results_{date}.json beside it, of which there is {found}"
-        stop(file, problem, "put that one file beside the samples")
-    return parse(_Results, read_bytes(beside[0]), beside[0])
+    found = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
+    if len(found) != 1:
+        there = ", ".join(path.name for path in found) or "none"
+        problem = f"the model is named in the run's results_{date}.json next to it, of which there is {there}"
+        stop(file, problem, "put that one file next to the samples")
+    return parse(_Results, read_bytes(found[0]), found[0])
 
 
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:

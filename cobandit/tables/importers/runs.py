@@ -102,7 +102,7 @@ def combine(
         What the card says of the origin.
     repeats : {"mean", "separate"}
         What becomes of repeated evaluations of an instance: one row with the means of score, cost and
-        seconds, or a row each.  They are not independent, so only the former keeps instances that are.
+        seconds, or one row for each.  They are not independent, so only the former keeps instances that are.
 
     Returns
     -------
@@ -125,16 +125,7 @@ def combine(
     labels = [_label(run.settings["model"], chosen) for run, chosen in zip(runs, settings, strict=True)]
     if len(set(labels)) < 2:
         stop(runs[0].file, f"there is only one configuration, {labels[0]!r}", "choosing needs two: add logs")
-    logged = pd.DataFrame(
-        [(i, run.file, labels[i], *row) for i, run in enumerate(runs) for row in run.evaluations],
-        columns=["run", "file", "config", *Evaluation._fields],
-    )
-    # as objects, so that a time that is missing stays apart from one that is not a number
-    logged["seconds"] = pd.Series([row.seconds for run in runs for row in run.evaluations], dtype=object)
-    if len({run.task for run in runs}) > 1 and not options.compare_tasks:
-        logged["instance"] = [f"{runs[i].task}/" for i in logged["run"]] + logged["instance"]
-    repeated = len(set(logged["repeat"])) > 1
-    logged["name"] = logged["instance"] + (", " + logged["repeat"] if repeated else "")
+    logged = _evaluations(runs, labels, pooled=not options.compare_tasks)
     _check_scores(logged, options.scale)
     _refuse_duplicates(logged)
     timed = _timed(logged, notes)
@@ -147,7 +138,7 @@ def combine(
     } | ({SECONDS: logged["seconds"].astype(float)} if timed else {})
     described = pd.DataFrame(settings).iloc[logged["run"].tolist()].reset_index(drop=True)
     frame = pd.concat([pd.DataFrame(rows), described], axis=1)
-    if repeated:
+    if not logged["name"].equals(logged["instance"]):
         frame = _repeated(frame, repeats, list(rows)[2:], notes)
     configs = frame.groupby("instance")["config"].nunique()
     shared = int((configs == len(set(labels))).sum())
@@ -166,6 +157,24 @@ def combine(
     return ImportResult(frame, cost, tuple(objectives), tuple(columns.values()), source)
 
 
+def _evaluations(runs: Sequence[LoggedRun], labels: Sequence[str], pooled: bool) -> pd.DataFrame:
+    """Put the evaluations of all runs into one frame, with the number of their run, its file and its label.
+
+    ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
+    """
+    logged = pd.DataFrame(
+        [(i, run.file, labels[i], *row) for i, run in enumerate(runs) for row in run.evaluations],
+        columns=["run", "file", "config", *Evaluation._fields],
+    )
+    # as objects, so that a time that is missing stays apart from one that is not a number
+    logged["seconds"] = pd.Series([row.seconds for run in runs for row in run.evaluations], dtype=object)
+    if pooled and len({run.task for run in runs}) > 1:
+        logged["instance"] = [f"{runs[i].task}/" for i in logged["run"]] + logged["instance"]
+    repeated = len(set(logged["repeat"])) > 1
+    logged["name"] = logged["instance"] + (", " + logged["repeat"] if repeated else "")
+    return logged
+
+
 def _repeated(
     frame: pd.DataFrame, repeats: Literal["mean", "separate"], measured: list[str], notes: Notes
 ) -> pd.DataFrame:
@@ -179,7 +188,7 @@ def _repeated(
     groups = frame.groupby(["config", "instance"], sort=False)
     each = groups.size()
     notes.remarks.append(
-        f"note: repeats of an instance (epochs, trials) are averaged, {each.min()} to {each.max()} to a row: "
+        f"note: repeats of an instance (epochs, trials) are averaged, {each.min()} to {each.max()} per row: "
         "instances are what counts as independent; --repeats separate keeps them apart"
     )
     how = {str(name): "mean" if name in measured else "first" for name in list(frame)[2:]}

@@ -1,4 +1,4 @@
-"""Writes what an importer found: the records, their card and the report, or nothing at all."""
+"""Writes what an importer read: the records, their card and the report, or nothing at all."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def import_logs(
     paths : sequence of str or Path
         Files or folders of logs.
     output : str or Path
-        The records, a ``.parquet`` file; the card is written beside it with the suffix ``.yml``.
+        The records, a ``.parquet`` file; the card is written next to it with the suffix ``.yml``.
     name, title, license : str, optional
         Fields of the card; the name is by default that of the file.
     kind : {"measured", "synthetic", "reconstruction"}
