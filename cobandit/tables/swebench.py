@@ -75,9 +75,8 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if not parts:
         stop(path, f"no entry of board {BOARD!r} has usable per-instance rows", REMEDY)
     if without_rows:
-        notes.append(
-            f"dropped {len(without_rows)} entries without per-instance rows: {', '.join(without_rows)}"
-        )
+        names = ", ".join(without_rows)
+        notes.append(f"dropped {len(without_rows)} entries without per-instance rows: {names}")
     return pd.concat(parts, ignore_index=True), tuple(notes)
 
 

@@ -150,9 +150,8 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
 def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
     if not spec.is_file():
-        stop(
-            file, f"there is no {SPEC} next to it, which names the model", "give the whole folder of the run"
-        )
+        problem = f"there is no {SPEC} next to it, which names the model"
+        stop(file, problem, "give the whole folder of the run")
     return parse(_Spec, read_bytes(spec), spec)
 
 
@@ -160,9 +159,8 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     """Statistics by name of each (instance, trial) as it was asked, without those that were perturbed."""
     entries = parse(_Entries, read_bytes(file), file).root
     if not entries:
-        stop(
-            file, "there are no instances", "run it again with per-instance statistics (not --skip-instances)"
-        )
+        remedy = "run it again with per-instance statistics (not --skip-instances)"
+        stop(file, "there are no instances", remedy)
     found: dict[tuple[str, int], dict[str, float]] = {}
     perturbed = set()
     for entry in entries:
@@ -211,7 +209,6 @@ def _seconds(stats: Mapping[str, float], where: str) -> float | None:
         return None
     batch = stats.get("batch_size", 1.0)
     if batch < 1:
-        stop(
-            where, f"its batch_size is {batch:g}", "correct the file, or leave out times with --latency none"
-        )
+        remedy = "correct the file, or leave out times with --latency none"
+        stop(where, f"its batch_size is {batch:g}", remedy)
     return stats["inference_runtime"] / batch

@@ -4,8 +4,8 @@ An archive is a zip of ``header.json`` (of a run that did not finish: ``_journal
 ``samples/<id>_epoch_<n>.json`` per sample; a JSON log is the header with its ``samples``.  A sample has
 scores by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens``
 leaves out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes
-it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are averaged,
-since instances have to be independent, unless ``--repeats separate`` keeps one row for each.
+it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are
+averaged, since instances have to be independent, unless ``--repeats separate`` keeps one row for each.
 """
 
 from __future__ import annotations

@@ -132,10 +132,9 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         f"accuracy: {metric} of filter {filter_!r}, {', '.join(tasks)}",
         f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
     ]
-    source = (
-        f"lm-evaluation-harness logs: {', '.join(tasks)}, {metric}, filter {filter_}; tokens of {counted}"
-    )
-    return combine(runs, Cost(column="tokens", unit=tokens.unit), options, notes, source)
+    what = f"{', '.join(tasks)}, {metric}, filter {filter_}; tokens of {counted}"
+    unit = Cost(column="tokens", unit=tokens.unit)
+    return combine(runs, unit, options, notes, f"lm-evaluation-harness logs: {what}")
 
 
 def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, notes: Notes) -> None:
@@ -159,11 +158,8 @@ def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, 
         notes.remarks.append(f"note: {problem} between the tasks (by doc_hash)")
         return
     doc_id, (first, file) = next(iter(differing.items()))
-    stop(
-        file,
-        f"{problem}: by its doc_hash, {doc_id!r} is another one in {first}",
-        "compare runs on the same documents: leave out those of another version of the task",
-    )
+    remedy = "compare runs on the same documents: leave out those of another version of the task"
+    stop(file, f"{problem}: by its doc_hash, {doc_id!r} is another one in {first}", remedy)
 
 
 def _task(file: Path) -> str:
