@@ -50,7 +50,7 @@ def numbers(value: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
 
 
 def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
-    """Mean vectors, one arm a row: finite, shape (K, D) with K >= 2 and D >= 1."""
+    """Mean vectors, one row per arm: finite, shape (K, D) with K >= 2 and D >= 1."""
     array = numbers(value, name, 2)
     if array.shape[0] < 2 or array.shape[1] < 1:
         raise CobanditError(
@@ -60,7 +60,7 @@ def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
 
 
 def costs(value: ArrayLike, name: str = "costs", n_arms: int | None = None) -> NDArray[np.float64]:
-    """Mean costs, one an arm: finite and positive, shape (K,)."""
+    """Mean costs, one per arm: finite and positive, shape (K,)."""
     array = numbers(value, name, 1)
     if n_arms is None and len(array) < 2:
         raise CobanditError(f"{name}: at least two arms are needed, got {len(array)}")

@@ -6,6 +6,10 @@ from __future__ import annotations
 class CobanditError(ValueError):
     """Base of every error that cobandit raises for bad input.
 
+    Every public function checks its arguments before it computes or changes anything.  What is out of range
+    or of the wrong shape raises this error, which names the argument, what it got and what is allowed;
+    docstrings list errors only where there is more to say.
+
     Examples
     --------
     >>> issubclass(BudgetError, CobanditError) and issubclass(CobanditError, ValueError)
@@ -25,7 +29,7 @@ class BudgetError(CobanditError):
 
 
 class DatasetUnavailable(CobanditError):
-    """A catalogue table could not be had from mirror, cache or network; the message says what was tried."""
+    """A table of the catalogue could not be found or fetched; the message says what was tried."""
 
 
 class GuaranteeWarning(UserWarning):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
 
 from cobandit.errors import CobanditError
 
@@ -109,6 +112,34 @@ def refuse(faults: Iterable[Fault]) -> None:
     error = TableError(str(found[0]) if len(found) == 1 else "\n".join(listed))
     error.faults = tuple(found)
     raise error
+
+
+@dataclass
+class Faults:
+    """The faults of one table, gathered while it is checked.
+
+    Examples
+    --------
+    >>> faults = Faults("my.csv")
+    >>> faults.add("the value is missing", "drop the row", "usd", np.array([False, True, True]))
+    >>> print(faults.found[0])
+    my.csv, row 2, column 'usd': the value is missing (and 1 more row) -> drop the row
+    """
+
+    source: str
+    found: list[Fault] = field(default_factory=list)
+
+    def add(
+        self,
+        problem: str,
+        remedy: str,
+        column: str | None = None,
+        rows: npt.NDArray[np.bool_] | None = None,
+        other: int | None = None,
+    ) -> None:
+        """Add a fault of the table, of a column, or of the rows that a mask of shape (N,) marks."""
+        row, more = (None, 0) if rows is None else (int(rows.argmax()) + 1, int(rows.sum()) - 1)
+        self.found.append(Fault(self.source, problem, remedy, row, column, more, other))
 
 
 def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:

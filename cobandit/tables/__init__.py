@@ -1,7 +1,7 @@
 """Evaluation tables: schema, cards, readers, transforms and the catalogue."""
 
 from cobandit.tables.card import Card
-from cobandit.tables.catalogue import at_hand, available, datasets, load, open_table
+from cobandit.tables.catalogue import available, datasets, load, load_available, open_table
 from cobandit.tables.readers import read
 from cobandit.tables.table import EvaluationTable, Feedback
 
@@ -9,10 +9,10 @@ __all__ = [
     "Card",
     "EvaluationTable",
     "Feedback",
-    "at_hand",
     "available",
     "datasets",
     "load",
+    "load_available",
     "open_table",
     "read",
 ]

@@ -1,18 +1,22 @@
-"""The dataset card: a YAML file beside the records that says what their columns mean."""
+"""The dataset card: a YAML file next to the records that says what their columns mean."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from cobandit.faults import Fault, nearest, refuse
+from cobandit.faults import Fault, nearest, refuse, stop
 from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.transforms import TRANSFORMS
 
 RESERVED = ("config", "instance", "cost", "split")
 """Columns of ``EvaluationTable.rows`` that an objective's name must leave alone."""
+
+
+Text = Annotated[str, Field(min_length=1)]
 
 
 class _Model(BaseModel):
@@ -28,14 +32,15 @@ class Cost(_Model):
     'USD'
     """
 
-    column: str = Field(min_length=1, description="name the column that holds the cost")
-    unit: str = Field(min_length=1, description="name the unit of the cost, for example tokens or USD")
+    column: Text = Field(description="name the column that holds the cost")
+    unit: Text = Field(description="name the unit of the cost, for example tokens or USD")
 
 
 class Objective(_Model):
     """One objective: its name, its column, and the transform that brings the column into [0, 1].
 
-    ``low`` and ``high`` are the percentiles of ``inverse-percentile`` and belong to it alone.
+    ``transform`` is a key of :data:`~cobandit.tables.transforms.TRANSFORMS`; ``low`` and ``high`` are the
+    percentiles of ``inverse-percentile`` and belong to it alone.
 
     Examples
     --------
@@ -43,13 +48,11 @@ class Objective(_Model):
     95.0
     """
 
-    name: str = Field(min_length=1, description="give the objective a short name")
-    column: str = Field(min_length=1, description="name the column that holds the objective")
-    transform: Literal["none", "inverse-percentile", "negate-minmax"] = Field(
-        "none", description="choose none, inverse-percentile or negate-minmax"
-    )
-    low: float = Field(5.0, ge=0, le=100, description="give a percentile from 0 to 100")
-    high: float = Field(95.0, ge=0, le=100, description="give a percentile from 0 to 100")
+    name: Text = Field(description="give the objective a short name")
+    column: Text = Field(description="name the column that holds the objective")
+    transform: str = Field(default="none", description="name a transform, or leave it out")
+    low: float = Field(default=5.0, ge=0, le=100, description="give a percentile from 0 to 100")
+    high: float = Field(default=95.0, ge=0, le=100, description="give a percentile from 0 to 100")
 
     @field_validator("name")
     @classmethod
@@ -58,9 +61,17 @@ class Objective(_Model):
             raise ValueError(f"{name!r} is the name of another column of the table -> choose another name")
         return name
 
+    @field_validator("transform")
+    @classmethod
+    def _known_transform(cls, name: str) -> str:
+        if name not in TRANSFORMS:
+            remedy = f"{nearest(name, TRANSFORMS)}choose one of {', '.join(TRANSFORMS)}"
+            raise ValueError(f"there is no transform {name!r} -> {remedy}")
+        return name
+
     @model_validator(mode="after")
     def _percentiles(self) -> Objective:
-        if self.transform != "inverse-percentile" and (self.low, self.high) != (5, 95):
+        if not TRANSFORMS[self.transform].percentiles and (self.low, self.high) != (5, 95):
             raise ValueError(f"low and high mean nothing with transform {self.transform} -> leave them out")
         if not self.low < self.high:
             raise ValueError(f"low is {self.low:g} and high is {self.high:g} -> make low the smaller one")
@@ -93,7 +104,7 @@ class Origin(_Model):
         pattern=r"^https?://", description="give the http(s) address of the records, at a fixed version"
     )
     parser: Literal["tidy", "swebench-bash-only"] = Field(
-        "tidy", description="name the parser of the records; tidy reads one row an evaluation"
+        "tidy", description="name the parser of the records; tidy reads one row per evaluation"
     )
 
 
@@ -131,29 +142,25 @@ class Card(_Model):
     """
 
     name: str = Field(
-        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use lower case letters, digits, '.', '_' and '-'"
+        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use lower case, digits, '.', '_' and '-'"
     )
-    title: str = Field(min_length=1, description="say in one line what the table holds")
-    source: str = Field(min_length=1, description="say where the table comes from, with a version")
-    license: str = Field(min_length=1, description="name the licence of the records")
+    title: Text = Field(description="say in one line what the table holds")
+    source: Text = Field(description="say where the table comes from, with a version")
+    license: Text = Field(description="name the licence of the records")
     kind: Literal["measured", "reconstruction", "synthetic"] = Field(
         description="choose measured, reconstruction or synthetic"
     )
-    records: str = Field(
-        min_length=1, description="give the name of a file beside the card, without a directory"
-    )
+    records: Text = Field(description="name a file next to the card, without a directory")
     sha256: str | None = Field(
         None,
         pattern=r"^[0-9a-f]{64}$",
         description="give the 64 lower case hexadecimal digits, or leave it out",
     )
     cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
-    objectives: tuple[Objective, ...] = Field(
-        description="list at least one objective: - {name: ..., column: ...}"
-    )
+    objectives: tuple[Objective, ...] = Field(description="list at least one: - {name: ..., column: ...}")
     split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
     arms: tuple[str, ...] = Field(
-        (), description="list the columns that describe the configuration, or leave it out"
+        (), description="list columns that describe a configuration, or leave it out"
     )
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
     origin: Origin | None = Field(None, description="give url and parser, or leave it out")
@@ -166,11 +173,10 @@ class Card(_Model):
 
     @field_validator("records")
     @classmethod
-    def _beside_the_card(cls, records: str) -> str:
+    def _next_to_the_card(cls, records: str) -> str:
         if records in (".", "..") or "/" in records or "\\" in records:
-            raise ValueError(
-                f"{records!r} is not a plain file name -> name a file beside the card, without a directory"
-            )
+            remedy = "name a file next to the card, without a directory"
+            raise ValueError(f"{records!r} is not a plain file name -> {remedy}")
         return records
 
     @field_validator("objectives")
@@ -180,9 +186,8 @@ class Card(_Model):
             raise ValueError("there is no objective -> list at least one: - {name: ..., column: ...}")
         repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
         if repeated:
-            raise ValueError(
-                f"the name {repeated[0]!r} is used more than once -> name each objective differently"
-            )
+            problem = f"the name {repeated[0]!r} is used more than once"
+            raise ValueError(f"{problem} -> name each objective differently")
         return objectives
 
     @field_validator("arms")
@@ -200,10 +205,13 @@ class Card(_Model):
         if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
             raise ValueError(f"{self.title!r} hides that this is a reconstruction -> say so in the title")
         if self.origin and not self.sha256:
-            raise ValueError(
-                "records with an origin need a sha256 -> add the sum of the file at that address"
-            )
+            remedy = "add the sum of the file at that address"
+            raise ValueError(f"records with an origin need a sha256 -> {remedy}")
         return self
+
+
+PARTS: dict[str, type[_Model]] = {"cost": Cost, "objectives": Objective, "split": Split, "origin": Origin}
+"""Fields of a card that have fields of their own."""
 
 
 def read_card(path: str | Path) -> Card:
@@ -233,41 +241,48 @@ def read_card(path: str | Path) -> Card:
     """
     path = Path(path)
     if not path.is_file():
-        refuse([Fault(str(path), "there is no such card", "write one, or name it with card=...")])
+        stop(path, "there is no such card", "write one, or name it with card=...")
     content = load_yaml(path, "card")
     if not isinstance(content, dict):
-        refuse([Fault(str(path), "the card holds no fields", "write 'name: ...', 'title: ...' and so on")])
+        stop(path, "the card holds no fields", "write 'name: ...', 'title: ...' and so on")
+    return check_card(content, str(path))
+
+
+def check_card(content: dict[str, Any], source: str) -> Card:
+    """Make a card of its fields, or raise one error that lists what is wrong with them.
+
+    Examples
+    --------
+    >>> check_card({"kind": "guess"}, "my.yml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: 9 faults
+    - my.yml, field 'name': the field is missing -> use lower case, digits, '.', '_' and '-'
+    - ...
+    """
     try:
         return Card.model_validate(content)
     except ValidationError as error:
-        refuse(_fault(str(path), dict(detail)) for detail in error.errors())
+        refuse(_fault(source, dict(detail)) for detail in error.errors())
         raise
 
 
 def _fault(file: str, detail: dict[str, Any]) -> Fault:
     """Translate one of pydantic's error entries; a field's description is its remedy."""
-    *parents, key = detail["loc"] or ("",)
-    model = _model_at(parents)
     place = ".".join(str(part) for part in detail["loc"])
     where = f"{file}, field {place!r}" if place else file
+    model: type[_Model] = Card
+    field = None
+    for part in detail["loc"]:  # the field at fault, or the one that holds it; a number is a place in a list
+        if part in model.model_fields:
+            field, model = model.model_fields[part], PARTS.get(part, model)
     if detail["type"] == "extra_forbidden":
-        known = list(model.model_fields)
-        return Fault(
-            where, f"unknown key {key!r}", nearest(str(key), known) + f"known keys: {', '.join(known)}"
-        )
-    field = model.model_fields.get(str(key)) or _model_at(parents[:-1]).model_fields.get(
-        str((parents or [""])[-1])
-    )
-    remedy = (field.description if field else None) or "correct the card"
-    if detail["type"] == "missing":
-        return Fault(where, "the field is missing", remedy)
+        known, key = list(model.model_fields), str(detail["loc"][-1])
+        remedy = f"{nearest(key, known)}known keys: {', '.join(known)}"
+        return Fault(where, f"unknown key {key!r}", remedy)
     if detail["type"] == "value_error":  # ours, written as problem -> remedy
         problem, _, remedy = detail["msg"].removeprefix("Value error, ").partition(" -> ")
         return Fault(where, problem, remedy)
-    return Fault(where, f"{detail['msg']}, not {detail['input']!r}", remedy)
-
-
-def _model_at(location: list[Any]) -> type[_Model]:
-    """Model that holds the fields at a location such as ``("objectives", 0)``."""
-    parts: dict[str, type[_Model]] = {"cost": Cost, "objectives": Objective, "split": Split, "origin": Origin}
-    return parts.get(str(location[0]), Card) if location else Card
+    missing = detail["type"] == "missing"
+    problem = "the field is missing" if missing else f"{detail['msg']}, not {detail['input']!r}"
+    return Fault(where, problem, (field.description if field else None) or "correct the card")

@@ -19,7 +19,7 @@ MIRROR = "COBANDIT_MIRROR"
 
 
 def data_directory() -> Path:
-    """Directory of the cards and bundled records: inside an installed package, else beside it in a checkout.
+    """Directory of the cards and bundled records: inside an installed package, else next to it in a checkout.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def load(name: str) -> EvaluationTable:
     TableError
         If the name is unknown, or the mirror's file is not the one that the card describes.
     DatasetUnavailable
-        If the records are nowhere to be had; the message says what was tried and what to do.
+        If the records are not available anywhere; the message says what was tried and what to do.
 
     Examples
     --------
@@ -80,11 +80,11 @@ def records_of(name: str) -> Path:
     'synthetic-24.parquet'
     """
     card = _card(name)
-    return _local(card) or _fetched(card)
+    return _found(card)[1] or _fetched(card)
 
 
 def open_table(name_or_path: str | Path) -> EvaluationTable:
-    """Open a table by catalogue name, or from a file that has its card beside it.
+    """Open a table by catalogue name, or from a file that has its card next to it.
 
     What names an existing file, or has a suffix, is a file; anything else is a catalogue name.
 
@@ -111,7 +111,7 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
 
 
 def available(name: str) -> bool:
-    """Say whether :func:`load` can do without the network, quickly and without touching it.
+    """Say whether :func:`cobandit.load` can do without the network, quickly and without touching it.
 
     Raises
     ------
@@ -123,11 +123,11 @@ def available(name: str) -> bool:
     >>> available("synthetic-24")
     True
     """
-    return _local(_card(name)) is not None
+    return _found(_card(name))[1] is not None
 
 
-def at_hand() -> list[EvaluationTable]:
-    """Load every table of the catalogue that is to be had without the network, in the catalogue's order.
+def load_available() -> list[EvaluationTable]:
+    """Load every table of the catalogue that is available without the network, in the catalogue's order.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def at_hand() -> list[EvaluationTable]:
 
     Examples
     --------
-    >>> "synthetic-24" in [table.name for table in at_hand()]
+    >>> "synthetic-24" in [table.name for table in load_available()]
     True
     """
     return [load(name) for name in datasets()["name"] if available(name)]
@@ -147,7 +147,7 @@ def datasets() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a table: ``name``, ``title``, ``kind``, ``license``, ``attribution``, ``source`` and
+        One row per table: ``name``, ``title``, ``kind``, ``license``, ``attribution``, ``source`` and
         ``availability`` (bundled, mirror, cached, or to be fetched).
 
     Examples
@@ -158,7 +158,7 @@ def datasets() -> pd.DataFrame:
     rows = []
     for card in _cards().values():
         row = card.model_dump(include={"name", "title", "kind", "license", "attribution", "source"})
-        rows.append(row | {"availability": _availability(card)})
+        rows.append(row | {"availability": _found(card)[0]})
     return pd.DataFrame(rows)
 
 
@@ -184,20 +184,17 @@ def _cached(card: Card) -> Path:
     return cache_directory() / card.name / card.records
 
 
-def _availability(card: Card) -> str:
+def _found(card: Card) -> tuple[str, Path | None]:
+    """How the records are available, and their path; None if they would have to be fetched."""
     if card.origin is None:
-        return "bundled"
+        return "bundled", data_directory() / card.records
     mirrored, cached = _mirrored(card), _cached(card)
     if mirrored and mirrored.is_file():
-        return "mirror"
-    # a damaged cache is fetched anew, unlike a mirror, which is the user's own
-    return "cached" if cached.is_file() and file_sha256(cached) == card.sha256 else "to be fetched"
-
-
-def _local(card: Card) -> Path | None:
-    """Path of the records on this machine; None if they would have to be fetched."""
-    places = {"bundled": data_directory() / card.records, "mirror": _mirrored(card), "cached": _cached(card)}
-    return places.get(_availability(card))
+        return "mirror", mirrored
+    # a damaged cache is fetched again, unlike a mirror, which is the user's own
+    if cached.is_file() and file_sha256(cached) == card.sha256:
+        return "cached", cached
+    return "to be fetched", None
 
 
 def _fetched(card: Card) -> Path:

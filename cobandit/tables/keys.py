@@ -69,17 +69,3 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
     mask = np.zeros(n_instances, dtype=bool)
     mask[np.random.default_rng(seed).permutation(n_instances)[:n_profiling]] = True
     return mask
-
-
-def repeats(codes: np.ndarray) -> np.ndarray:
-    """Mark each row whose code has stood in an earlier row, O(N log N).
-
-    Examples
-    --------
-    >>> repeats(np.array([7, 3, 7, 7])).tolist()
-    [False, False, True, True]
-    """
-    order = np.argsort(codes, kind="stable")
-    again = np.zeros(len(codes), dtype=bool)
-    again[order[1:]] = codes[order[1:]] == codes[order[:-1]]
-    return again

@@ -1,47 +1,32 @@
-"""Measured columns as numbers, and the rules that hold row by row."""
+"""Measured columns as numbers, checked value by value."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cobandit.faults import Fault
-from cobandit.tables.card import Card
+from cobandit.faults import Faults
 
 
-@dataclass(frozen=True)
-class Rule:
-    """What every value of a column has to satisfy; ``name`` is the key under which pandera reports it."""
+class Rule(NamedTuple):
+    """What values of a column may not be: which are refused, what is wrong with one, and what to do."""
 
-    name: str
-    test: Any
+    broken: Callable[[np.ndarray], np.ndarray]
     problem: str
     remedy: str
 
 
-FINITE = Rule("finite", np.isfinite, "{value} is not finite", "give the measured value or drop the row")
+MISSING = Rule(np.isnan, "the value is missing", "give the measured value or drop the row")
+FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value or drop the row")
 COST = Rule(
-    "positive cost",
-    lambda x: (x > 0) | np.isinf(x),
+    lambda x: x <= 0,
     "the cost {value} is not positive",
     "give what the evaluation cost, or drop the row; an evaluation that is free needs no budget",
 )
-LATENCY = Rule(
-    "positive latency",
-    lambda x: (x > 0) | np.isinf(x),
-    "the latency {value} is not positive, so it has no inverse",
-    "give the measured latency or drop the row",
-)
-UNIT = Rule(
-    "unit interval",
-    lambda x: x.between(0, 1) | np.isinf(x),
-    "the objective {value} is outside [0, 1]",
-    "rescale the column, or give the objective a transform in the card",
-)
-MISSING = Rule("not_nullable", None, "the value is missing", "give the measured value or drop the row")
 
 
 def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -68,98 +53,53 @@ def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     >>> as_numbers(pd.Series(["1.5", "2"]))[1].tolist()
     [True, True]
     """
-    kind = column.dtype
-    if pd.api.types.is_bool_dtype(kind) or (
-        pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind)
-    ):
+    types = pd.api.types
+    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):  # booleans too
         return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(len(column), dtype=bool)
     cells = column.astype(object)
     text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
     blank = cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).to_numpy(dtype=bool)
     known = ~cells.isna().to_numpy(dtype=bool) & ~blank
     plain = cells.where(cells.map(lambda cell: isinstance(cell, (str, bool)) or hasattr(cell, "__float__")))
+    plain = plain.mask(
+        cells.map(lambda cell: isinstance(cell, int) and abs(cell) > sys.float_info.max), np.inf
+    )
     values = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64)
     foreign = known & np.isnan(values)
     return values, foreign if foreign.any() else text & known
 
 
-def check_numbers(frame: pd.DataFrame, card: Card, source: str) -> tuple[dict[str, np.ndarray], list[Fault]]:
-    """Read the measured columns that are present and check each value by itself.
+def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np.ndarray | None:
+    """Read a measured column and check that each value is there, a number, finite, and as the rules say.
 
     Parameters
     ----------
-    frame : DataFrame with a default index, N rows
-    card : Card
-    source : str
-        What to call the frame in messages.
+    column : Series, length N
+    rules : iterable of Rule
+        What finite values also have to satisfy.
+    faults : Faults
+        Takes one fault for each rule that is broken, with the first row that breaks it.
 
     Returns
     -------
-    numbers : dict of str to array of float64, shape (N,)
-        The columns that have no fault.
-    faults : list of Fault
+    array of float64, shape (N,), or None if there is a fault
 
     Examples
     --------
-    >>> card = Card(
-    ...     name="toy", title="Toy", source="-", license="-", kind="synthetic", records="toy.csv",
-    ...     cost={"column": "usd", "unit": "USD"}, objectives=[{"name": "accuracy", "column": "ok"}],
-    ...     split={"profiling": 2},
-    ... )
-    >>> frame = pd.DataFrame({"usd": [1.0, 0.0], "ok": [True, False]})
-    >>> numbers, faults = check_numbers(frame, card, "toy.csv")
-    >>> sorted(numbers), faults[0].row, faults[0].column
-    (['ok'], 2, 'usd')
+    >>> faults = Faults("toy.csv")
+    >>> check_column(pd.Series([1.0, 0.0], name="usd"), [COST], faults)
+    >>> faults.found[0].row, faults.found[0].column
+    (2, 'usd')
     """
-    # pandera takes most of a second to import: only what validates pays for it
-    import pandera.pandas as pa
-
-    rules: dict[str, list[Rule]] = {card.cost.column: [COST]}
-    for objective in card.objectives:
-        rule = {"none": [UNIT], "inverse-percentile": [LATENCY]}.get(objective.transform, [])
-        rules.setdefault(objective.column, []).extend(rule)
-    rules = {column: [FINITE, *rule] for column, rule in rules.items() if column in frame}
-
-    faults = []
-    numbers = {}
-    foreign = {}
-    for column in rules:
-        numbers[column], foreign[column] = as_numbers(frame[column])
-        if foreign[column].any():
-            faults.append(_foreign(frame[column], foreign[column], source))
-    schema = pa.DataFrameSchema(
-        {
-            column: pa.Column(
-                float, [pa.Check(rule.test, name=rule.name) for rule in column_rules], nullable=False
-            )
-            for column, column_rules in rules.items()
-        }
-    )
-    try:
-        schema.validate(pd.DataFrame(numbers), lazy=True)
-    except pa.errors.SchemaErrors as error:
-        # a value that is no number reads as missing here and has been reported above
-        cases = error.failure_cases
-        cases = cases[[not foreign[c][int(i)] for c, i in zip(cases["column"], cases["index"], strict=True)]]
-        by_name = {rule.name: rule for column_rules in rules.values() for rule in column_rules} | {
-            MISSING.name: MISSING
-        }
-        for (column, check), group in cases.groupby(["column", "check"], sort=False):
-            first = group.loc[group["index"].astype(int).idxmin()]
-            broken, row = by_name[check], int(first["index"])
-            problem = broken.problem.format(value=float(numbers[column][row]))
-            faults.append(Fault(source, problem, broken.remedy, row + 1, column, len(group) - 1))
-    faulty = {fault.column for fault in faults}
-    return {column: values for column, values in numbers.items() if column not in faulty}, faults
-
-
-def _foreign(column: pd.Series, foreign: np.ndarray, source: str) -> Fault:
-    row = int(np.argmax(foreign))
-    return Fault(
-        source,
-        f"{column.iloc[row]!r} is text or another thing that is not a number",
-        "store the column as numbers, and leave out rows without a value",
-        row + 1,
-        str(column.name),
-        int(foreign.sum()) - 1,
-    )
+    values, foreign = as_numbers(column)
+    name, before = str(column.name), len(faults.found)
+    if foreign.any():
+        problem = f"{column.iloc[int(foreign.argmax())]!r} is text or another thing that is not a number"
+        faults.add(problem, "store the column as numbers, and leave out rows without a value", name, foreign)
+    broken = {rule: ~foreign & rule.broken(values) for rule in (MISSING, FINITE)}
+    broken |= {rule: ~foreign & np.isfinite(values) & rule.broken(values) for rule in rules}
+    for rule, rows in broken.items():
+        if rows.any():
+            problem = rule.problem.format(value=float(values[rows.argmax()]))
+            faults.add(problem, rule.remedy, name, rows)
+    return values if len(faults.found) == before else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,32 @@ MAX_DEPTH = 5
 """Deepest nesting; beyond a few levels the parser's time grows with the square of the depth."""
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """Safe loading that refuses a repeated key, of which YAML would silently keep the last."""
+class _NotPlain(Exception):
+    """What is wrong with a file that is YAML, and what to do."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Safe loading without aliases, deep nesting, and repeated keys, of which YAML would keep the last."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise _NotPlain("uses YAML aliases (*)", "write the values out")
+        self.depth += 1
+        if self.depth > MAX_DEPTH and not self.check_event(yaml.ScalarEvent):
+            raise _NotPlain(f"is nested more than {MAX_DEPTH} deep", "write its fields as they are")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                continue  # the base class refuses it
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", node.start_mark
-                )
-            seen.add(key)
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        # one that is not hashable is refused by the base class
+        repeated = [key for key, n in Counter(k for k in keys if isinstance(k, Hashable)).items() if n > 1]
+        if repeated:
+            problem = f"the key {repeated[0]!r} is given twice"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         return super().construct_mapping(node, deep)
 
 
@@ -70,22 +83,10 @@ def load_yaml(path: Path, what: str) -> Any:
         stop(path, f"the {what} cannot be read: {error.strerror}", "check its permissions")
     if len(content) > MAX_BYTES:
         stop(path, f"the {what} has more than the {MAX_BYTES:,} bytes that are read", f"shorten the {what}")
-    depth, aliases = 0, False
     try:
-        for event in yaml.parse(content, Loader=yaml.SafeLoader):
-            aliases |= isinstance(event, yaml.AliasEvent)
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if aliases or depth > MAX_DEPTH:
-                break
-        else:
-            return yaml.load(content, Loader=_UniqueKeyLoader)
+        return yaml.load(content, Loader=_PlainLoader)
+    except _NotPlain as error:
+        stop(path, f"the {what} {error.args[0]}", error.args[1])
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not text, or a date that is none
         problem = " ".join(str(error).split())[:300]
         stop(path, f"the {what} is not valid YAML: {problem}", "correct the file")
-    if aliases:
-        stop(path, f"the {what} uses YAML aliases (*)", "write the values out")
-    stop(
-        path,
-        f"the {what} is nested more than {MAX_DEPTH} deep",
-        f"a {what} is plain: write its fields as they are",
-    )

@@ -1,11 +1,12 @@
-"""Reads the records of a table from Parquet, CSV or JSON lines: only the columns that the card names."""
+"""Reads the records of a table from Parquet, CSV or JSON lines: only the columns that are wanted."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from itertools import count, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from cobandit.faults import Fault, TableError, refuse
+from cobandit.faults import Fault, TableError, refuse, stop
 from cobandit.tables import swebench
 from cobandit.tables.card import Card, read_card
 from cobandit.tables.table import EvaluationTable
 
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+"""What separates the columns of a text file, by its suffix."""
+
 LINES_AT_A_TIME = 50_000
-"""JSON lines parsed in one go: bounds memory, and keeps the parser's overhead per line small."""
+"""JSON lines held as dictionaries at a time."""
 
 
 def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationTable:
@@ -31,7 +35,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     path : str or Path
         A ``.parquet``, ``.csv`` or ``.jsonl`` file, or whatever the parser of the card's ``origin`` reads.
     card : str, Path or Card, optional
-        The card; by default the file of the same name with suffix ``.yml`` beside the records.
+        The card; by default the file of the same name with suffix ``.yml`` next to the records.
 
     Returns
     -------
@@ -52,50 +56,22 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     """
     path = Path(path)
     if not path.is_file():
-        refuse([Fault(str(path), "there is no such file", "check the path")])
+        stop(path, "there is no such file", "check the path")
     if not isinstance(card, Card):
         card = read_card(card if card is not None else path.with_suffix(".yml"))
     if not path.stat().st_size:
-        refuse([Fault(str(path), "the file is empty", "export it again, with its data")])
+        stop(path, "the file is empty", "export it again, with its data")
     _check_sum(path, card)
     notes: tuple[str, ...] = ()
     if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.parse(path)
     else:
-        readers = {".parquet": _read_parquet, ".csv": _read_csv, ".jsonl": _read_jsonl}
-        if path.suffix.lower() not in readers:
-            remedy = f"save the records as one of {', '.join(readers)}"
-            refuse([Fault(str(path), f"records with the suffix {path.suffix!r} cannot be read", remedy)])
-        frame = readers[path.suffix.lower()](path, card)
+        suffixes = (".parquet", ".csv", ".jsonl")
+        if path.suffix.lower() not in suffixes:
+            remedy = f"save the records as one of {', '.join(suffixes)}"
+            stop(path, f"records with the suffix {path.suffix!r} cannot be read", remedy)
+        frame = read_columns(path, ("config", "instance"), card.columns)
     return EvaluationTable.from_frame(frame, card, source=str(path), notes=notes)
-
-
-def load_card(path: str | Path) -> EvaluationTable:
-    """Read the table that a card describes: the records file it names, beside it.
-
-    Parameters
-    ----------
-    path : str or Path
-        The card.
-
-    Returns
-    -------
-    EvaluationTable
-
-    Raises
-    ------
-    TableError
-        As :func:`read`.
-
-    Examples
-    --------
-    >>> load_card("nowhere.yml")
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
-    """
-    card = read_card(path)
-    return read(Path(path).parent / card.records, card)
 
 
 def file_sha256(path: Path) -> str:
@@ -104,29 +80,56 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def read_columns(path: Path, names: Sequence[str], wanted: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a Parquet, CSV, TSV or JSON lines file that is not empty.
+
+    Parameters
+    ----------
+    path : Path
+        A file with the suffix of its format.
+    names : sequence of str
+        Columns that stay text, whatever a CSV file has in them.
+    wanted : sequence of str, optional
+        The columns to read, by default all.  All are read too if one of these is missing or there twice, so
+        that a message can say what there is.
+
+    Raises
+    ------
+    TableError
+        If the file is damaged or does not parse.
+
+    Examples
+    --------
+    >>> read_columns(Path("nowhere.parquet"), ["config"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: nowhere.parquet: the Parquet file is truncated or damaged ([Errno 2] ...
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _read_parquet(path, wanted)
+    if suffix == ".jsonl":
+        return _read_jsonl(path, wanted)
+    return _read_separated(path, SEPARATORS[suffix], names, wanted)
+
+
 def _check_sum(path: Path, card: Card) -> None:
-    if card.sha256 is None:
-        return
-    found = file_sha256(path)
+    found = file_sha256(path) if card.sha256 else None
     if found != card.sha256:
         problem = f"the file's sha256 is {found}, but the card of {card.name!r} says {card.sha256}"
-        remedy = (
-            "restore the file that the card describes, or put the new sum in the card if the change is meant"
-        )
-        refuse([Fault(str(path), problem, remedy)])
+        remedy = "restore the file that the card describes, or put the new sum in the card if it is meant"
+        stop(path, problem, remedy)
 
 
-def _wanted(names: list[str], card: Card) -> list[str] | None:
-    """Choose the columns to read; None, for all, if one is wrong: the message can then say what there is."""
-    sound = all(names.count(column) == 1 for column in card.columns)
-    return list(card.columns) if sound else None
+def _sound(there: Sequence[str], wanted: Sequence[str] | None) -> list[str] | None:
+    """Return the wanted columns, or None, for all, if one is not there exactly once."""
+    return list(wanted) if wanted and all(there.count(name) == 1 for name in wanted) else None
 
 
-def _read_parquet(path: Path, card: Card) -> pd.DataFrame:
+def _read_parquet(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
     try:
         file = pa.parquet.ParquetFile(path)
-        columns = _wanted(file.schema_arrow.names, card)
-        table = file.read(columns=columns)
+        table = file.read(columns=_sound(file.schema_arrow.names, wanted))
         for name, column in zip(table.column_names, table.columns, strict=True):
             try:
                 column.validate(full=True)  # the reader does not look whether text is UTF-8
@@ -136,77 +139,67 @@ def _read_parquet(path: Path, card: Card) -> pd.DataFrame:
         return table.to_pandas(ignore_metadata=True)
     except TableError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        problem = f"the Parquet file is truncated or damaged ({error})"
-        refuse([Fault(str(path), problem, "copy or export it again")])
-        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        stop(path, f"the Parquet file is truncated or damaged ({error})", "copy or export it again")
 
 
-def _read_csv(path: Path, card: Card) -> pd.DataFrame:
+def _read_separated(
+    path: Path, separator: str, names: Sequence[str], wanted: Sequence[str] | None
+) -> pd.DataFrame:
     """Read with types inferred, except that names stay text and dates are not guessed."""
-    parsing = pa.csv.ParseOptions(newlines_in_values=True)
+    parsing = pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     # one thread: the parser can then say in which row it failed
     serial = pa.csv.ReadOptions(use_threads=False)
-    text = {"config": pa.string(), "instance": pa.string()}
+    text = dict.fromkeys(names, pa.string())
     try:
         with pa.csv.open_csv(path, serial, parsing) as head:
-            columns = _wanted(head.schema.names, card)
+            columns = _sound(head.schema.names, wanted)
         while True:
             conversion = pa.csv.ConvertOptions(
                 include_columns=columns, column_types=text, null_values=[""], strings_can_be_null=False
             )
             table = pa.csv.read_csv(path, serial, parsing, conversion)
-            dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
-            if not dates:
+            dates = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
+            if dates <= set(text):
                 return table.to_pandas()
-            text.update({name: pa.string() for name in dates})
-    except pa.ArrowException as error:
+            text |= dict.fromkeys(dates, pa.string())
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         # the parser counts the header as its row 1
         found = re.search(r"Row #(\d+): (.*)", str(error), re.DOTALL)
         row, reason = (int(found[1]) - 1, found[2]) if found else (None, str(error))
-        problem = f"the CSV does not parse: {reason}"
+        problem = f"the {path.suffix[1:].upper()} does not parse: {reason}"
         refuse([Fault(str(path), problem, "correct the row or export the file again", row)])
         raise
 
 
-def _read_jsonl(path: Path, card: Card) -> pd.DataFrame:
-    """Read chunk by chunk, each as one JSON array; only a chunk that fails is parsed line by line."""
-    names: set[str] = set()
+def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
+    """Read chunk by chunk, which bounds memory to that of the wanted columns."""
+    names: dict[str, None] = {}
     chunks = []
     try:
         with path.open(encoding="utf-8-sig") as file:
-            for start in count(1, LINES_AT_A_TIME):
-                lines = list(islice(file, LINES_AT_A_TIME))
-                if not lines:
-                    break
-                records = _parse_lines(path, start, lines)
-                names.update(*records)
-                columns = {c: [record.get(c) for record in records] for c in card.columns if c in names}
-                chunks.append(pd.DataFrame(columns, index=range(len(records))))
+            records = _json_objects(path, file)
+            while chunk := list(islice(records, LINES_AT_A_TIME)):
+                names |= dict.fromkeys(name for record in chunk for name in record)
+                columns = {c: [record.get(c) for record in chunk] for c in wanted or names if c in names}
+                chunks.append(pd.DataFrame(columns, index=range(len(chunk))))
     except UnicodeError as error:  # also half a character, written as an escape
-        refuse([Fault(str(path), f"the file is not UTF-8 text: {error}", "save it as UTF-8")])
-    frame = pd.concat(chunks, ignore_index=True)
-    if _wanted(list(names), card) is None:
-        frame = frame.reindex(columns=[*frame, *sorted(names - {*frame})])
-    return frame
+        stop(path, f"the file is not UTF-8 text: {error}", "save it as UTF-8")
+    frame = pd.concat(chunks, ignore_index=True) if chunks else pd.DataFrame()
+    return frame if _sound(list(names), wanted) else frame.reindex(columns=[*names])
 
 
-def _parse_lines(path: Path, start: int, lines: list[str]) -> list[dict[str, Any]]:
-    """Parse lines of which the first has number ``start``; blank ones are skipped."""
-    filled = [line for line in lines if not line.isspace()]
-    try:
-        records = json.loads(f"[{','.join(filled)}]")
-        if len(records) == len(filled) and all(type(record) is dict for record in records):
-            return records
-    except json.JSONDecodeError:
-        pass
-    for number, line in enumerate(lines, start):
-        problem = None
+def _json_objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Parse line by line; blank ones are skipped."""
+    for number, line in enumerate(lines, 1):
+        if line.isspace():
+            continue
         try:
-            if not line.isspace() and not isinstance(json.loads(line), dict):
-                problem = f"line {number} is not a JSON object"
+            record, problem = json.loads(line), "is not a JSON object"
         except json.JSONDecodeError as error:
-            problem = f"line {number} is not JSON: {error.msg} at character {error.pos + 1}"
-        if problem:
-            refuse([Fault(str(path), problem, "correct the line or export the file again")])
-    raise AssertionError("lines that parse one by one parse together")
+            record, problem = None, f"is not JSON: {error.msg} at character {error.pos + 1}"
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, or of brackets
+            record, problem = None, f"cannot be read: {error}"
+        if not isinstance(record, dict):
+            stop(path, f"line {number} {problem}", "correct the line or export the file again")
+        yield record

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobandit.faults import Fault, TableError, nearest, refuse
-from cobandit.tables import transforms
+from cobandit.faults import Faults, TableError, nearest, refuse
 from cobandit.tables.card import Card
-from cobandit.tables.keys import Keys, encode, profiling_mask, repeats
-from cobandit.tables.numeric import check_numbers
+from cobandit.tables.keys import Keys, encode, profiling_mask
+from cobandit.tables.numeric import COST, check_column
+from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2
 MIN_INSTANCES = 2
@@ -29,6 +29,11 @@ class Records(NamedTuple):
     costs: npt.NDArray[np.float64]  # (N,), in the card's unit
     rewards: npt.NDArray[np.float64]  # (N, D), in [0, 1]
     profiling: npt.NDArray[np.bool_]  # (N,)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Records:
+        """Records of some of the rows, given by their numbers in the order wanted."""
+        names = ("configs", "instances")
+        return self._replace(**{key: x[rows] for key, x in self._asdict().items() if key not in names})
 
 
 def validate(
@@ -85,40 +90,37 @@ def validate(
 rows) -> rescale the column, or give the objective a transform in the card
     """
     frame = frame.set_axis(frame.columns.map(str), axis=1)
-    faults = _check_columns(frame, card, source)
+    faults = Faults(source)
+    _check_columns(frame, card, faults)
     if not len(frame):
-        refuse([*faults, Fault(source, "the table has no rows", "export it again, with its data")])
-    frame = frame.loc[:, frame.columns.isin(card.columns) & ~frame.columns.duplicated()].reset_index(
-        drop=True
-    )
-    numbers, more = check_numbers(frame, card, source)
-    faults += more
+        faults.add("the table has no rows", "export it again, with its data")
+        refuse(faults.found)
+    wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
+    frame = frame.loc[:, wanted].reset_index(drop=True)
+    numbers = _check_measures(frame, card, faults)
     if not {"config", "instance"} <= set(frame.columns):
-        refuse(faults)
-    configs, instances, more = _check_keys(frame, source)
-    faults += more
-    faults += _check_arms(frame, card, configs, source)
-    if more:
-        refuse(faults)
+        refuse(faults.found)
+    configs, instances = (_encode(frame[column], faults) for column in ("config", "instance"))
+    _check_arms(frame, card, configs, faults)
+    _check_keys(configs, instances, faults)
 
     mask = profiling_mask(len(instances.labels), card.split.profiling, card.split.seed)
     profiling = mask[instances.codes]
-    faults += _check_split(configs, profiling, card, source)
-    rewards, limits, more = _rewards(numbers, profiling, card, source)
-    refuse(faults + more)
+    _check_split(configs, profiling, card, faults)
+    rewards, limits = _rewards(numbers, profiling, card, faults)
+    refuse(faults.found)
 
     order = np.lexsort((instances.codes, configs.codes))
-    arm = configs.codes[order]
     records = Records(
         configs.labels,
         instances.labels,
-        arm,
-        instances.codes[order],
-        numbers[card.cost.column][order],
-        np.ascontiguousarray(rewards[order]),
-        profiling[order],
-    )
-    first = order[np.flatnonzero(np.diff(arm, prepend=-1))]
+        configs.codes,
+        instances.codes,
+        numbers[card.cost.column],
+        rewards,
+        profiling,
+    ).take(order)
+    first = order[np.flatnonzero(np.diff(records.arm, prepend=-1))]
     arms = frame.loc[first, list(card.arms)].set_axis(
         pd.Index(configs.labels, name="config", dtype=object), axis=0
     )
@@ -132,118 +134,112 @@ rows) -> rescale the column, or give the objective a transform in the card
     return records, arms, limits, pd.DataFrame(raw, index=arms.index)
 
 
-def _check_columns(frame: pd.DataFrame, card: Card, source: str) -> list[Fault]:
+def _check_columns(frame: pd.DataFrame, card: Card, faults: Faults) -> None:
     known = list(frame.columns)
-    faults = []
     for column in card.columns:
         if known.count(column) > 1:
-            faults.append(
-                Fault(source, "the column stands in the file more than once", "keep one", column=column)
-            )
+            faults.add("the column stands in the file more than once", "keep one", column)
         if column not in known:
             spare = [name for name in known if name not in card.columns]
             remedy = nearest(column, spare) + f"add it, or name another column in the card; there are {known}"
-            faults.append(Fault(source, "the column is missing", remedy, column=column))
-    return faults
+            faults.add("the column is missing", remedy, column)
 
 
-def _check_keys(frame: pd.DataFrame, source: str) -> tuple[Keys, Keys, list[Fault]]:
-    """Names of configurations and instances: present, at least two configurations, no pair twice."""
-    faults = []
-    keys = []
-    for column in ("config", "instance"):
-        try:
-            keys.append(encode(frame[column]))
-        except TypeError:  # factorize cannot hash lists and dictionaries
-            remedy = "give each a plain name, text or number"
-            faults.append(Fault(source, "the names are lists or other nested values", remedy, column=column))
-            keys.append(Keys((), np.zeros(len(frame), dtype=np.int64)))
-            continue
-        missing = keys[-1].codes < 0
-        if missing.any():
-            row = int(np.argmax(missing)) + 1
-            remedy = f"give the row its {column}, or drop it"
-            faults.append(Fault(source, "the name is missing", remedy, row, column, int(missing.sum()) - 1))
-    configs, instances = keys
-    if faults:
-        return configs, instances, faults
-    if len(configs.labels) < MIN_ARMS:
-        problem = f"there is only one configuration, {configs.labels[0]!r}"
-        faults.append(Fault(source, problem, "choosing needs at least two", column="config"))
-    again = repeats(configs.codes * len(instances.labels) + instances.codes)
-    if again.any():
-        row = int(np.argmax(again))
-        pair = (configs.labels[configs.codes[row]], instances.labels[instances.codes[row]])
-        first = int(
-            np.argmax((configs.codes == configs.codes[row]) & (instances.codes == instances.codes[row]))
+def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str, np.ndarray]:
+    """Read the cost column and those of the objectives, and return those without a fault."""
+    rules = {card.cost.column: [COST]}
+    for objective in card.objectives:
+        rule = TRANSFORMS[objective.transform].rule
+        rules.setdefault(objective.column, []).extend([rule] if rule else [])
+    columns = {name: check_column(frame[name], rules[name], faults) for name in rules if name in frame}
+    return {name: values for name, values in columns.items() if values is not None}
+
+
+def _encode(column: pd.Series, faults: Faults) -> Keys:
+    """Read the names of configurations or instances; where there is none, the code is -1."""
+    name = str(column.name)
+    try:
+        keys = encode(column)
+    except TypeError:  # factorize cannot hash lists and dictionaries
+        faults.add(
+            "the names are lists or other nested values", "give each a plain name, text or number", name
         )
-        problem = f"(config, instance) = {pair} stands already in"
-        remedy = "keep one of them, or give repeated evaluations instance names of their own"
-        faults.append(Fault(source, problem, remedy, row + 1, "instance", int(again.sum()) - 1, first + 1))
-    return configs, instances, faults
+        return Keys((), np.full(len(column), -1))
+    missing = keys.codes < 0
+    if missing.any():
+        faults.add("the name is missing", f"give the row its {name}, or drop it", name, missing)
+    return keys
 
 
-def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, source: str) -> list[Fault]:
+def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) -> None:
     """Descriptive columns: one value in all rows of a configuration, missing counting as a value."""
-    faults = []
-    named = configs.codes >= 0
-    arm, first = np.unique(configs.codes[named], return_index=True)
-    leader = np.zeros(len(configs.labels) + 1, dtype=np.int64)
-    leader[arm] = np.flatnonzero(named)[first]
     for column in [column for column in card.arms if column in frame]:
         try:
-            codes, _ = pd.factorize(frame[column])
+            codes = pd.Series(pd.factorize(frame[column])[0])
         except TypeError:
             remedy = "store plain text or numbers, or take it out of the card's arms"
-            faults.append(Fault(source, "the column holds nested values", remedy, column=column))
+            faults.add("the column holds nested values", remedy, column)
             continue
-        differs = named & (codes != codes[leader[configs.codes]])
+        first = codes.groupby(configs.codes).transform("first")
+        differs = (configs.codes >= 0) & (codes != first).to_numpy()
         if differs.any():
-            row = int(np.argmax(differs))
-            config = configs.labels[configs.codes[row]]
-            start = int(leader[configs.codes[row]])
+            row = int(differs.argmax())
+            config = configs.codes[row]
+            start = int((configs.codes == config).argmax())
             values = frame[column].iloc[[row, start]].tolist()  # Python's own numbers, to be shown
-            problem = f"{values[0]!r} describes {config!r}, but {values[1]!r} does in"
-            remedy = (
-                "give a configuration one value, split it in two, or take the column out of the card's arms"
-            )
-            faults.append(Fault(source, problem, remedy, row + 1, column, int(differs.sum()) - 1, start + 1))
-    return faults
+            problem = f"{values[0]!r} describes {configs.labels[config]!r}, but {values[1]!r} does in"
+            remedy = "give a configuration one value, split it, or take the column out of the card's arms"
+            faults.add(problem, remedy, column, differs, start + 1)
 
 
-def _check_split(configs: Keys, profiling: np.ndarray, card: Card, source: str) -> list[Fault]:
+def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
+    """At least two configurations, no pair twice; without sound keys nothing further can be checked."""
+    if min(configs.codes.min(), instances.codes.min()) < 0:
+        refuse(faults.found)
+    if len(configs.labels) < MIN_ARMS:
+        problem = f"there is only one configuration, {configs.labels[0]!r}"
+        faults.add(problem, "choosing needs at least two", "config")
+    pairs = pd.DataFrame({"config": configs.codes, "instance": instances.codes})
+    again = pairs.duplicated().to_numpy()
+    if again.any():
+        config, instance = pair = pairs.iloc[again.argmax()]
+        first = int((pairs == pair).all(axis=1).to_numpy().argmax())
+        names = (configs.labels[config], instances.labels[instance])
+        remedy = "keep one of them, or give repeated evaluations instance names of their own"
+        faults.add(f"(config, instance) = {names} stands already in", remedy, "instance", again, first + 1)
+    if len(configs.labels) < MIN_ARMS or again.any():
+        refuse(faults.found)
+
+
+def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
     """Either split of each arm holds at least two instances."""
     n_arms = len(configs.labels)
     known = np.bincount(configs.codes[profiling], minlength=n_arms)
     held_out = np.bincount(configs.codes[~profiling], minlength=n_arms)
     short = np.flatnonzero(np.minimum(known, held_out) < MIN_INSTANCES)
-    if not len(short):
-        return []
-    arm = short[0]
-    others = f" (and {len(short) - 1} more configurations)" if len(short) > 1 else ""
-    problem = (
-        f"configuration {configs.labels[arm]!r} has {known[arm]} profiling and {held_out[arm]} evaluation "
-    )
-    problem += f"instances, of which either has to be {MIN_INSTANCES} at least{others}"
-    remedy = f"add instances, drop it, or change the card's split.profiling, now {card.split.profiling}"
-    return [Fault(source, problem, remedy, column="instance")]
+    if len(short):
+        arm = short[0]
+        there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
+        others = f" (and {len(short) - 1} more configurations)" if len(short) > 1 else ""
+        least = f"of which either has to be {MIN_INSTANCES} at least{others}"
+        remedy = f"add instances, drop it, or change the card's split.profiling, now {card.split.profiling}"
+        faults.add(f"configuration {configs.labels[arm]!r} has {there}, {least}", remedy, "instance")
 
 
 def _rewards(
-    numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, source: str
-) -> tuple[np.ndarray, dict[str, tuple[float, float]], list[Fault]]:
+    numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, faults: Faults
+) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
     """Fit and apply the transforms of the objectives whose columns are sound."""
     rewards = np.full((len(profiling), len(card.objectives)), np.nan)
     limits: dict[str, tuple[float, float]] = {}
-    faults = []
     for d, objective in enumerate(card.objectives):
         if objective.column not in numbers or not profiling.any():
             continue
-        values = numbers[objective.column]
-        limits[objective.name] = transforms.limits(objective, values[profiling])
+        values, transform = numbers[objective.column], TRANSFORMS[objective.transform]
+        limits[objective.name] = transform.fit(values[profiling], objective.low, objective.high)
         try:
-            rewards[:, d] = transforms.apply(objective, values, limits[objective.name])
+            rewards[:, d] = transform.apply(values, *limits[objective.name])
         except TableError as error:
             remedy = "take another column or transform for this objective, or leave it out of the card"
-            faults.append(Fault(source, str(error), remedy, column=objective.column))
-    return rewards, limits, faults
+            faults.add(str(error), remedy, objective.column)
+    return rewards, limits

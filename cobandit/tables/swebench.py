@@ -13,12 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.faults import Fault, refuse
+from cobandit.faults import stop
 
 BOARD = "bash-only"
 
 TOLERANCE = 1.0
 """Largest accepted difference, in percentage points, between published and recomputed resolved rate."""
+
+REMEDY = "use the file at the commit that the dataset card names"
 
 COLUMNS = {"resolved": "resolved", "cost_usd": "cost", "api_calls": "api_calls"}
 """Our column: its key in an instance's record."""
@@ -49,12 +51,12 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
-        refuse([_fault(path, f"the file is not JSON: {error}")])
+        stop(path, f"the file is not JSON: {error}", REMEDY)
     try:
         (board,) = (board for board in content["leaderboards"] if board["name"] == BOARD)
         entries = [(entry["name"], entry) for entry in board["results"]]
     except (KeyError, TypeError, ValueError):
-        refuse([_fault(path, f"there is no single board {BOARD!r} with named results")])
+        stop(path, f"there is no single board {BOARD!r} with named results", REMEDY)
     parts = []
     without_rows = []
     notes = []
@@ -71,11 +73,10 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
             continue
         parts.append(part)
     if not parts:
-        refuse([_fault(path, f"no entry of board {BOARD!r} has usable per-instance rows")])
+        stop(path, f"no entry of board {BOARD!r} has usable per-instance rows", REMEDY)
     if without_rows:
-        notes.append(
-            f"dropped {len(without_rows)} entries without per-instance rows: {', '.join(without_rows)}"
-        )
+        names = ", ".join(without_rows)
+        notes.append(f"dropped {len(without_rows)} entries without per-instance rows: {names}")
     return pd.concat(parts, ignore_index=True), tuple(notes)
 
 
@@ -93,14 +94,9 @@ def _rows(path: Path, name: str, entry: dict[str, Any], details: Any) -> pd.Data
             "date": entry["date"],
         }
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        refuse(
-            [_fault(path, f"entry {name!r} is not laid out as expected ({type(error).__name__}: {error})")]
-        )
+        problem = f"entry {name!r} is not laid out as expected ({type(error).__name__}: {error})"
+        stop(path, problem, REMEDY)
     strange = [value for value in rows["resolved"] if not isinstance(value, bool)]
     if strange or not isinstance(rate, (int, float)):
-        refuse([_fault(path, f"entry {name!r}: 'resolved' is not true or false ({strange[:1] or rate})")])
+        stop(path, f"entry {name!r}: 'resolved' is not true or false ({strange[:1] or rate})", REMEDY)
     return pd.DataFrame({"config": name, "instance": list(details), **rows, **about})
-
-
-def _fault(path: Path, problem: str) -> Fault:
-    return Fault(str(path), problem, "use the file at the commit that the dataset card names")

@@ -13,10 +13,9 @@ import pandas as pd
 from cobandit._check import choice
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.faults import TableError
+from cobandit.faults import stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
-from cobandit.tables.keys import repeats
 from cobandit.tables.query import matching
 from cobandit.tables.schema import MIN_ARMS, Records, validate
 
@@ -183,21 +182,20 @@ class EvaluationTable:
     @cached_property
     def costs(self) -> np.ndarray:
         """Mean cost of each arm in the profiling split, float64 of shape (K,), in the user's unit."""
-        chosen = self._records.profiling
-        arm, costs = self._records.arm[chosen], self._records.costs[chosen]
-        return _frozen(_arm_means(arm, costs[:, None], self.n_arms)[:, 0])
+        seen = self._of_split("profiling")
+        return _frozen(_arm_means(seen, seen.costs[:, None])[:, 0])
 
     @cached_property
     def cost_range(self) -> tuple[float, float]:
         """Smallest and largest cost of a single evaluation in the profiling split, in the user's unit."""
-        costs = self._records.costs[self._records.profiling]
+        costs = self._of_split("profiling").costs
         return float(costs.min()), float(costs.max())
 
     @cached_property
     def means(self) -> np.ndarray:
         """Mean reward of each arm in the evaluation split, float64 of shape (K, D)."""
-        chosen = ~self._records.profiling
-        return _frozen(_arm_means(self._records.arm[chosen], self._records.rewards[chosen], self.n_arms))
+        held_out = self._of_split("evaluation")
+        return _frozen(_arm_means(held_out, held_out.rewards))
 
     @cached_property
     def problem(self) -> Problem:
@@ -207,14 +205,13 @@ class EvaluationTable:
     @cached_property
     def feedback(self) -> Feedback:
         """The evaluation rows, arm after arm, as arrays that cannot be written to."""
-        chosen = ~self._records.profiling
-        counts = np.bincount(self._records.arm[chosen], minlength=self.n_arms)
-        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-        rewards = np.ascontiguousarray(self._records.rewards[chosen])
-        return Feedback(_frozen(self._records.costs[chosen]), _frozen(rewards), _frozen(offsets))
+        held_out = self._of_split("evaluation")
+        offsets = np.searchsorted(held_out.arm, np.arange(self.n_arms + 1)).astype(np.int64)
+        rewards = np.ascontiguousarray(held_out.rewards)
+        return Feedback(_frozen(held_out.costs), _frozen(rewards), _frozen(offsets))
 
     def summary(self, split: str = "all") -> pd.DataFrame:
-        """One row a configuration, over the instances of one split or of both.
+        """One row per configuration, over the instances of one split or of both.
 
         Parameters
         ----------
@@ -232,21 +229,23 @@ class EvaluationTable:
         CobanditError
             If there is no such split.
         """
-        choice(split, "split", ("all", "evaluation", "profiling"))
-        records = self._records
-        rows = records.profiling if split == "profiling" else ~records.profiling
-        if split == "all":
-            rows = np.ones_like(rows)
-        arm, rewards = records.arm[rows], _arm_means(records.arm[rows], records.rewards[rows], self.n_arms)
+        records = self._of_split(choice(split, "split", ("all", "evaluation", "profiling")))
+        rewards = _arm_means(records, records.rewards)
         return pd.DataFrame(
             {
                 **{name: rewards[:, d] for d, name in enumerate(self.objectives)},
-                "cost": _arm_means(arm, records.costs[rows][:, None], self.n_arms)[:, 0],
-                "instances": np.bincount(arm, minlength=self.n_arms),
+                "cost": _arm_means(records, records.costs[:, None])[:, 0],
+                "instances": np.bincount(records.arm, minlength=self.n_arms),
                 "on_front": pareto_mask(rewards),
             },
             index=self._arms.index,
         )
+
+    def _of_split(self, split: str) -> Records:
+        """Records of one split, or of both: ``"all"``."""
+        if split == "all":
+            return self._records
+        return self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))
 
     def within_profiling(self) -> EvaluationTable:
         """Return the table in which the profiling split also stands for the evaluation split.
@@ -258,20 +257,9 @@ class EvaluationTable:
         -------
         EvaluationTable
         """
-        records = self._records
-        rows = np.flatnonzero(records.profiling)
-        rows = np.tile(rows, 2)[np.argsort(np.tile(records.arm[rows], 2), kind="stable")]
-        seen = records.arm[rows] * len(records.instances) + records.instance[rows]
-        doubled = Records(
-            records.configs,
-            records.instances,
-            records.arm[rows],
-            records.instance[rows],
-            records.costs[rows],
-            records.rewards[rows],
-            ~repeats(seen),  # the first of a pair is the profiling row, the second the evaluation row
-        )
-        return EvaluationTable(self.card, self.notes, doubled, self._arms, self._limits, self._raw)
+        rows = np.repeat(np.flatnonzero(self._records.profiling), 2)
+        twice = self._records.take(rows)._replace(profiling=np.arange(len(rows)) % 2 == 0)
+        return EvaluationTable(self.card, self.notes, twice, self._arms, self._limits, self._raw)
 
     def subset(self, query: str) -> EvaluationTable:
         """Keep the configurations that a query on their descriptive columns selects.
@@ -296,25 +284,12 @@ class EvaluationTable:
         """
         keep = matching(self._arms.reset_index(), query, self.name)
         if keep.sum() < MIN_ARMS:
-            left = f"{int(keep.sum())} of {self.n_arms} configurations"
-            raise TableError(
-                f"subset {query!r} of {self.name} leaves {left} -> widen it: choosing needs two at least"
-            )
-        records = self._records
+            problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
+            stop(f"subset {query!r} of {self.name}", problem, "widen it: choosing needs two at least")
         number = np.cumsum(keep) - 1
-        chosen = keep[records.arm]
-        left_over = Records(
-            tuple(np.array(records.configs, dtype=object)[keep]),
-            records.instances,
-            number[records.arm[chosen]],
-            *(
-                array[chosen]
-                for array in (records.instance, records.costs, records.rewards, records.profiling)
-            ),
-        )
-        return EvaluationTable(
-            self.card, self.notes, left_over, self._arms[keep], self._limits, self._raw[keep]
-        )
+        kept = self._records.take(np.flatnonzero(keep[self._records.arm]))
+        kept = kept._replace(configs=tuple(self._arms.index[keep]), arm=number[kept.arm])
+        return EvaluationTable(self.card, self.notes, kept, self._arms[keep], self._limits, self._raw[keep])
 
     def for_objectives(self, *names: str) -> EvaluationTable:
         """Keep some of the objectives, in the order given; transforms, split and costs stay as they are.
@@ -338,7 +313,7 @@ class EvaluationTable:
         places = [self.objectives.index(choice(name, "objective", self.objectives)) for name in names]
         card = self.card.model_copy(update={"objectives": [self.card.objectives[d] for d in places]})
         records = self._records._replace(rewards=np.ascontiguousarray(self._records.rewards[:, places]))
-        limits = {name: self._limits[name] for name in names if name in self._limits}
+        limits = {name: self._limits[name] for name in names}
         raw = self._raw[[objective.column for objective in card.objectives]]
         return EvaluationTable(card, self.notes, records, self._arms, limits, raw)
 
@@ -348,8 +323,8 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _arm_means(arm: np.ndarray, values: np.ndarray, n_arms: int) -> np.ndarray:
-    """Mean of the rows of ``values`` (N, D) of each arm, as (K, D)."""
-    counts = np.bincount(arm, minlength=n_arms)
-    sums = [np.bincount(arm, weights=values[:, d], minlength=n_arms) for d in range(values.shape[1])]
+def _arm_means(records: Records, values: np.ndarray) -> np.ndarray:
+    """Mean over the rows of each arm of ``values``, shape (N, D), as (K, D)."""
+    counts = np.bincount(records.arm, minlength=len(records.configs))
+    sums = [np.bincount(records.arm, weights=column, minlength=len(counts)) for column in values.T]
     return np.stack(sums, axis=1) / counts[:, None]

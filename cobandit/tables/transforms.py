@@ -1,4 +1,4 @@
-"""How a measured column becomes an objective in [0, 1] that is maximised.
+"""How a measured column becomes an objective in [0, 1] that is maximised: one entry of ``TRANSFORMS`` each.
 
 ======================  ==========================================================
 ``none``                x, which has to be in [0, 1] already
@@ -13,10 +13,42 @@ evaluation split has no say in how it is scored; what it holds beyond the limits
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from cobandit.faults import TableError
-from cobandit.tables.card import Objective
+from cobandit.tables.numeric import Rule
+
+
+class Transform(NamedTuple):
+    """One way to turn a column into an objective.
+
+    Parameters
+    ----------
+    fit : callable
+        ``fit(profiling, low, high)`` gives the two values of the column that score 1 and 0, from its values
+        in the profiling split, shape (n,), all configurations together, and the card's percentiles.
+    apply : callable
+        ``apply(values, one, zero)`` gives the scores of values, given the values that score 1 and 0;
+        TableError if no scale can be made of these.
+    rule : Rule, optional
+        What every value of the column has to satisfy.
+    percentiles : bool
+        Whether ``fit`` uses ``low`` and ``high``; if not, a card that gives them is refused.
+
+    Examples
+    --------
+    >>> fit, apply, *_ = TRANSFORMS["inverse-percentile"]
+    >>> fit(np.array([3.0, 1.0, 2.0]), 0, 50)
+    (1.0, 2.0)
+    """
+
+    fit: Callable[[np.ndarray, float, float], tuple[float, float]]
+    apply: Callable[[np.ndarray, float, float], np.ndarray]
+    rule: Rule | None = None
+    percentiles: bool = False
 
 
 def inverse_percentile(values: np.ndarray, tau_low: float, tau_high: float) -> np.ndarray:
@@ -52,7 +84,7 @@ def inverse_percentile(values: np.ndarray, tau_low: float, tau_high: float) -> n
 
 
 def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.ndarray:
-    """Turn a quantity to be minimised around: 1 at ``smallest`` or below, 0 at ``largest`` or above.
+    """Reverse a quantity that is to be minimised: 1 at ``smallest`` or below, 0 at ``largest`` or above.
 
     Raises
     ------
@@ -70,46 +102,34 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
     return (largest - np.clip(np.asarray(values, dtype=np.float64), smallest, largest)) / spread
 
 
-def limits(objective: Objective, profiling: np.ndarray) -> tuple[float, float]:
-    """Fit a transform: the two values of the column that become 1 and 0 (for ``none``, 1 and 0 themselves).
-
-    Parameters
-    ----------
-    objective : Objective
-        The card's entry.
-    profiling : array of float, shape (n,)
-        The column's values in the profiling split, all configurations together.
-
-    Examples
-    --------
-    >>> speed = Objective(name="speed", column="seconds", transform="inverse-percentile", low=0, high=50)
-    >>> limits(speed, np.array([3.0, 1.0, 2.0]))
-    (1.0, 2.0)
-    """
-    if objective.transform == "inverse-percentile":
-        low, high = np.percentile(profiling, [objective.low, objective.high], method="linear")
-    elif objective.transform == "negate-minmax":
-        low, high = profiling.min(), profiling.max()
-    else:
-        low, high = 1.0, 0.0
-    return float(low), float(high)
+def _percentiles(profiling: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    tau_low, tau_high = np.percentile(profiling, [low, high], method="linear")
+    return float(tau_low), float(tau_high)
 
 
-def apply(objective: Objective, values: np.ndarray, fitted: tuple[float, float]) -> np.ndarray:
-    """Apply the transform of a card's objective with the limits that :func:`limits` found.
-
-    Raises
-    ------
-    TableError
-        If the limits do not differ.
-
-    Examples
-    --------
-    >>> apply(Objective(name="accuracy", column="correct"), np.array([0.0, 1.0]), (1.0, 0.0))
-    array([0., 1.])
-    """
-    if objective.transform == "inverse-percentile":
-        return inverse_percentile(values, *fitted)
-    if objective.transform == "negate-minmax":
-        return negate_minmax(values, *fitted)
-    return np.asarray(values, dtype=np.float64)
+TRANSFORMS: dict[str, Transform] = {
+    "none": Transform(
+        fit=lambda profiling, low, high: (1.0, 0.0),
+        apply=lambda values, one, zero: values,
+        rule=Rule(
+            lambda x: (x < 0) | (x > 1),
+            "the objective {value} is outside [0, 1]",
+            "rescale the column, or give the objective a transform in the card",
+        ),
+    ),
+    "inverse-percentile": Transform(
+        fit=_percentiles,
+        apply=inverse_percentile,
+        rule=Rule(
+            lambda x: x <= 0,
+            "the latency {value} is not positive, so it has no inverse",
+            "give the measured latency or drop the row",
+        ),
+        percentiles=True,
+    ),
+    "negate-minmax": Transform(
+        fit=lambda profiling, low, high: (float(profiling.min()), float(profiling.max())),
+        apply=negate_minmax,
+    ),
+}
+"""Every transform by the name that a card gives it; an entry here is all that a new one needs."""

@@ -13,7 +13,7 @@ from pooch import hashes
 
 from cobandit.errors import DatasetUnavailable
 from cobandit.faults import TableError
-from cobandit.tables import available, datasets, fetch, load, swebench, synthetic
+from cobandit.tables import available, datasets, fetch, load, swebench
 from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.readers import file_sha256
@@ -25,7 +25,7 @@ MIRROR = Path(os.environ.get("COBANDIT_MIRROR", BESIDE))  # as the tests were st
 
 @pytest.fixture
 def mirror(monkeypatch):
-    """The directory with the original records: COBANDIT_MIRROR, or shared data beside the checkout."""
+    """The directory with the original records: COBANDIT_MIRROR, or shared data next to the checkout."""
     if not (MIRROR / SWEBENCH / "leaderboards.json").is_file():
         pytest.skip(f"COBANDIT_MIRROR names no directory with {SWEBENCH}/leaderboards.json")
     monkeypatch.setenv("COBANDIT_MIRROR", str(MIRROR))
@@ -51,11 +51,11 @@ def offline(monkeypatch, tmp_path):
 
 def test_datasets_lists_licence_and_attribution():
     listed = datasets().set_index("name")
-    assert {SWEBENCH, synthetic.NAME} <= set(listed.index)
+    assert {SWEBENCH, "synthetic-24"} <= set(listed.index)
     assert listed.loc[SWEBENCH, "license"] == "CC BY-NC 4.0"
     assert "SWE-bench" in listed.loc[SWEBENCH, "attribution"]
-    assert listed.loc[synthetic.NAME, "kind"] == "synthetic"
-    assert listed.loc[synthetic.NAME, "availability"] == "bundled"
+    assert listed.loc["synthetic-24", "kind"] == "synthetic"
+    assert listed.loc["synthetic-24", "availability"] == "bundled"
 
 
 def test_every_card_is_named_as_its_file():

@@ -22,7 +22,7 @@ from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS
 from cobandit.tables.importers import import_logs as import_new
 from cobandit.tables.importers.runs import settings_of
-from cobandit.tables.importers.tokens import by_characters, counter
+from cobandit.tables.importers.tokens import by_characters, token_counter
 
 import_logs = partial(import_new, force=True)  # the same name again and again
 
@@ -237,11 +237,11 @@ def test_characters_as_tokens(text, tokens):
 def test_a_tokenizer_needs_its_package_and_its_file(tmp_path, monkeypatch):
     file = tmp_path / "tokenizer.json"
     with pytest.raises(CobanditError, match="no such tokenizer"):
-        counter(file)
+        token_counter(file)
     file.write_text("{}")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(CobanditError, match="pip install tokenizers"):
-        counter(file)
+        token_counter(file)
 
 
 def test_a_tokenizer_counts(here):
@@ -257,7 +257,7 @@ def test_a_tokenizer_counts(here):
     assert imported.table.card.cost.unit == "tokens (tokenizer.json)"
     Path("tokenizer.json").write_text("[1, 2]")
     with pytest.raises(CobanditError, match=r"no tokenizer\.json"):
-        counter(Path("tokenizer.json"))
+        token_counter(Path("tokenizer.json"))
 
 
 # ----------------------------------------------------------------------------- Inspect AI
@@ -371,7 +371,7 @@ def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
             assert row["score"] == np.mean([one.right for one in pair])
             assert row["tokens"] == np.mean([one.tokens for one in pair])
             assert row["seconds"] == pytest.approx(np.mean([one.seconds for one in pair]))
-    assert any("are averaged, 2 to 2 to a row" in line for line in imported.report)
+    assert any("are averaged, 2 to 2 per row" in line for line in imported.report)
     assert "are averaged" in Path("my.yml").read_text()
     apart = import_logs("inspect", ["json"], "my.parquet", repeats="separate")
     assert list(apart.table.n_instances) == [12, 12] and "0, epoch 2" in set(apart.table.rows["instance"])

@@ -150,8 +150,8 @@ BAD = {
     "lm-eval: not text": (write(SAMPLES, b"\xff\xfe\x00"), LM, "not JSON"),
     "lm-eval: of something else": (write(SAMPLES, '{"a": 1}\n'), LM, "line 1: the field 'doc_id' is missing"),
     "lm-eval: a list": (write(SAMPLES, "[1]\n"), LM, "line 1: "),
-    "lm-eval: no results": (drop(RESULTS), LM, f"results_{DATE}.json beside it, of which there is none"),
-    "lm-eval: two results": (copy(RESULTS, f"x_{DATE}.json"), LM, "beside it, of which there is results_"),
+    "lm-eval: no results": (drop(RESULTS), LM, f"results_{DATE}.json next to it, of which there is none"),
+    "lm-eval: two results": (copy(RESULTS, f"x_{DATE}.json"), LM, "next to it, of which there is results_"),
     "lm-eval: results of something else": (write(RESULTS, "{}"), LM, "does not name the model"),
     "lm-eval: wrong file": (nothing, ["lm-eval", "tidy.csv"], "not named as samples"),
     "lm-eval: wrong folder": (nothing, ["lm-eval", "json"], "there are no samples of the harness"),
@@ -301,7 +301,7 @@ BAD = {
     "helm: empty": (write(STATS, ""), HELM, "the file is empty"),
     "helm: no instances": (write(STATS, "[]"), HELM, "there are no instances"),
     "helm: of something else": (write(STATS, '{"a": 1}'), HELM, "check that this is the right file"),
-    "helm: no spec": (drop(SPEC), HELM, "there is no run_spec.json beside it"),
+    "helm: no spec": (drop(SPEC), HELM, "there is no run_spec.json next to it"),
     "helm: spec of something else": (write(SPEC, "{}"), HELM, "the field 'name' is missing"),
     "helm: spec without model": (
         edit(SPEC, lambda s: [s["adapter_spec"].pop(key) for key in ("model", "model_deployment")]),
@@ -335,7 +335,7 @@ BAD = {
     "csv: cut short": (
         lambda: Path("tidy.csv").write_text(Path("tidy.csv").read_text()[:-20]),
         TIDY,
-        "does not parse, or is cut short",
+        "tidy.csv, row 24: the CSV does not parse",
     ),
     "csv: empty": (write("tidy.csv", ""), TIDY, "the file is empty"),
     "csv: header alone": (write("tidy.csv", "model,question,correct,tokens\n"), TIDY, "no rows"),
@@ -395,12 +395,12 @@ BAD = {
     "csv: text for Parquet": (
         copy("tidy.csv", "t.parquet"),
         ["csv", "t.parquet", *TIDY[2:]],
-        "does not parse",
+        "the Parquet file is truncated or damaged",
     ),
     "csv: text for JSON Lines": (
         copy("tidy.csv", "t.jsonl"),
         ["csv", "t.jsonl", *TIDY[2:]],
-        "does not parse",
+        "t.jsonl: line 1 is not JSON",
     ),
     "csv: columns of the table's names": (
         swap("tidy.csv", "temperature", "config", 1),
@@ -467,7 +467,25 @@ BAD = {
             b'{"model": "a\xff", "question": "1", "correct": 1, "tokens": 2}\n'
         ),
         ["csv", "t.jsonl", *TIDY[2:]],
-        "UTF8",
+        "t.jsonl: the file is not UTF-8 text",
+    ),
+    "csv: a whole number that no column holds": (
+        lambda: Path("t.jsonl").write_text(
+            "".join(
+                f'{{"model": "{model}", "question": {i}{"0" * 400}, "correct": 1, "tokens": 2}}\n'
+                for model in "ab"
+                for i in range(1, 5)
+            )
+        ),
+        ["csv", "t.jsonl", *TIDY[2:]],
+        "numbers too large to store",
+    ),
+    "csv: a cost that no float holds": (
+        lambda: Path("t.jsonl").write_text(
+            f'{{"model": "a", "question": 1, "correct": 1, "tokens": 1{"0" * 400}}}\n'
+        ),
+        ["csv", "t.jsonl", *TIDY[2:]],
+        "inf is not finite",
     ),
     "csv: output among the input": (
         copy("tidy.csv", "my.parquet"),
@@ -481,8 +499,8 @@ BAD = {
     "card is a folder": (lambda: Path("my.yml").mkdir(), INSPECT, "this is a folder"),
     "profiling of one": (nothing, [*INSPECT, "--profiling", "1"], "split.profiling"),
     "profiling of all": (nothing, [*INSPECT, "--profiling", "12"], "12 profiling and 0 evaluation"),
-    "name in capitals": (nothing, [*INSPECT, "--name", "My Table"], "name: "),
-    "unknown kind": (nothing, [*INSPECT, "--kind", "guessed"], "kind: "),
+    "name in capitals": (nothing, [*INSPECT, "--name", "My Table"], "field 'name'"),
+    "unknown kind": (nothing, [*INSPECT, "--kind", "guessed"], "field 'kind'"),
     "negative seed": (nothing, [*INSPECT, "--seed", "-1"], "seed"),
 }
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, load, read
-from cobandit.tables.card import Objective
+from cobandit.tables.importers import import_logs
 from cobandit.tables.keys import profiling_mask
-from cobandit.tables.readers import load_card
-from cobandit.tables.transforms import apply, inverse_percentile, limits
+from cobandit.tables.numeric import Rule
+from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile
 
 CARD = {
     "name": "toy",
@@ -212,11 +212,10 @@ def test_json_lines_may_be_many_and_have_blank_ones(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(read(tmp_path / "toy.jsonl", card()).rows, direct.rows)
 
 
-def test_a_card_beside_the_records_is_found(tmp_path):
+def test_a_card_next_to_the_records_is_found(tmp_path):
     frame().to_csv(tmp_path / "toy.csv", index=False)
     (tmp_path / "toy.yml").write_text(card().model_dump_json())  # JSON is YAML
     assert read(tmp_path / "toy.csv").n_arms == 3
-    assert load_card(tmp_path / "toy.yml").n_arms == 3
 
 
 def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
@@ -234,21 +233,21 @@ positive = st.floats(1e-3, 1e6)
 
 @given(st.lists(positive, min_size=2, max_size=30), positive, positive)
 def test_inverse_percentile_is_in_the_unit_interval_and_antitone(profiling, one, two):
-    objective = Objective(name="speed", column="t", transform="inverse-percentile")
-    fitted = limits(objective, np.array(profiling))
+    fit, apply, *_ = TRANSFORMS["inverse-percentile"]
+    fitted = fit(np.array(profiling), 5, 95)
     if fitted[0] == fitted[1]:
         return
-    fast, slow = apply(objective, np.array(sorted([one, two])), fitted)
+    fast, slow = apply(np.array(sorted([one, two])), *fitted)
     assert 0 <= slow <= fast <= 1
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 def test_negate_minmax_is_in_the_unit_interval_and_antitone(profiling, one, two):
-    objective = Objective(name="brevity", column="t", transform="negate-minmax")
-    fitted = limits(objective, np.array(profiling))
+    fit, apply, *_ = TRANSFORMS["negate-minmax"]
+    fitted = fit(np.array(profiling), 5, 95)
     if fitted[0] == fitted[1]:
         return
-    best, worst = apply(objective, np.array(sorted([one, two])), fitted)
+    best, worst = apply(np.array(sorted([one, two])), *fitted)
     assert 0 <= worst <= best <= 1
 
 
@@ -265,8 +264,7 @@ def percentile_by_hand(values, percent):
     st.lists(st.integers(1, 10**4).map(float), min_size=2, max_size=40, unique=True), st.integers(1, 10**4)
 )
 def test_inverse_percentile_against_its_formula(profiling, latency):
-    objective = Objective(name="speed", column="t", transform="inverse-percentile")
-    low, high = limits(objective, np.array(profiling))
+    low, high = TRANSFORMS["inverse-percentile"].fit(np.array(profiling), 5, 95)
     tau5, tau95 = percentile_by_hand(profiling, 5), percentile_by_hand(profiling, 95)
     expected = min(max((1 / latency - 1 / tau95) / (1 / tau5 - 1 / tau95), 0.0), 1.0)
     assert inverse_percentile(np.array([latency]), low, high)[0] == pytest.approx(
@@ -280,6 +278,53 @@ def test_transforms_are_fitted_on_the_profiling_rows_alone():
     profiling = set(table.rows.query("split == 'profiling'")["instance"])
     slower = given_frame["seconds"].where(given_frame["instance"].isin(profiling), 1000.0)
     assert EvaluationTable.from_frame(given_frame.assign(seconds=slower), card()).limits == table.limits
+
+
+@pytest.fixture
+def decades(monkeypatch):
+    """A transform of its own: the number of decades below the largest profiling value, over their range."""
+
+    def fit(profiling, low, high):
+        return float(np.log10(profiling.min())), float(np.log10(profiling.max()))
+
+    def apply(values, one, zero):
+        return np.clip((zero - np.log10(values)) / (zero - one), 0, 1)
+
+    rule = Rule(lambda x: x <= 0, "{value} has no logarithm", "drop the row")
+    monkeypatch.setitem(TRANSFORMS, "decades", Transform(fit, apply, rule))
+
+
+def test_a_new_transform_is_one_entry(decades, tmp_path):
+    objectives = [CARD["objectives"][0], {"name": "thrift", "column": "bytes", "transform": "decades"}]
+    described = card(objectives=objectives, arms=[])
+    with pytest.raises(ValueError, match="low and high mean nothing with transform decades"):
+        card(objectives=[objectives[1] | {"low": 10}])
+    rows = frame(arms=2, instances=4).assign(bytes=10.0)
+    profiling = EvaluationTable.from_frame(rows, card(arms=[])).rows.query("split == 'profiling'")["instance"]
+    seen = rows["instance"].isin(set(profiling))
+    rows.loc[seen & (rows["config"] == "arm0"), "bytes"] = 1000.0
+    rows.loc[~seen, "bytes"] = np.where(rows.loc[~seen, "config"] == "arm0", 100.0, 1e6)
+    rows.to_csv(tmp_path / "toy.csv", index=False)
+    table = read(tmp_path / "toy.csv", described)
+    assert table.limits["thrift"] == (1.0, 3.0)  # 10 bytes score 1, 1000 bytes 0
+    assert table.means[:, 1] == pytest.approx([0.5, 0.0])
+    assert table.subset("config != 'arm2'").for_objectives("thrift").means.ravel() == pytest.approx(
+        [0.5, 0.0]
+    )
+    with pytest.raises(TableError, match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row"):
+        EvaluationTable.from_frame(rows.assign(bytes=0.0), described)
+    mapped = {"config": "config", "instance": "instance", "cost": "usd", "unit": "USD"}
+    objective = ["accuracy=correct", "thrift=bytes:decades"]
+    output = tmp_path / "new.parquet"
+    imported = import_logs("csv", [tmp_path / "toy.csv"], output, profiling=2, objective=objective, **mapped)
+    assert np.array_equal(imported.table.means, table.means)
+
+
+def test_a_transform_that_is_not_registered_is_refused():
+    with pytest.raises(
+        ValueError, match="there is no transform 'decades' -> choose one of none, inverse-perc"
+    ):
+        card(objectives=[CARD["objectives"][0] | {"transform": "decades"}])
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 10**6))

@@ -13,7 +13,6 @@ import yaml
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, read
 from cobandit.tables.card import read_card
-from cobandit.tables.readers import load_card
 
 CARD = {
     "name": "toy",
@@ -271,12 +270,6 @@ def test_missing_file_and_missing_card(tmp_path):
         read(tmp_path / "toy.csv", card=tmp_path / "other.yml")
 
 
-def test_records_that_the_card_names_are_missing(tmp_path):
-    (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
-    with pytest.raises(TableError, match=r"toy\.csv: there is no such file"):
-        load_card(tmp_path / "toy.yml")
-
-
 @pytest.mark.parametrize("name", ["toy.csv", "toy.parquet", "toy.jsonl"])
 def test_empty_files(tmp_path, name):
     (tmp_path / name).write_bytes(b"")
@@ -325,6 +318,12 @@ def test_csv_row_with_too_many_or_too_few_fields(tmp_path):
     assert "toy.csv, row 3" in file_message(path)
     path.write_text("\n".join([*lines[:3], "a,q3", *lines[4:]]))
     assert "toy.csv, row 3" in file_message(path)
+
+
+def test_csv_header_that_is_not_utf8(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(frame().to_csv(index=False).encode().replace(b"usd", b"us\x80d", 1))
+    assert "the CSV does not parse: 'utf-8' codec" in file_message(path)
 
 
 @pytest.mark.parametrize("cell", ["n/a", "NA", "1,5", "0x10", "-"])

@@ -9,9 +9,9 @@ import importlib
 import pkgutil
 
 from cobandit.tables.importers.core import IMPORTERS, Importer
-from cobandit.tables.importers.writing import Imported, import_logs
+from cobandit.tables.importers.writing import ImportedTable, import_logs
 
 for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 
-__all__ = ["IMPORTERS", "Imported", "Importer", "import_logs"]
+__all__ = ["IMPORTERS", "ImportedTable", "Importer", "import_logs"]

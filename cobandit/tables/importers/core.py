@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -49,8 +49,8 @@ class RepeatOptions(LogOptions):
 
     repeats: Literal["mean", "separate"] = Field(
         "mean",
-        description="Repeated evaluations of an instance (epochs, trials): one row with their mean, or a row "
-        "each, which then count as independent instances.",
+        description="Repeated evaluations of an instance (epochs, trials): one row with their mean, or one "
+        "row for each, which then count as independent instances.",
     )
 
 
@@ -93,7 +93,7 @@ class Notes:
         return [*self.remarks, *(left or ["left out: nothing"]), *seen]
 
 
-class Harvest(NamedTuple):
+class ImportResult(NamedTuple):
     """What an importer found: a tidy frame and what its columns mean, as the card will say it."""
 
     frame: pd.DataFrame
@@ -101,7 +101,11 @@ class Harvest(NamedTuple):
     objectives: tuple[Objective, ...]
     arms: tuple[str, ...]
     source: str
-    place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame is from
+    place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame comes from
+
+
+Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
+"""What an importer does: paths, its options and the notes it may add to in, tidy records out."""
 
 
 class Importer(NamedTuple):
@@ -110,19 +114,19 @@ class Importer(NamedTuple):
     name: str
     help: str
     options: type[Options]
-    read: Callable[[Sequence[Path], Any, Notes], Harvest]
+    read_logs: Reader
 
 
 IMPORTERS: dict[str, Importer] = {}
 """Every importer by name."""
 
 
-def importer(name: str, options: type[Options]) -> Callable[[Callable[..., Harvest]], Callable[..., Harvest]]:
+def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
     """Register the function below as an importer; the first line of its docstring is the help text."""
 
-    def register(read: Callable[..., Harvest]) -> Callable[..., Harvest]:
-        IMPORTERS[name] = Importer(name, (read.__doc__ or "").splitlines()[0], options, read)
-        return read
+    def register(read_logs: Reader) -> Reader:
+        IMPORTERS[name] = Importer(name, (read_logs.__doc__ or "").splitlines()[0], options, read_logs)
+        return read_logs
 
     return register
 
@@ -166,24 +170,43 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
     return names[0] if wanted is None else wanted
 
 
-def choose_tasks(options: LogOptions, there: Iterable[str], where: str) -> list[str]:
+def choose_tasks(
+    options: LogOptions, task_of: Mapping[Path, str], notes: Notes
+) -> tuple[list[str], list[Path]]:
     """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for.
+
+    Parameters
+    ----------
+    options : LogOptions
+    task_of : mapping of Path to str
+        The task of each log.
+    notes : Notes
+        Takes the number of logs that are left out.
+
+    Returns
+    -------
+    tasks : list of str
+    files : list of Path
+        The logs of these tasks.
 
     Examples
     --------
-    >>> choose_tasks(LogOptions(task=("mmlu_*",)), ["mmlu_law", "piqa", "mmlu_art"], "the logs")
-    ['mmlu_art', 'mmlu_law']
+    >>> logs = {Path("a"): "mmlu_law", Path("b"): "piqa", Path("c"): "mmlu_art"}
+    >>> choose_tasks(LogOptions(task=("mmlu_*",)), logs, notes := Notes())[0], notes.lines()
+    (['mmlu_art', 'mmlu_law'], ['left out: 1 logs of other tasks'])
     """
-    names = sorted(set(there))
-    if not options.task and not options.compare_tasks:
-        return [
-            choose("task", None, names, where, "--task (repeat to pool several), or with --compare-tasks")
-        ]
-    chosen: dict[str, None] = {}
-    for task in options.task or names:
-        found = [] if task in names or not set(task) & {"*", "?"} else fnmatch.filter(names, task)
-        chosen.update(dict.fromkeys(found or [choose("task", task, names, where, "--task")]))
-    return list(chosen)
+    names = sorted(set(task_of.values()))
+    wanted: Sequence[str | None] = options.task or (names if options.compare_tasks else [None])
+    option = "--task" if options.task else "--task (repeat to pool several), or with --compare-tasks"
+    tasks: dict[str, None] = {}
+    for task in wanted:
+        pattern = task is not None and task not in names and set(task) & {"*", "?"}
+        found = fnmatch.filter(names, str(task)) if pattern else []
+        tasks |= dict.fromkeys(found or [choose("task", task, names, "the logs", option)])
+    files = [file for file, task in task_of.items() if task in tasks]
+    if len(files) < len(task_of):
+        notes.left_out["logs of other tasks"] += len(task_of) - len(files)
+    return list(tasks), files
 
 
 def is_number(value: Any) -> bool:

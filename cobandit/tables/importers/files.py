@@ -64,9 +64,8 @@ def find(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path
         if path.is_dir():
             inside = sorted(file for file in path.rglob("*") if _fits(file, patterns) and file.is_file())
             if not inside:
-                stop(
-                    path, f"there are no {what} in this folder", f"{expected}: name the folder that has them"
-                )
+                remedy = f"{expected}: name the folder that has them"
+                stop(path, f"there are no {what} in this folder", remedy)
             found.update(dict.fromkeys(inside))
         elif not path.is_file():
             stop(path, "there is no such file or folder", "check the path")
@@ -82,13 +81,12 @@ def _fits(path: Path, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
 
 
-def read_bytes(path: Path, most: int | None = None) -> bytes:
-    """Read a whole file that is not empty and not larger than ``most``, by default ``MAX_FILE``, bytes."""
-    most = MAX_FILE if most is None else most
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file that is neither empty nor larger than ``MAX_FILE`` bytes."""
     try:
         size = path.stat().st_size
-        if size > most:
-            stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "split it")
+        if size > MAX_FILE:
+            stop(path, f"the file has {size:,} bytes, more than the {MAX_FILE:,} that are read", "split it")
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")
@@ -157,21 +155,19 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
+            members = archive.infolist()
+            for member in members:
                 parts = PurePosixPath(member.filename.replace("\\", "/"))
                 if parts.is_absolute() or ".." in parts.parts or ":" in "".join(parts.parts[:1]):
                     stop(path, f"the member {member.filename!r} leads out of the archive", "do not trust it")
                 if member.flag_bits & 1:
                     stop(path, "the archive is encrypted", "pack it again without a password")
-            claimed = sum(member.file_size for member in archive.infolist())
-            largest = max((member.file_size for member in archive.infolist()), default=0)
+            claimed = sum(member.file_size for member in members)
+            largest = max((member.file_size for member in members), default=0)
             if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
                 problem = f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one member"
-                stop(
-                    path,
-                    problem,
-                    f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read: split the evaluation",
-                )
+                most = f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read"
+                stop(path, problem, f"{most}: split the evaluation")
             yield archive
     except CobanditError:
         raise

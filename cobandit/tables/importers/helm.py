@@ -1,4 +1,4 @@
-"""Runs of HELM: ``run_spec.json`` with ``per_instance_stats.json``, in one folder a run.
+"""Runs of HELM: ``run_spec.json`` with ``per_instance_stats.json``, one folder per run.
 
 Each of HELM's metric classes writes entries of its own for an instance, so the statistics of one instance
 stand in several entries, which are brought together here.  ``inference_runtime`` is that of a whole batch
@@ -16,7 +16,7 @@ from pydantic import Field, JsonValue, RootModel
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
 from cobandit.tables.importers.core import (
-    Harvest,
+    ImportResult,
     Notes,
     RepeatOptions,
     choose,
@@ -25,7 +25,7 @@ from cobandit.tables.importers.core import (
     importer,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
-from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -102,7 +102,7 @@ class _Spec(Record):
 
 
 @importer("helm", HelmOptions)
-def read(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Harvest:
+def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> ImportResult:
     """Runs of HELM, folders with run_spec.json and per_instance_stats.json.
 
     Parameters
@@ -114,7 +114,7 @@ def read(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Harvest:
 
     Returns
     -------
-    Harvest
+    ImportResult
 
     Raises
     ------
@@ -122,42 +122,36 @@ def read(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Harvest:
         If a file is damaged or no run of HELM, or a choice (task, metric) has to be made.
     """
     specs = {file: _spec(file) for file in find(paths, [STATS], "per-instance statistics of HELM")}
-    tasks = choose_tasks(options, [spec.task for spec in specs.values()], "the runs")
-    chosen = {file: spec for file, spec in specs.items() if spec.task in tasks}
-    if len(chosen) < len(specs):
-        notes.left_out["runs of other tasks"] += len(specs) - len(chosen)
-    instances = {file: _instances(file, notes) for file in chosen}
-    trials = {trial for rows in instances.values() for _, trial in rows}
+    tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
+    instances = {file: _instances(file, notes) for file in files}
     names = {name for rows in instances.values() for stats in rows.values() for name in stats}
     names = {name for name in names - _BOOKKEEPING if not name.startswith("finish_reason_")}
     metric = choose("metric", options.metric, names, "the runs", "--metric")
 
     runs = []
-    for file, spec in chosen.items():
-        run = Run(str(file), _settings(file, spec, options.compare_tasks))
+    for file in files:
+        run = LoggedRun(str(file), specs[file].task, _settings(file, specs[file]))
         for (id_, trial), stats in instances[file].items():
             if metric not in stats:
                 notes.left_out[f"instances without {metric}"] += 1
                 continue
             where = f"{file}, instance {id_!r}"
             instance = plain_text(id_, where, "the instance_id")
-            repeat = f"trial {trial}" if len(trials) > 1 else None
-            if len(tasks) > 1 and not options.compare_tasks:
-                instance = f"{spec.task}/{instance}"
             seconds = _seconds(stats, where) if options.latency != "none" else None
             cost = _tokens(stats, where, options.count)
-            run.rows.append(Measured(instance, stats[metric], cost, seconds, repeat))
+            run.evaluations.append(Evaluation(instance, stats[metric], cost, seconds, f"trial {trial}"))
         runs.append(run)
     paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, as HELM counted them"]
     source = f"HELM runs: {', '.join(tasks)}, {metric}; {paid}; {options.latency}"
-    return harvest(runs, Cost(column="tokens", unit="tokens"), options, notes, source, options.repeats)
+    return combine(runs, Cost(column="tokens", unit="tokens"), options, notes, source, options.repeats)
 
 
 def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
     if not spec.is_file():
-        stop(file, f"there is no {SPEC} beside it, which names the model", "give the whole folder of the run")
+        problem = f"there is no {SPEC} next to it, which names the model"
+        stop(file, problem, "give the whole folder of the run")
     return parse(_Spec, read_bytes(spec), spec)
 
 
@@ -165,9 +159,8 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     """Statistics by name of each (instance, trial) as it was asked, without those that were perturbed."""
     entries = parse(_Entries, read_bytes(file), file).root
     if not entries:
-        stop(
-            file, "there are no instances", "run it again with per-instance statistics (not --skip-instances)"
-        )
+        remedy = "run it again with per-instance statistics (not --skip-instances)"
+        stop(file, "there are no instances", remedy)
     found: dict[tuple[str, int], dict[str, float]] = {}
     perturbed = set()
     for entry in entries:
@@ -189,12 +182,10 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     return found
 
 
-def _settings(file: Path, spec: _Spec, compare: bool) -> dict[str, Any]:
+def _settings(file: Path, spec: _Spec) -> dict[str, Any]:
     adapter = dict(spec.adapter_spec)
     deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
-    return settings_of(
-        file.with_name(SPEC), deployment or model, adapter, {"task": spec.task if compare else None}
-    )
+    return settings_of(file.with_name(SPEC), deployment or model, adapter)
 
 
 def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
@@ -218,7 +209,6 @@ def _seconds(stats: Mapping[str, float], where: str) -> float | None:
         return None
     batch = stats.get("batch_size", 1.0)
     if batch < 1:
-        stop(
-            where, f"its batch_size is {batch:g}", "correct the file, or leave out times with --latency none"
-        )
+        remedy = "correct the file, or leave out times with --latency none"
+        stop(where, f"its batch_size is {batch:g}", remedy)
     return stats["inference_runtime"] / batch

@@ -1,11 +1,11 @@
 """Logs of Inspect AI: ``.eval`` archives, and JSON logs.
 
 An archive is a zip of ``header.json`` (of a run that did not finish: ``_journal/start.json``) and one
-``samples/<id>_epoch_<n>.json`` a sample; a JSON log is the header with its ``samples``.  A sample has scores
-by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves
-out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes it, so
-``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are averaged, since
-instances have to be independent, unless ``--repeats separate`` keeps a row each.
+``samples/<id>_epoch_<n>.json`` per sample; a JSON log is the header with its ``samples``.  A sample has
+scores by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens``
+leaves out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes
+it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are
+averaged, since instances have to be independent, unless ``--repeats separate`` keeps one row for each.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,7 +22,7 @@ from pydantic import Field, JsonValue
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
 from cobandit.tables.importers.core import (
-    Harvest,
+    ImportResult,
     Notes,
     RepeatOptions,
     choose,
@@ -39,7 +40,7 @@ from cobandit.tables.importers.files import (
     read_bytes,
     read_member,
 )
-from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
 
 VERSION = 2
 """Newest version of the log format that is read."""
@@ -127,7 +128,7 @@ class _Log(_Header):
 
 
 @importer("inspect", InspectOptions)
-def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harvest:
+def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> ImportResult:
     """Logs of Inspect AI, .eval archives or JSON.
 
     Parameters
@@ -139,7 +140,7 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
 
     Returns
     -------
-    Harvest
+    ImportResult
 
     Raises
     ------
@@ -150,19 +151,15 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
     lists = [file for file in files if file.name in _LISTS]
     if lists:
         notes.left_out["lists of logs, which hold no samples"] += len(lists)
-        files = [file for file in files if file not in lists]
-    logs = {file: _log(file) for file in files}
-    tasks = choose_tasks(options, [log.eval.task for log in logs.values()], "the logs")
-    for file in [file for file, log in logs.items() if log.eval.task not in tasks]:
-        del logs[file]
-        notes.left_out["logs of other tasks"] += 1
+    logs = {file: _log(file) for file in files if file not in lists}
+    tasks, files = choose_tasks(options, {file: log.eval.task for file, log in logs.items()}, notes)
+    logs = {file: logs[file] for file in files}
     scorers = {name for log in logs.values() for sample in log.samples or () for name in sample.values()}
     metric = choose("scorer", options.metric, scorers, "the logs", "--metric")
-    epochs = {sample.epoch for log in logs.values() for sample in log.samples or ()}
 
     runs = []
     for file, log in logs.items():
-        run = Run(str(file), _settings(file, log, options.compare_tasks))
+        run = LoggedRun(str(file), log.eval.task, _settings(file, log))
         if log.status != "success":
             notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
         if log.results:
@@ -174,13 +171,11 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
                 continue
             where = f"{file}, sample {sample.id!r}"
             instance = plain_text(sample.id, where, "the id")
-            repeat = f"epoch {sample.epoch}" if len(epochs) > 1 else None
-            if len(tasks) > 1 and not options.compare_tasks:
-                instance = f"{log.eval.task}/{instance}"
             score = _score(sample.values()[metric], where, metric)
             cost = _cost(sample, log.eval.model, where, options, notes)
             seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
-            run.rows.append(Measured(instance, score, cost, seconds[options.latency], repeat))
+            time, repeat = seconds[options.latency], f"epoch {sample.epoch}"
+            run.evaluations.append(Evaluation(instance, score, cost, time, repeat))
         runs.append(run)
     unit = "USD" if options.cost == "usd" else "tokens"
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
@@ -189,7 +184,7 @@ def read(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> Harves
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, of {whose}"]
     source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metric}; {paid}, of {whose}; {options.latency}"
     column = "cost_usd" if options.cost == "usd" else "tokens"
-    return harvest(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
+    return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 
 
 def _log(file: Path) -> _Log:
@@ -221,11 +216,10 @@ def _check_version(file: Path, log: _Log) -> None:
         stop(file, problem, "convert it: inspect log convert")
 
 
-def _settings(file: Path, log: _Log, compare: bool) -> dict[str, Any]:
-    given = {"solver": log.eval.solver, "task": log.eval.task if compare else None}
+def _settings(file: Path, log: _Log) -> dict[str, Any]:
     # what the run was started with stands in the plan, and wins over what the model was made with
     made, started = log.eval.model_generate_config, log.plan.config
-    return settings_of(file, log.eval.model, log.eval.task_args, made, started, given)
+    return settings_of(file, log.eval.model, log.eval.task_args, made, started, {"solver": log.eval.solver})
 
 
 def _unusable(sample: _Sample, metric: str) -> str | None:
@@ -243,19 +237,13 @@ def _unusable(sample: _Sample, metric: str) -> str | None:
 def _score(value: JsonValue, where: str, metric: str) -> float:
     """Read a score as Inspect itself does, but refuse what Inspect would count as 0 with a warning."""
     if isinstance(value, str):
-        known = _LETTERS.get(value, _LETTERS.get(value.lower()))
-        value = known if known is not None else _numeral(value)
+        letter = _LETTERS.get(value, _LETTERS.get(value.lower()))
+        with suppress(ValueError):
+            value = float(value) if letter is None else letter
     if not is_number(value):
         problem = f"the score of {metric} is neither a number nor one of C, I, P, N"
         stop(where, problem, "take another scorer with --metric, or import the numbers as CSV")
     return finite(value, where, f"the score of {metric}")
-
-
-def _numeral(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, notes: Notes) -> float:
@@ -278,10 +266,10 @@ def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, note
     key = "output_tokens" if options.count == "generated" else "total_tokens"
     total = sum(getattr(usage, key) for usage in usages.values())
     if total <= 0:
-        stop(
-            where, f"its {key} are 0, and an evaluation that is free needs no budget", _REMEDY[options.count]
-        )
+        remedies = {
+            "generated": "count all tokens with --count all",
+            "all": "correct the log, or leave it out",
+        }
+        problem = f"its {key} are 0, and an evaluation that is free needs no budget"
+        stop(where, problem, remedies[options.count])
     return finite(total, where, key)
-
-
-_REMEDY = {"generated": "count all tokens with --count all", "all": "correct the log, or leave it out"}

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, JsonValue
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
 from cobandit.tables.importers.core import (
-    Harvest,
+    ImportResult,
     LogOptions,
     Notes,
     choose,
@@ -28,8 +28,8 @@ from cobandit.tables.importers.core import (
     is_number,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes, read_lines
-from cobandit.tables.importers.runs import Measured, Run, harvest, settings_of
-from cobandit.tables.importers.tokens import Counter, counter
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
+from cobandit.tables.importers.tokens import TokenCounter, token_counter
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -79,19 +79,19 @@ class _Line(Record):
 
 
 @importer("lm-eval", LmEvalOptions)
-def read(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Harvest:
+def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> ImportResult:
     """Logs of EleutherAI's lm-evaluation-harness, run with --log_samples.
 
     Parameters
     ----------
     paths : sequence of Path
-        Files ``samples_<task>_<date>.jsonl``, or folders that hold them, each beside its ``results`` file.
+        Files ``samples_<task>_<date>.jsonl``, or folders that hold them, each next to its ``results`` file.
     options : LmEvalOptions
     notes : Notes
 
     Returns
     -------
-    Harvest
+    ImportResult
 
     Raises
     ------
@@ -99,24 +99,21 @@ def read(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Harvest
         If a file is damaged or none of the harness, or a choice (task, filter, metric) has to be made.
     """
     files = find(paths, ["samples_*_*.jsonl"], "samples of the harness")
-    tasks = choose_tasks(options, [_task(file) for file in files], "the logs")
-    skipped = [file for file in files if _task(file) not in tasks]
-    if skipped:
-        notes.left_out["logs of other tasks"] += len(skipped)
-    logs = {file: _lines(file) for file in files if file not in skipped}
+    tasks, files = choose_tasks(options, {file: _task(file) for file in files}, notes)
+    logs = {file: _lines(file) for file in files}
     lines = [line for log in logs.values() for _, line in log]
     filter_ = choose("filter", options.filter, {line.filter for line in lines}, "the logs", "--filter")
     scores = {name for line in lines if line.filter == filter_ for name in line.scores}
     metric = choose("metric", options.metric, scores, "the logs", "--metric")
     _compare_documents(logs, options.compare_tasks, notes)
-    tokens = counter(options.tokenizer)
+    tokens = token_counter(options.tokenizer)
 
     runs = []
     for file, log in logs.items():
         task, results = _task(file), _results(file)
         if ((results.higher_is_better or {}).get(task) or {}).get(metric) is False:
             stop(file, f"the harness says that a lower {metric} is better", "choose another with --metric")
-        run = Run(str(file), _settings(file, task, results, options.compare_tasks))
+        run = LoggedRun(str(file), task, _settings(file, task, results))
         held = len({line.doc_id for _, line in log if line.filter == filter_})
         notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
         for where, line in log:
@@ -125,21 +122,19 @@ def read(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Harvest
             elif metric not in line.scores:
                 notes.left_out[f"lines without {metric}"] += 1
             else:
-                pooled = len(tasks) > 1 and not options.compare_tasks
                 instance = plain_text(line.doc_id, where, "the doc_id")
                 score = finite(line.scores[metric], where, f"the metric {metric}")
                 cost = _tokens(line, where, tokens, options.count == "all", notes)
-                run.rows.append(Measured(f"{task}/{instance}" if pooled else instance, score, cost, None))
+                run.evaluations.append(Evaluation(instance, score, cost))
         runs.append(run)
     counted = "the responses" if options.count == "generated" else "prompts and responses"
     notes.remarks += [
         f"accuracy: {metric} of filter {filter_!r}, {', '.join(tasks)}",
         f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
     ]
-    source = (
-        f"lm-evaluation-harness logs: {', '.join(tasks)}, {metric}, filter {filter_}; tokens of {counted}"
-    )
-    return harvest(runs, Cost(column="tokens", unit=tokens.unit), options, notes, source)
+    what = f"{', '.join(tasks)}, {metric}, filter {filter_}; tokens of {counted}"
+    unit = Cost(column="tokens", unit=tokens.unit)
+    return combine(runs, unit, options, notes, f"lm-evaluation-harness logs: {what}")
 
 
 def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, notes: Notes) -> None:
@@ -163,11 +158,8 @@ def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, 
         notes.remarks.append(f"note: {problem} between the tasks (by doc_hash)")
         return
     doc_id, (first, file) = next(iter(differing.items()))
-    stop(
-        file,
-        f"{problem}: by its doc_hash, {doc_id!r} is another one in {first}",
-        "compare runs on the same documents: leave out those of another version of the task",
-    )
+    remedy = "compare runs on the same documents: leave out those of another version of the task"
+    stop(file, f"{problem}: by its doc_hash, {doc_id!r} is another one in {first}", remedy)
 
 
 def _task(file: Path) -> str:
@@ -185,17 +177,17 @@ def _lines(file: Path) -> list[tuple[str, _Line]]:
 
 
 def _results(file: Path) -> _Results:
-    """Read the results file of the same run: the one beside the samples that ends in the same date."""
+    """Read the results file of the same run: the one next to the samples that ends in the same date."""
     date = file.stem.rpartition("_")[2]
-    beside = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
-    if len(beside) != 1:
-        found = "none" if not beside else ", ".join(path.name for path in beside)
-        problem = f"the model is named in the run's results_{date}.json beside it, of which there is {found}"
-        stop(file, problem, "put that one file beside the samples")
-    return parse(_Results, read_bytes(beside[0]), beside[0])
+    found = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
+    if len(found) != 1:
+        there = ", ".join(path.name for path in found) or "none"
+        problem = f"the model is named in the run's results_{date}.json next to it, of which there is {there}"
+        stop(file, problem, "put that one file next to the samples")
+    return parse(_Results, read_bytes(found[0]), found[0])
 
 
-def _settings(file: Path, task: str, results: _Results, compare: bool) -> dict[str, Any]:
+def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
     """Collect what the harness says of the configuration: the model, its arguments, generation, prompt."""
     config = results.config or {}
     arguments = _arguments(config.get("model_args"))
@@ -207,7 +199,6 @@ def _settings(file: Path, task: str, results: _Results, compare: bool) -> dict[s
         "num_fewshot": (results.shots or {}).get(task, details.get("num_fewshot")),
         "system_instruction": results.system_instruction,
         "chat_template": results.chat_template_sha,
-        "task": task if compare else None,
     }
     rest = {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL}
     generation = generation if isinstance(generation, dict) else {}
@@ -235,7 +226,7 @@ def _value(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _tokens(line: _Line, where: str, tokens: Counter, prompts: bool, notes: Notes) -> float:
+def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool, notes: Notes) -> float:
     """Count what the document cost: its responses, with its prompts if these are to be counted."""
     requests = _requests(line.arguments)
     responses = [

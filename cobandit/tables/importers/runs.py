@@ -1,4 +1,4 @@
-"""From the runs that a format's importer read to one tidy frame with named configurations."""
+"""From the logs that a format's importer read to one tidy frame with named configurations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 
 from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.importers.core import Harvest, LogOptions, Notes, is_number
+from cobandit.tables.importers.core import ImportResult, LogOptions, Notes, is_number
 from cobandit.tables.importers.files import plain_text
 
 UNSET = "not set"
@@ -23,7 +23,7 @@ _LONGEST = 40
 _SECRET = re.compile(r"api_?key|secret|password|authorization|access_token|hf_token", re.IGNORECASE)
 
 
-class Measured(NamedTuple):
+class Evaluation(NamedTuple):
     """One evaluation: instance, score, cost in the unit of the import, and seconds if they were logged.
 
     ``repeat`` tells evaluations of one instance apart, where the logs have several.
@@ -32,22 +32,18 @@ class Measured(NamedTuple):
     instance: str
     score: float
     cost: float
-    seconds: float | None
-    repeat: str | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the evaluation: that of the instance, and of the repeat."""
-        return self.instance if self.repeat is None else f"{self.instance}, {self.repeat}"
+    seconds: float | None = None
+    repeat: str = ""
 
 
 @dataclass
-class Run:
-    """One log: its file, the settings of the configuration, ``model`` among them, and its evaluations."""
+class LoggedRun:
+    """One log: its file, its task, the settings of the configuration with the model, and its evaluations."""
 
     file: str
+    task: str
     settings: dict[str, Any]
-    rows: list[Measured] = field(default_factory=list)
+    evaluations: list[Evaluation] = field(default_factory=list)
 
 
 def settings_of(file: str | Path, model: Any, *groups: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -80,22 +76,23 @@ def settings_of(file: str | Path, model: Any, *groups: Mapping[str, Any] | None)
     return known | {"model": plain_text(model, file, "the model")}
 
 
-def harvest(
-    runs: Sequence[Run],
+def combine(
+    runs: Sequence[LoggedRun],
     cost: Cost,
     options: LogOptions,
     notes: Notes,
     source: str,
     repeats: Literal["mean", "separate"] = "mean",
-) -> Harvest:
+) -> ImportResult:
     """Name the configurations and put the evaluations of all runs into one frame.
 
     A configuration is a model with those settings that differ between the runs, or those that
-    ``options.by`` names. Efficiency is an objective if every evaluation has its seconds.
+    ``options.by`` names. Where several tasks are pooled, an instance's name starts with that of its task.
+    Efficiency is an objective if every evaluation has its seconds.
 
     Parameters
     ----------
-    runs : sequence of Run
+    runs : sequence of LoggedRun
     cost : Cost
         What the cost column is called, and its unit.
     options : LogOptions
@@ -105,11 +102,11 @@ def harvest(
         What the card says of the origin.
     repeats : {"mean", "separate"}
         What becomes of repeated evaluations of an instance: one row with the means of score, cost and
-        seconds, or a row each.  They are not independent, so only the former keeps instances that are.
+        seconds, or one row for each.  They are not independent, so only the former keeps instances that are.
 
     Returns
     -------
-    Harvest
+    ImportResult
 
     Raises
     ------
@@ -119,55 +116,69 @@ def harvest(
         range, or only some evaluations have their seconds.
     """
     for run in runs:
-        if not run.rows:
+        if not run.evaluations:
             stop(run.file, "none of its evaluations can be used", _why(notes))
-    names = _differing(runs, options)
+    given = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
+    names = _differing(given, options)
     columns = {name: _column(name, cost.column) for name in names}
-    values = _plain([{columns[name]: run.settings.get(name) for name in names} for run in runs])
-    labels = [_label(run.settings["model"], chosen) for run, chosen in zip(runs, values, strict=True)]
+    settings = _plain([{columns[name]: each.get(name) for name in names} for each in given])
+    labels = [_label(run.settings["model"], chosen) for run, chosen in zip(runs, settings, strict=True)]
     if len(set(labels)) < 2:
         stop(runs[0].file, f"there is only one configuration, {labels[0]!r}", "choosing needs two: add logs")
-    _refuse_repeats(runs, labels)
-    _check_scores(runs, options.scale)
-    timed = _timed(runs, notes)
-    rows = [
-        {
-            "config": label,
-            "instance": row.instance if repeats == "mean" else row.name,
-            SCORE: row.score / options.scale,
-            cost.column: row.cost,
-        }
-        | ({SECONDS: row.seconds} if timed else {})
-        | chosen
-        for run, label, chosen in zip(runs, labels, values, strict=True)
-        for row in run.rows
-    ]
-    frame = pd.DataFrame(rows)
-    if any(row.repeat is not None for run in runs for row in run.rows):
-        frame = _repeated(frame, [SCORE, cost.column, *([SECONDS] if timed else [])], repeats, notes)
-    evaluated_by = frame.groupby("instance")["config"].nunique()
-    shared = int((evaluated_by == len(set(labels))).sum())
+    logged = _evaluations(runs, labels, pooled=not options.compare_tasks)
+    _check_scores(logged, options.scale)
+    _refuse_duplicates(logged)
+    timed = _timed(logged, notes)
+
+    rows = {
+        "config": logged["config"],
+        "instance": logged["instance" if repeats == "mean" else "name"],
+        SCORE: logged["score"] / options.scale,
+        cost.column: logged["cost"],
+    } | ({SECONDS: logged["seconds"].astype(float)} if timed else {})
+    described = pd.DataFrame(settings).iloc[logged["run"].tolist()].reset_index(drop=True)
+    frame = pd.concat([pd.DataFrame(rows), described], axis=1)
+    if not logged["name"].equals(logged["instance"]):
+        frame = _repeated(frame, repeats, list(rows)[2:], notes)
+    configs = frame.groupby("instance")["config"].nunique()
+    shared = int((configs == len(set(labels))).sum())
     if not shared:
-        problem = (
-            f"no instance was evaluated under each of {len(set(labels))} configurations ({', '.join(names)})"
-        )
-        stop("the logs", problem, "say which settings make a configuration with --by, or leave logs out")
-    objectives = [{"name": "accuracy", "column": SCORE}]
-    if timed:
-        objectives.append({"name": "efficiency", "column": SECONDS, "transform": "inverse-percentile"})
+        those = f"{len(set(labels))} configurations ({', '.join(names)})"
+        remedy = "say which settings make a configuration with --by, or leave logs out"
+        stop("the logs", f"no instance was evaluated under each of {those}", remedy)
     notes.remarks[:0] = [
-        f"took: {len(rows)} evaluations of {len(set(labels))} configurations from {len(runs)} logs",
-        f"instances: {len(evaluated_by)}, of which {shared} were evaluated under every configuration",
+        f"took: {len(logged)} evaluations of {len(set(labels))} configurations from {len(runs)} logs",
+        f"instances: {len(configs)}, of which {shared} were evaluated under every configuration",
         f"a configuration is: {', '.join(names)} ({'see' if options.by else 'what differs; see'} --by)",
     ]
-    checked = tuple(Objective.model_validate(objective) for objective in objectives)
-    return Harvest(frame, cost, checked, tuple(columns.values()), source)
+    objectives = [Objective(name="accuracy", column=SCORE)]
+    if timed:
+        objectives.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
+    return ImportResult(frame, cost, tuple(objectives), tuple(columns.values()), source)
+
+
+def _evaluations(runs: Sequence[LoggedRun], labels: Sequence[str], pooled: bool) -> pd.DataFrame:
+    """Put the evaluations of all runs into one frame, with the number of their run, its file and its label.
+
+    ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
+    """
+    logged = pd.DataFrame(
+        [(i, run.file, labels[i], *row) for i, run in enumerate(runs) for row in run.evaluations],
+        columns=["run", "file", "config", *Evaluation._fields],
+    )
+    # as objects, so that a time that is missing stays apart from one that is not a number
+    logged["seconds"] = pd.Series([row.seconds for run in runs for row in run.evaluations], dtype=object)
+    if pooled and len({run.task for run in runs}) > 1:
+        logged["instance"] = [f"{runs[i].task}/" for i in logged["run"]] + logged["instance"]
+    repeated = len(set(logged["repeat"])) > 1
+    logged["name"] = logged["instance"] + (", " + logged["repeat"] if repeated else "")
+    return logged
 
 
 def _repeated(
-    frame: pd.DataFrame, measured: list[str], repeats: Literal["mean", "separate"], notes: Notes
+    frame: pd.DataFrame, repeats: Literal["mean", "separate"], measured: list[str], notes: Notes
 ) -> pd.DataFrame:
-    """Average the repeats of an instance, if so wished, and remark what was done."""
+    """Average the repeats of an instance, unless they are to stay apart, and remark what was done."""
     if repeats == "separate":
         notes.remarks.append(
             "note: repeats of an instance (epochs, trials) count as instances, though they are not "
@@ -175,13 +186,13 @@ def _repeated(
         )
         return frame
     groups = frame.groupby(["config", "instance"], sort=False)
-    each, others = groups.size(), [name for name in frame if name not in ("config", "instance", *measured)]
+    each = groups.size()
     notes.remarks.append(
-        f"note: repeats of an instance (epochs, trials) are averaged, {each.min()} to {each.max()} to a row: "
+        f"note: repeats of an instance (epochs, trials) are averaged, {each.min()} to {each.max()} per row: "
         "instances are what counts as independent; --repeats separate keeps them apart"
     )
-    how = dict.fromkeys(measured, "mean") | {str(name): "first" for name in others}
-    return groups.agg(how).reset_index()[list(frame)]
+    how = {str(name): "mean" if name in measured else "first" for name in list(frame)[2:]}
+    return groups.agg(how).reset_index()
 
 
 def _why(notes: Notes) -> str:
@@ -189,14 +200,14 @@ def _why(notes: Notes) -> str:
     return f"left out so far: {reasons}" if reasons else "check that this is the log of a finished run"
 
 
-def _differing(runs: Sequence[Run], options: LogOptions) -> list[str]:
+def _differing(settings: Sequence[Mapping[str, Any]], options: LogOptions) -> list[str]:
     """Settings that describe a configuration: the model, and what differs or was asked for."""
-    known = {name for run in runs for name in run.settings}
+    known = sorted({name for each in settings for name in each})
     for name in options.by:
         if name not in known:
             problem = f"no log has the setting {name!r} of --by"
-            stop("the logs", problem, f"{nearest(name, known)}there is {', '.join(sorted(known))}")
-    different = [name for name in sorted(known) if len({_key(run.settings.get(name)) for run in runs}) > 1]
+            stop("the logs", problem, f"{nearest(name, known)}there is {', '.join(known)}")
+    different = [name for name in known if len({_key(each.get(name)) for each in settings}) > 1]
     return ["model", *(name for name in (options.by or different) if name != "model")]
 
 
@@ -235,44 +246,42 @@ def _label(model: str, settings: dict[str, Any]) -> str:
     return " ".join([model, *rest])
 
 
-def _check_scores(runs: Sequence[Run], scale: float) -> None:
-    for run in runs:
-        for row in run.rows:
-            if not 0 <= row.score <= scale:
-                problem = f"instance {row.instance!r} has the score {row.score:g}, outside 0 to {scale:g}"
-                stop(run.file, problem, "choose another score with --metric, or say its range with --scale")
+def _check_scores(logged: pd.DataFrame, scale: float) -> None:
+    outside = logged[~logged["score"].between(0, scale)]
+    if len(outside):
+        row = outside.iloc[0]
+        problem = f"instance {row['instance']!r} has the score {row['score']:g}, outside 0 to {scale:g}"
+        stop(row["file"], problem, "choose another score with --metric, or say its range with --scale")
 
 
-def _refuse_repeats(runs: Sequence[Run], labels: Sequence[str]) -> None:
-    seen: dict[tuple[str, str], str] = {}
-    for run, label in zip(runs, labels, strict=True):
-        instances = {row.name for row in run.rows}
-        if len(instances) < len(run.rows):
-            problem = (
-                f"{len(run.rows) - len(instances)} of its evaluations repeat an instance of the same log"
-            )
-            stop(run.file, problem, "keep one line an instance")
-        for instance in sorted(instances):
-            other = seen.setdefault((label, instance), run.file)
-            if other != run.file:
-                problem = f"instance {instance!r} of {label!r} is already in {other}"
-                stop(run.file, problem, "give only one of the two logs")
+def _refuse_duplicates(logged: pd.DataFrame) -> None:
+    again = logged[logged.duplicated(["config", "name"])]
+    if again.empty:
+        return
+    row = again.iloc[0]
+    first = logged[(logged["config"] == row["config"]) & (logged["name"] == row["name"])].iloc[0]
+    if first["file"] == row["file"]:
+        number = logged[logged["file"] == row["file"]].duplicated("name").sum()
+        problem = f"{number} of its evaluations repeat an instance of the same log"
+        stop(row["file"], problem, "keep one line per instance")
+    problem = f"instance {row['name']!r} of {row['config']!r} is already in {first['file']}"
+    stop(row["file"], problem, "give only one of the two logs")
 
 
-def _timed(runs: Sequence[Run], notes: Notes) -> bool:
+def _timed(logged: pd.DataFrame, notes: Notes) -> bool:
     """Say whether all evaluations have their seconds, and refuse if only some have."""
-    without = [run.file for run in runs for row in run.rows if row.seconds is None]
-    total = sum(len(run.rows) for run in runs)
-    if len(without) == total:
+    without = logged[logged["seconds"].map(lambda seconds: seconds is None)]
+    if len(without) == len(logged):
         notes.remarks.append("objectives: accuracy alone, since there is no latency to make efficiency from")
         return False
-    if without:
-        problem = f"{len(without)} of {total} evaluations have no time, the first of them here"
-        stop(without[0], problem, "leave those logs out, or leave out all times with --latency none")
-    for run in runs:
-        for row in run.rows:
-            if row.seconds is not None and not 0 < row.seconds < math.inf:
-                problem = f"instance {row.instance!r} took {row.seconds:g} seconds, which has no inverse"
-                stop(run.file, problem, "correct the log, or leave out all times with --latency none")
+    if len(without):
+        problem = f"{len(without)} of {len(logged)} evaluations have no time, the first of them here"
+        remedy = "leave those logs out, or leave out all times with --latency none"
+        stop(without.iloc[0]["file"], problem, remedy)
+    useless = logged[[not 0 < seconds < math.inf for seconds in logged["seconds"]]]
+    if len(useless):
+        row = useless.iloc[0]
+        problem = f"instance {row['instance']!r} took {row['seconds']:g} seconds, which has no inverse"
+        stop(row["file"], problem, "correct the log, or leave out all times with --latency none")
     notes.remarks.append("objectives: accuracy, and efficiency as the normalised inverse of the seconds")
     return True

@@ -1,7 +1,7 @@
 """Any table of evaluations, tidy or wide, with a mapping that says which column is what.
 
-Tidy: one row an evaluation.  Wide: one row an instance, and for each configuration a column a measure, named
-by a pattern such as ``{config}_{field}`` (``small_correct``, ``small_tokens``, ``large_correct``, ...).
+Tidy: one row per evaluation.  Wide: one row per instance, and for each configuration one column per measure,
+named by a pattern such as ``{config}_{field}`` (``small_correct``, ``small_tokens``, ``large_correct``, ...).
 """
 
 from __future__ import annotations
@@ -13,20 +13,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.json
-import pyarrow.parquet
 from pydantic import Field, ValidationError, field_validator
 
 from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.importers.core import Harvest, Notes, Options, importer
+from cobandit.tables.importers.core import ImportResult, Notes, Options, importer
 from cobandit.tables.importers.files import MAX_FILE, find, first_fault
 from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.readers import read_columns
+from cobandit.tables.transforms import TRANSFORMS
 
-KINDS = {"*.csv": ",", "*.tsv": "\t", "*.jsonl": None, "*.parquet": None}
-"""Files that are read, and what separates their columns."""
+PATTERNS = ("*.csv", "*.tsv", "*.jsonl", "*.parquet")
 
 
 class TidyOptions(Options):
@@ -43,7 +40,7 @@ class TidyOptions(Options):
     unit: str | None = Field(None, description="The unit of the cost, such as tokens or USD.")
     objective: tuple[Objective, ...] = Field(
         (),
-        description="NAME=COLUMN or NAME=COLUMN:TRANSFORM (none, inverse-percentile, negate-minmax); repeat.",
+        description=f"NAME=COLUMN or NAME=COLUMN:TRANSFORM ({', '.join(TRANSFORMS)}); repeat.",
     )
     arm: tuple[str, ...] = Field(
         (), description="A column that describes the configuration; repeat for more."
@@ -79,13 +76,13 @@ def _objective(item: Any) -> Any:
     column, colon, transform = rest.rpartition(":")
     if not equals:
         raise ValueError(f"expected NAME=COLUMN or NAME=COLUMN:TRANSFORM, got {item!r}")
-    if colon and transform in ("none", "inverse-percentile", "negate-minmax"):
+    if colon and transform in TRANSFORMS:
         return {"name": name, "column": column, "transform": transform}
     return {"name": name, "column": rest}
 
 
 @importer("csv", TidyOptions)
-def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
+def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> ImportResult:
     """Any tidy or wide table (CSV, TSV, JSON Lines, Parquet) with a mapping of its columns.
 
     Parameters
@@ -97,7 +94,7 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
 
     Returns
     -------
-    Harvest
+    ImportResult
 
     Raises
     ------
@@ -105,31 +102,21 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
         If a file does not parse, the mapping is incomplete, or a column it names is missing.
     """
     options = _with_mapping(options)
-    needed: dict[str, object] = {
-        "instance": options.instance,
-        "cost": options.cost,
-        "unit": options.unit,
-        "objective": options.objective,
-    }
-    if options.wide is None:
-        needed["config"] = options.config
-    missing = [f"--{name}" for name, given in needed.items() if not given]
+    needed = ["instance", "cost", "unit", "objective", *(["config"] if options.wide is None else [])]
+    missing = [f"--{name}" for name in needed if not getattr(options, name)]
     if missing:
-        stop(
-            "the mapping", f"it does not say {', '.join(missing)}", "give them, or a YAML file with --mapping"
-        )
+        problem = f"it does not say {', '.join(missing)}"
+        stop("the mapping", problem, "give them, or a YAML file with --mapping")
     assert options.instance and options.cost and options.unit
-    fields: list[str] = list(
-        dict.fromkeys([options.cost, *(objective.column for objective in options.objective)])
-    )
-    frames, files = [], find(paths, list(KINDS), "tables")
+    fields = list(dict.fromkeys([options.cost, *(objective.column for objective in options.objective)]))
+    files = find(paths, PATTERNS, "tables")
+    frames = []
     for file in files:
-        frame = _table(file, {options.instance, *options.config})
+        frame = _table(file, [options.instance, *options.config])
         if options.wide is None:
-            frame = _tidy(frame, fields, options, file)
+            frames.append(_tidy(frame, fields, options, file))
         else:
-            frame = _melted(frame, fields, options, file, notes)
-        frames.append(frame)
+            frames.append(_melted(frame, fields, options, file, notes))
     rows, ends = np.concatenate([part.index for part in frames]), np.cumsum([len(part) for part in frames])
     frame = pd.concat(frames, ignore_index=True)
 
@@ -142,9 +129,8 @@ def read(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Harvest:
         "objectives: " + ", ".join(f"{o.name} from {o.column} ({o.transform})" for o in options.objective),
     ]
     source = f"{', '.join(sorted({path.name for path in paths}))}, with a mapping of its columns"
-    return Harvest(
-        frame, Cost(column=options.cost, unit=options.unit), options.objective, options.arm, source, place
-    )
+    cost = Cost(column=options.cost, unit=options.unit)
+    return ImportResult(frame, cost, options.objective, options.arm, source, place)
 
 
 def _with_mapping(options: TidyOptions) -> TidyOptions:
@@ -154,56 +140,30 @@ def _with_mapping(options: TidyOptions) -> TidyOptions:
     path = options.mapping
     given = load_yaml(path, "mapping")
     if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
-        stop(
-            path,
-            "the mapping is not a list of 'option: value'",
-            "write 'config: ...', 'instance: ...' and so on",
-        )
-    unknown = sorted(set(given) - set(TidyOptions.model_fields) | (set(given) & {"mapping"}))
+        problem = "the mapping is not a list of 'option: value'"
+        stop(path, problem, "write 'config: ...', 'instance: ...' and so on")
+    known = [name for name in TidyOptions.model_fields if name != "mapping"]
+    unknown = sorted(set(given) - set(known))
     if unknown:
-        known = [name for name in TidyOptions.model_fields if name != "mapping"]
-        stop(
-            path, f"unknown key {unknown[0]!r}", f"{nearest(unknown[0], known)}known keys: {', '.join(known)}"
-        )
+        remedy = f"{nearest(unknown[0], known)}known keys: {', '.join(known)}"
+        stop(path, f"unknown key {unknown[0]!r}", remedy)
     try:
         return TidyOptions.model_validate(given | options.model_dump(exclude_unset=True))
     except ValidationError as error:
         stop(path, first_fault(error), "correct the mapping")
 
 
-def _table(file: Path, names: set[str]) -> pd.DataFrame:
-    """Read one file whole; columns of names stay text, and dates are not guessed."""
-    if file.stat().st_size > MAX_FILE:
+def _table(file: Path, names: Sequence[str]) -> pd.DataFrame:
+    """Read one file whole; columns of names stay text."""
+    size = file.stat().st_size
+    if size > MAX_FILE:
         stop(file, f"the file has more than the {MAX_FILE:,} bytes that are read", "split it")
-    if not file.stat().st_size:
+    if not size:
         stop(file, "the file is empty", "export it again, with its data")
-    try:
-        suffix = file.suffix.lower()
-        separator = KINDS.get(f"*{suffix}")
-        if separator:
-            table = _separated(file, separator, names)
-        else:
-            table = pa.parquet.read_table(file) if suffix == ".parquet" else pa.json.read_json(file)
-        table.validate(full=True)  # neither of the last two readers looks whether text is UTF-8
-        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        problem = f"the file does not parse, or is cut short: {' '.join(str(error).split())[:200]}"
-        stop(file, problem, "correct it or export it again")
+    frame = read_columns(file, names)
     if frame.empty:
         stop(file, "the table has no rows", "export it again, with its data")
     return frame
-
-
-def _separated(file: Path, separator: str, names: set[str]) -> pa.Table:
-    text = dict.fromkeys(names, pa.string())
-    parsing = pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
-    while True:
-        conversion = pa.csv.ConvertOptions(column_types=text, null_values=[""], strings_can_be_null=False)
-        table = pa.csv.read_csv(file, pa.csv.ReadOptions(use_threads=False), parsing, conversion)
-        dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
-        if not dates or set(dates) <= set(text):
-            return table
-        text.update(dict.fromkeys(dates, pa.string()))
 
 
 def _columns(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
@@ -218,22 +178,17 @@ def _columns(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
 def _tidy(frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Path) -> pd.DataFrame:
     described = [*fields, *options.arm]
     _columns(frame, [*options.config, str(options.instance), *described], file)
-    for column in described:
-        if column in ("config", "instance"):
-            stop(
-                file,
-                f"the column {column!r} is measured or descriptive",
-                "rename it: the table needs that name",
-            )
-    named = frame[list(options.config)]
+    for column in sorted({"config", "instance"} & set(described)):
+        problem = f"the column {column!r} is measured or descriptive"
+        stop(file, problem, "rename it: the table needs that name")
+    named = frame[list(options.config)].astype(object)
     for column in options.config:
         blank = named[column].isna() | (named[column].astype(str).str.strip() == "")
         if blank.any():
-            problem = (
-                f"column {column!r} is blank in {int(blank.sum())} rows, first in row {blank.argmax() + 1}"
-            )
-            stop(file, problem, "it names the configuration: fill it in, or leave those rows out")
-    config = [" ".join(map(str, parts)) for parts in named.to_numpy(dtype=object)]
+            where = f"in {int(blank.sum())} rows, first in row {blank.argmax() + 1}"
+            remedy = "it names the configuration: fill it in, or leave those rows out"
+            stop(file, f"column {column!r} is blank {where}", remedy)
+    config = [" ".join(map(str, parts)) for parts in named.to_numpy()]
     measured = {column: frame[column] for column in described}
     return pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
 
@@ -243,11 +198,8 @@ def _melted(
 ) -> pd.DataFrame:
     """Turn the columns of each configuration into rows; a configuration has either every field or a fault."""
     if options.config or options.arm:
-        stop(
-            "the mapping",
-            "a wide file names its configurations in its columns",
-            "leave out --config and --arm",
-        )
+        problem = "a wide file names its configurations in its columns"
+        stop("the mapping", problem, "leave out --config and --arm")
     _columns(frame, [str(options.instance)], file)
     found: dict[str, dict[str, str]] = {}
     assert options.wide
@@ -266,14 +218,11 @@ def _melted(
             name = options.wide.replace("{config}", config).replace("{field}", lacking[0])
             stop(file, f"configuration {config!r} has no column {name!r}", "add it, or correct --wide")
         _columns(frame, list(columns.values()), file)
-        part = pd.DataFrame(
-            {"config": config, "instance": frame[options.instance]}
-            | {field: frame[column] for field, column in columns.items()}
-        )
-        holes = part[fields].isna().all(axis=1)
-        if holes.any():
-            notes.left_out["empty cells of a wide file: the configuration was not run there"] += int(
-                holes.sum()
-            )
-        parts.append(part[~holes])
-    return pd.concat(parts)
+        measured = {field: frame[column] for field, column in columns.items()}
+        part = pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
+        parts.append(part.dropna(how="all", subset=fields))
+    melted = pd.concat(parts)
+    holes = len(parts) * len(frame) - len(melted)
+    if holes:
+        notes.left_out["empty cells of a wide file: the configuration was not run there"] += holes
+    return melted

@@ -12,7 +12,7 @@ CHARACTERS = 4
 """Characters that count as one token where no tokenizer is given."""
 
 
-class Counter(NamedTuple):
+class TokenCounter(NamedTuple):
     """How tokens are counted: the function, and what the card calls its unit."""
 
     count: Callable[[str], int]
@@ -30,7 +30,7 @@ def by_characters(text: str) -> int:
     return max(1, -(-len(text) // CHARACTERS))
 
 
-def counter(tokenizer: Path | None) -> Counter:
+def token_counter(tokenizer: Path | None) -> TokenCounter:
     """Make the counter: by characters, or with a ``tokenizer.json`` as Hugging Face models have it.
 
     Parameters
@@ -45,11 +45,11 @@ def counter(tokenizer: Path | None) -> Counter:
 
     Examples
     --------
-    >>> counter(None).unit
+    >>> token_counter(None).unit
     'tokens (characters / 4)'
     """
     if tokenizer is None:
-        return Counter(by_characters, f"tokens (characters / {CHARACTERS})")
+        return TokenCounter(by_characters, f"tokens (characters / {CHARACTERS})")
     if not tokenizer.is_file():
         stop(tokenizer, "there is no such tokenizer", "name a tokenizer.json, or leave --tokenizer out")
     try:
@@ -64,4 +64,4 @@ def counter(tokenizer: Path | None) -> Counter:
     def count(text: str) -> int:
         return max(1, len(encoder.encode(text, add_special_tokens=False).ids))
 
-    return Counter(count, f"tokens ({tokenizer.name})")
+    return TokenCounter(count, f"tokens ({tokenizer.name})")

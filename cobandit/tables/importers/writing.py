@@ -1,4 +1,4 @@
-"""Writes what an importer found: the records, their card and the report, or nothing at all."""
+"""Writes what an importer read: the records, their card and the report, or nothing at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import yaml
 from pydantic import ValidationError
 
 from cobandit.faults import TableError, refuse, stop
-from cobandit.tables.card import Card
+from cobandit.tables.card import check_card
 from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256, read
@@ -28,7 +28,7 @@ UNKNOWN_LICENSE = "not stated"
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedTable:
     """What :func:`import_logs` wrote: the table, where it and its card are, and the report, line by line."""
 
     table: EvaluationTable
@@ -50,7 +50,7 @@ def import_logs(
     seed: int = 0,
     force: bool = False,
     **options: Any,
-) -> Imported:
+) -> ImportedTable:
     """Make an evaluation table and its card from evaluation logs.
 
     Both files appear complete and valid, or neither does. The report also stands at the head of the card.
@@ -62,7 +62,7 @@ def import_logs(
     paths : sequence of str or Path
         Files or folders of logs.
     output : str or Path
-        The records, a ``.parquet`` file; the card is written beside it with the suffix ``.yml``.
+        The records, a ``.parquet`` file; the card is written next to it with the suffix ``.yml``.
     name, title, license : str, optional
         Fields of the card; the name is by default that of the file.
     kind : {"measured", "synthetic", "reconstruction"}
@@ -78,7 +78,7 @@ def import_logs(
 
     Returns
     -------
-    Imported
+    ImportedTable
 
     Raises
     ------
@@ -99,7 +99,7 @@ def import_logs(
     output = Path(output)
     _check_output(output, [Path(path) for path in paths], force)
     notes = Notes()
-    found = chosen.read([Path(path) for path in paths], _options(chosen, options), notes)
+    found = chosen.read_logs([Path(path) for path in paths], _options(chosen, options), notes)
     n_instances = found.frame["instance"].nunique()
     n_profiling = max(2, round(SHARE * n_instances)) if profiling is None else profiling
     fields = {
@@ -117,10 +117,7 @@ def import_logs(
     notes.remarks.append(
         f"split: {n_profiling} of {n_instances} instances are for profiling, seed {seed}, licence: {license}"
     )
-    try:
-        card = Card.model_validate(fields)
-    except ValidationError as error:
-        stop("the card", first_fault(error), "give another value on the command line")
+    card = check_card(fields, "the card")
     try:
         EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
     except TableError as error:
@@ -156,7 +153,9 @@ def _options(chosen: Importer, given: dict[str, Any]) -> Options:
         stop(f"--{option}", first_fault(error), f"see cobandit import {chosen.name} --help")
 
 
-def _write(frame: pd.DataFrame, fields: dict[str, Any], output: Path, report: tuple[str, ...]) -> Imported:
+def _write(
+    frame: pd.DataFrame, fields: dict[str, Any], output: Path, report: tuple[str, ...]
+) -> ImportedTable:
     """Write both files in a folder of their own, read them back as a user would, then move them in place."""
     card_path = output.with_suffix(".yml")
     # a comment may hold no line breaks, and YAML no control characters
@@ -168,12 +167,13 @@ def _write(frame: pd.DataFrame, fields: dict[str, Any], output: Path, report: tu
             content = fields | {"sha256": file_sha256(records)}
             body = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
             card.write_text(head + body, encoding="utf-8")
-            read(records)
+            table = read(records)
             records.replace(output)
             card.replace(card_path)
-    except pa.ArrowException as error:
-        problem = f"a column mixes kinds of values ({' '.join(str(error).split())[:120]})"
+    except (pa.ArrowException, OverflowError) as error:
+        reason = " ".join(str(error).split())[:120]
+        problem = f"a column mixes kinds of values, or has numbers too large to store ({reason})"
         stop(output, problem, "give each column one kind, text or numbers, in all files")
     except OSError as error:
         stop(output, f"it could not be written: {error}", "free some space, or choose another folder")
-    return Imported(read(output), output, card_path, report)
+    return ImportedTable(table, output, card_path, report)

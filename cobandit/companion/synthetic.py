@@ -22,17 +22,15 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import yaml
 
+from cobandit.problem import Problem
 from cobandit.tables.card import Card
 from cobandit.tables.readers import file_sha256
-
-if TYPE_CHECKING:
-    from cobandit.problem import Problem
 
 NAME = "synthetic-24"
 SEED = 24
@@ -120,8 +118,6 @@ def true_problem() -> Problem:
     >>> problem.means.shape
     (24, 2)
     """
-    from cobandit.problem import Problem
-
     true = parameters()
     return Problem(
         true[["accuracy", "efficiency"]].to_numpy(), true["tokens"].to_numpy(), names=tuple(true.index)
@@ -182,7 +178,7 @@ def card() -> Card:
         {
             "name": NAME,
             "title": "Synthetic benchmark of 24 language model configurations with known true means",
-            "source": f"cobandit.tables.synthetic, seed {SEED}",
+            "source": f"cobandit.companion.synthetic, seed {SEED}",
             "license": "CC0-1.0",
             "kind": "synthetic",
             "records": f"{NAME}.parquet",
