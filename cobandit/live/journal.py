@@ -26,7 +26,7 @@ class Journal:
     """Ask and tell through a durable file, for evaluations that cost money.
 
     Every `ask` and `tell` is one line, on the disk before the call returns.  Opening the file again brings a
-    fresh policy to the state that the last complete line left, by asking and telling it anew; the next `ask`
+    fresh policy to the state that the last complete line left, by asking and telling it again; the next `ask`
     then returns what it would have returned without the interruption.
 
     **What is done twice.**  An evaluation whose `tell` has returned is never asked for nor charged again.
@@ -91,7 +91,7 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], policy: AskTell, *, names: Sequence[str] | None = None):
-        if policy.pulls.any() or policy._asked is not None:
+        if policy.pulls.any() or policy.waiting is not None:
             raise CobanditError(f"the policy is not fresh ({policy}): make a new one to open a journal with")
         self.path = Path(path)
         self.policy = policy
@@ -108,7 +108,7 @@ class Journal:
     @property
     def in_flight(self) -> int | None:
         """Arm whose evaluation was begun and not told; right after opening, by a process that has died."""
-        return self.policy._asked
+        return self.policy.waiting
 
     def ask(self) -> int | None:
         """Return the arm to evaluate next, None once the run is over; the journal knows before you do.

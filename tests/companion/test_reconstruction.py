@@ -87,7 +87,7 @@ def test_values_are_what_the_columns_say(name, bundled):
 
 def test_every_target_is_met_by_the_bundled_table(name, bundled):
     latency = bundled.groupby("config", observed=True)["latency_s"].mean()
-    checked = targets.check(SETTINGS[name], cb.load(name), latency)
+    checked = targets.check_targets(SETTINGS[name], cb.load(name), latency)
     assert len(checked) == {"gsm8k": 22, "piqa": 21}[name]
     assert not [target for target in checked if not target.met]
 
@@ -249,7 +249,7 @@ def test_fit_is_repeatable(name, monkeypatch):
     monkeypatch.setattr(fit, "loss", lambda setting, parameters, *_, **__: parameters.skew_latency)
     ends = []
     for _ in range(2):
-        run = fit.Fit(name, 3, None, lambda *_: False)
+        run = fit.Annealing(name, 3, None, lambda *_: False)
         run.start()
         assert not run.anneal(fit.Schedule(40, 1.0, 0.1))
         ends.append((run.value, run.parameters.skew_accuracy, run.parameters.configs.tolist()))

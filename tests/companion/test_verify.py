@@ -24,7 +24,7 @@ def small_replication(name, tuned=False):
     rows = [
         {key: getattr(number, key) for key in coordinates} | {"mean": number.value}
         for number in paper.published()
-        if number.role in paper.RESULTS and number.operation is None and number.dataset == name
+        if number.role in paper.RESULT_ROLES and number.operation is None and number.dataset == name
     ]
     cells = pd.DataFrame(rows).drop_duplicates(coordinates, ignore_index=True)
     cells = cells[cells["experiment"].eq("tuning") == tuned].dropna(axis=1, how="all")
@@ -134,7 +134,7 @@ def test_other_data_are_a_difference(stored, monkeypatch):
 
 
 def test_fast_takes_the_last_block_of_each_part_of_the_audit():
-    chosen = verification.sample("audit")
+    chosen = verification.fast_parts("audit")
     assert len(chosen) == len(results.NAMES) * len(experiments.IDENTIFICATION_RHO)
     assert {part[:2] for part in chosen} == {part[:2] for part in results.RESULTS["audit"].arguments()}
 

@@ -25,7 +25,7 @@ from cobandit.errors import CobanditError
 #: the paper from its other numbers; a constant of its theory; or a choice that the book copies.
 ROLES = ("fitted", "predicted", "related", "arithmetic", "theory", "setting")
 #: Roles of the results: what the book computes, too.
-RESULTS = ROLES[:4]
+RESULT_ROLES = ROLES[:4]
 
 #: Experiments that report runs of another one: their course, or the same cells beside other ones.
 RUNS = {"trajectory": "online", "stochastic": "identification"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN, check
+from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN, judge_claim
 from cobandit.companion.paper.numbers import RUNS, Published, published
 from cobandit.companion.paper.orderings import Claim, claims
 from cobandit.stats.metrics import proportion_interval
@@ -162,7 +162,7 @@ def _comparisons_claimed(claim: Claim) -> float:
     costs = ("declared", "realised") if claim.relation == "unchanged" else (claim.costs,)
     everything = product(claim.datasets, _at(claim), {*claim.methods, *claim.against}, costs)
     frame = pd.DataFrame(everything, columns=["dataset", "rho", "method", "costs"])
-    return len(check(claim, frame.assign(spent=frame["rho"], mean=1.0, low=1.0, high=1.0)).details)
+    return len(judge_claim(claim, frame.assign(spent=frame["rho"], mean=1.0, low=1.0, high=1.0)).details)
 
 
 def judge_printed() -> pd.DataFrame:
@@ -187,7 +187,7 @@ def judge_printed() -> pd.DataFrame:
         frame = printed_cells(claim)
         claimed, details = _comparisons_claimed(claim), pd.DataFrame()
         if set(claim.methods + claim.against) <= set(frame["method"]):
-            outcome = check(claim, frame)
+            outcome = judge_claim(claim, frame)
             verdict, details = outcome.verdict, outcome.details
             details = details[details["verdict"] != UNKNOWN]
         if details.empty:

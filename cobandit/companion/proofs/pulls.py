@@ -14,14 +14,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.regions.arms import Arms
+from cobandit.companion.known_arms import Arms
 from cobandit.errors import BudgetError
 
 #: Bins of the histogram of :math:`(I - \nu) / (C \beta)`, equally wide in the logarithm from 1e-6 to 1.
 BINS, DECADES = 180, 6
 
 
-class Runs(NamedTuple):
+class WatchedRuns(NamedTuple):
     """What was seen in R runs; pulls and spend count what was completed within the budget, as T(B) does."""
 
     pulls: NDArray[np.int64]  #: (R, K)
@@ -100,7 +100,9 @@ def _play(
             slack[max(0, min(int(place), len(slack) - 1))] += 1
 
 
-def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0) -> Runs:
+def run_cohv(
+    arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
+) -> WatchedRuns:
     r"""Run CoHV-UCB as printed (Algorithm 1, radii of the theory) and watch the steps of its proof.
 
     Every quantity is looked at after each pull of its arm; between two pulls of an arm it does not move, so
@@ -119,7 +121,7 @@ def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0
 
     Returns
     -------
-    Runs
+    WatchedRuns
         Time O(K) a pull.
 
     Raises
@@ -131,7 +133,7 @@ def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0
 
     Examples
     --------
-    >>> from cobandit.companion.regions.arms import designed_arms
+    >>> from cobandit.companion.known_arms import designed_arms
     >>> arms = designed_arms([[1.0], [0.5]], [1.0, 1.0])
     >>> runs = run_cohv(arms, 5000, replications=2)
     >>> bool((runs.pulls.sum(axis=1) == 5000).all()), bool((runs.pulls[:, 0] > 4000).all())
@@ -149,7 +151,7 @@ def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0
     log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.min_cost))
     constant = theory.index_constant(problem.n_objectives, arms.min_cost)
     shape = (replications, problem.n_arms)
-    runs = Runs(
+    runs = WatchedRuns(
         pulls=np.zeros(shape, dtype=np.int64),
         spent=np.empty(replications),
         last_arm=np.empty(replications, dtype=np.int64),

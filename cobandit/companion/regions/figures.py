@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch, Rectangle
 
 from cobandit.companion.regions.maps import METHODS
-from cobandit.companion.regions.problems import Traits
+from cobandit.companion.regions.traits import Traits
 from cobandit.figures.style import PALETTE, method_style
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from cobandit import _check
+from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
-from cobandit.companion.regions.problems import Traits, random_arms, source_of
+from cobandit.companion.regions.traits import Traits
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.replay import Spec, identification, online, replay_identification, replay_online, spec
 from cobandit.replay.grid import Cell, Source
@@ -86,7 +87,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     once = play[_check.choice(selection, "selection", METHODS)]
     rows = []
     for problem in range(PROBLEMS):
-        source = source_of(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
+        source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
         replications = np.arange(REPLICATIONS) + problem * REPLICATIONS  # streams of its own
         for rho, (name, method) in product(BUDGETS[selection], METHODS[selection].items()):
             cell = Cell(method, rho, rho * float(source.costs.sum()), replications, SEED)

@@ -189,7 +189,7 @@ def manifest() -> dict[str, dict[str, Any]]:
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
-def read(name: str) -> pd.DataFrame:
+def read_result(name: str) -> pd.DataFrame:
     """Read a stored result.
 
     Parameters
@@ -203,7 +203,7 @@ def read(name: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> sorted(read("replication")["dataset"].unique())
+    >>> sorted(read_result("replication")["dataset"].unique())
     ['gsm8k', 'piqa']
     """
     _check.choice(name, "result", RESULTS)
@@ -272,9 +272,9 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
     Raises
     ------
     CobanditError
-        As `read`.
+        As `read_result`.
     """
-    stored = read(name)
+    stored = read_result(name)
     for key in PART:
         if key in part and len(values := part[key].unique()) == 1:
             stored = stored[stored[key] == values[0]]
@@ -289,7 +289,7 @@ def cells() -> pd.DataFrame:
     >>> "tuning" in set(cells()["experiment"])
     True
     """
-    return pd.concat([read("replication"), read("tuning")], ignore_index=True)
+    return pd.concat([read_result("replication"), read_result("tuning")], ignore_index=True)
 
 
 def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
@@ -300,10 +300,10 @@ def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     >>> ensemble_of([load("gsm8k")])["member"].nunique(), ensemble_of([load("synthetic-24")])
     (20, None)
     """
-    return read("ensemble") if bundled(tables) else None
+    return read_result("ensemble") if bundled(tables) else None
 
 
-def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
+def use_audit_errors(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     """Take errors from the audit's replays if all tables are bundled reconstructions, else leave them.
 
     Parameters
@@ -316,15 +316,15 @@ def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFra
     Returns
     -------
     DataFrame
-        As `cobandit.companion.paper.settled`.
+        As `cobandit.companion.paper.with_audit_errors`.
 
     Examples
     --------
     >>> own = experiments.summary(table := load("synthetic-24"), scale=0.01)
-    >>> settle(own, [table]) is own
+    >>> use_audit_errors(own, [table]) is own
     True
     """
-    return paper.settled(cells, read("audit")) if bundled(tables) else cells
+    return paper.with_audit_errors(cells, read_result("audit")) if bundled(tables) else cells
 
 
 def bundled(tables: Sequence[EvaluationTable]) -> bool:
@@ -359,7 +359,7 @@ def ledger() -> pd.DataFrame:
 
 def store_ledger() -> None:
     """Write the ledger of the stored results."""
-    rows = paper.ledger(cells(), ensemble=read("ensemble"))
+    rows = paper.ledger(cells(), ensemble=read_result("ensemble"))
     rows.to_csv(directory() / LEDGER, index=False, lineterminator="\n")
 
 

@@ -59,7 +59,7 @@ def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
     return found.assign(experiment="identification", quantity="error", costs="declared")
 
 
-def settled(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
+def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     """Put the errors of an audit in the place of those that fewer replays gave.
 
     Parameters
@@ -77,7 +77,7 @@ def settled(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> from cobandit.companion.stored import results
-    >>> cells = settled(results.read("replication"), results.read("audit"))
+    >>> cells = with_audit_errors(results.read_result("replication"), results.read_result("audit"))
     >>> int(cells.loc[cells["experiment"] == "identification", "runs"].min())
     10000
     """
