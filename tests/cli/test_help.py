@@ -47,7 +47,11 @@ def test_names_in_brackets_are_printed_whole(tmp_path, monkeypatch):
         "{name: my, title: Mine, source: me, license: CC0-1.0, kind: synthetic, records: my.csv, "
         "cost: {column: usd, unit: '[k] USD'}, objectives: [{name: ok, column: ok}], split: {profiling: 10}}"
     )
+    said = {}
     for words in (["validate", "my.csv"], ["recommend", "my.csv", "--replications", "20"]):
         done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
         assert done.exit_code == 0, done.output
-        assert "[0-shot] gpt" in done.output and "[k] USD" in " ".join(done.output.split())
+        said[words[0]] = done.output
+    assert "[0-shot] gpt" in said["validate"] and "[k] USD" in said["validate"]
+    _, table = said["recommend"].split("Configurations of my")
+    assert "[0-shot] gpt" in table and "[k]" in table
