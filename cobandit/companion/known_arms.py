@@ -228,9 +228,9 @@ def random_arms(
 
     Examples
     --------
-    >>> dear, cheap = (random_arms(0, 8, 10.0, tau).problem for tau in (1, -1))
-    >>> order = np.argsort(dear.hypervolume)
-    >>> bool((np.diff(dear.costs[order]) > 0).all()), bool((np.diff(cheap.costs[order]) < 0).all())
+    >>> rising, falling = (random_arms(0, 8, 10.0, tau).problem for tau in (1, -1))
+    >>> order = np.argsort(rising.hypervolume)
+    >>> bool((np.diff(rising.costs[order]) > 0).all()), bool((np.diff(falling.costs[order]) < 0).all())
     (True, True)
     """
     from scipy import stats  # half a second that an import of cobandit need not take

@@ -247,7 +247,7 @@ class Journal:
                 f"{self.path}, line {number}: the policy asked for arm {entry['ask']} then and for {arm} "
                 "now: its code has changed since, or it is not deterministic.  The file is left as it is"
             )
-        self._begun = arm is None  # the end is written once, an arm by each process that hands it out
+        self._begun = arm is None  # the end is written once, an arm once by each process that hands it out
 
 
 def _header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tup
 def summarise(
     runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("method", "options", "rho")
 ) -> pd.DataFrame:
-    """Mean and 95 % interval of one column of a replay, a row a cell of the grid.
+    """Mean and 95 % interval of one column of a replay, one row per cell of the grid.
 
     Proportions (boolean columns) get Wilson intervals, means bootstrap percentile intervals over
     replications.  Infeasible runs are left out; a cell without any other is NaN.

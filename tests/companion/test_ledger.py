@@ -1,4 +1,4 @@
-"""The ledger: one row a printed number, verdicts by the stated rule, cells found by coordinates."""
+"""The ledger: one row per printed number, verdicts by the stated rule, cells found by coordinates."""
 
 import numpy as np
 import pandas as pd

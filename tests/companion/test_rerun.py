@@ -25,7 +25,7 @@ from cobandit.companion.paper import experiments
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
 from cobandit.companion.report.plan import KEPT_FRAMES, ladder
-from cobandit.companion.report.run import BESIDE_THE_PAPER, NOT_OF_A_TABLE
+from cobandit.companion.report.run import NEXT_TO_THE_PAPER, NOT_OF_A_TABLE
 from cobandit.companion.report.typeset import formula, plain
 from cobandit.errors import CobanditError
 
@@ -227,7 +227,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
 def test_a_report_on_another_table_says_nothing_of_the_papers(first):
     text = first[0].report.read_text(encoding="utf-8")
     notebook = (first[0].report.parent / "notebooks" / "full-set-recovery.ipynb").read_text()
-    for title in ("Beside the paper", "The same on measured evaluations", "What would have falsified it"):
+    for title in ("Next to the paper", "The same on measured evaluations", "What would have falsified it"):
         assert f"## {title}" in pages.source("full-set-recovery")
         assert title not in notebook and f"{title}</h3>" not in text.partition('id="full-set-recovery"')[2]
     assert "What it means" in notebook
@@ -241,7 +241,7 @@ def test_sections_may_begin_within_a_cell_of_text():
 
 
 def test_sections_that_are_left_out_are_headings_of_their_pages():
-    for page, sections in BESIDE_THE_PAPER.items():
+    for page, sections in NEXT_TO_THE_PAPER.items():
         for title in (*sections, *NOT_OF_A_TABLE):
             assert f"\n## {title}\n" in pages.source(page)
 
@@ -258,7 +258,7 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
         shutil.copy(home / name, tmp_path / name)
     (tmp_path / "report").mkdir()
     manifest = made.read_manifest(home / "report")
-    made.write(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
+    made.write_manifest(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
     earlier = tmp_path / "report" / "manifest.json"
     result = call("rerun", "--from", earlier, "-o", tmp_path / "again", "--workers", 1)
     assert result.exit_code == 0 and "byte for byte" in " ".join(result.stdout.split()), result.output
@@ -274,7 +274,7 @@ def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     known = made.read_manifest(tmp_path / "r")
     known["pages"][0]["files"]["results/landscape-every.csv"] = "0" * 64
-    made.write(tmp_path / "r", known)
+    made.write_manifest(tmp_path / "r", known)
     result = call("rerun", "--from", tmp_path / "r", "-o", tmp_path / "again")
     assert result.exit_code == 1 and "results/landscape-every.csv" in "".join(result.stdout.split())
 
@@ -342,12 +342,14 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "bad.json").write_text("{}")
     (tmp_path / "ofother").mkdir()
-    made.write(tmp_path / "ofother", manifest())
+    made.write_manifest(tmp_path / "ofother", manifest())
     (tmp_path / "short").mkdir()
-    made.write(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
+    made.write_manifest(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
     (tmp_path / "odd").mkdir()
     odd = {"page": "cohv-ucb", "parameters": {}, "reason": None, "key": "", "status": "done"}
-    made.write(tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}]))
+    made.write_manifest(
+        tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}])
+    )
     monkeypatch.chdir(tmp_path)
     cases = {
         "no such file": ["rerun", "none.parquet"],

@@ -1,4 +1,4 @@
-"""Stored results: fresh, whole, and the same when a part is computed anew."""
+"""Stored results: fresh, whole, and the same when a part is recomputed."""
 
 import json
 import shutil
@@ -54,7 +54,7 @@ def test_a_part_that_differs_is_refused(stored):
     known = json.loads((stored / "manifest.json").read_text())
     known["audit"]["sha256"] = results.file_sha256(stored / "audit.parquet")
     (stored / "manifest.json").write_text(json.dumps(known))
-    with pytest.raises(CobanditError, match="computed anew differs from the stored one"):
+    with pytest.raises(CobanditError, match="recomputed differs from the stored one"):
         results.recompute("audit", "gsm8k", 20, 3)
 
 

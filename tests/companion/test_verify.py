@@ -91,7 +91,7 @@ def test_another_number_in_the_ledger_is_named(stored):
     (stored / "ledger.csv").write_text("\n".join(rows) + "\n")
     done = RUN.invoke(app, ["verify", "--fast"])
     assert done.exit_code == 1
-    assert f"ledger: {rows[which].split(',')[0]}: verdict is differs, computed anew replicated" in done.output
+    assert f"ledger: {rows[which].split(',')[0]}: verdict is differs, recomputed replicated" in done.output
 
 
 def test_another_number_in_a_result_is_named(stored):
@@ -145,11 +145,11 @@ def test_fast_takes_the_last_block_of_each_part_of_the_audit():
         (lambda f: f, []),
         (lambda f: f.assign(mean=f["mean"] * (1 + 1e-12)), []),
         (lambda f: f.assign(mean=f["mean"] * (1 + 1e-6)), ["a: mean is", "b: mean is"]),
-        (lambda f: f.assign(count=[1, 3, 3]), ["b: count is 2, computed anew 3"]),
-        (lambda f: f.assign(mean=[0.5, np.nan, np.nan]), ["b: mean is 0.25, computed anew missing"]),
-        (lambda f: f.assign(mean=[0.5, 0.25, 0.0]), ["c: mean is missing, computed anew 0.0"]),
+        (lambda f: f.assign(count=[1, 3, 3]), ["b: count is 2, recomputed 3"]),
+        (lambda f: f.assign(mean=[0.5, np.nan, np.nan]), ["b: mean is 0.25, recomputed missing"]),
+        (lambda f: f.assign(mean=[0.5, 0.25, 0.0]), ["c: mean is missing, recomputed 0.0"]),
         (lambda f: f.rename(columns={"count": "n"}), ["do not have the same columns: count, n"]),
-        (lambda f: f.head(2), ["3 rows are stored, 2 computed anew"]),
+        (lambda f: f.head(2), ["3 rows are stored, 2 recomputed"]),
     ],
 )
 def test_differences(change, says):

@@ -100,7 +100,7 @@ def test_no_step_of_the_proof_fails_in_forced_orders():
     assert trials["monotone"].all() and trials["ahead"].all()
     assert (trials["growth"] >= 1 - 1e-8).all()
     assert (trials["spent"] <= 1 + 1e-9).all() and (trials["unspent"] < 1 + 1e-9).all()
-    dearest = trials[(trials["order"] == "dearest first") & (trials["n_arms"] > 2)]
+    dearest = trials[(trials["order"] == "most expensive first") & (trials["n_arms"] > 2)]
     assert (dearest["growth"] < trials["growth"].median()).mean() > 0.5  # this order leaves no more to gain
 
 

@@ -128,7 +128,7 @@ def test_replays_needed_is_where_the_power_passes():
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(1, 60), st.data())
-def test_rarer_is_the_likeliest(n, data):
+def test_constrained_mle_is_the_likeliest(n, data):
     b = data.draw(st.integers(0, n))
     c = data.draw(st.integers(0, n - b))
     delta = data.draw(st.floats(-0.95, 0.95))

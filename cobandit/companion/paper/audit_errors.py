@@ -27,7 +27,7 @@ def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Experiment ``"identification"``, quantity ``"error"``, declared costs: a row a dataset, budget and
+        Experiment ``"identification"``, quantity ``"error"``, declared costs: one row per dataset, budget and
         method with Wilson's interval, and CoPSI against each other method with Tango's for the difference
         and the bootstrap's for the ratio.
 

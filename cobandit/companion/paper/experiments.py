@@ -1,7 +1,7 @@
 """The paper's experiments (Section 5 and Appendix A), one function each, on any table.
 
 Methods, budgets and replication counts are the paper's; where the paper leaves something open the book's
-default is taken.  Every function takes the number of replications and how the work is spread
+default is taken.  Every function takes the number of replications and how the work runs in parallel
 (``workers``, ``backend``, ``scheduler``, ``progress``), and returns what the replay returns.
 """
 
@@ -252,7 +252,7 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     -------
     DataFrame
         ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None online), ``runs``, ``mean``,
-        ``low``, ``high``: a row a cell, as `cobandit.stats.metrics.summarise`, and then, with ``against`` and
+        ``low``, ``high``: one row per cell, as `cobandit.stats.summarise`, and then, with ``against`` and
         ``measure``, the rows of `cobandit.stats.paired_contrasts` for `PAIRS` and, in ``"stochastic"``,
         for realised against declared costs.
 
@@ -358,7 +358,7 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
 
 
 def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: Any) -> pd.DataFrame:
-    """Run every experiment on a table; each quantity's mean and 95 % interval, a row a cell.
+    """Run every experiment on a table; each quantity's mean and 95 % interval, one row per cell.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> Judgement:
     claim : Claim
     frame : DataFrame
         As `cobandit.stats.metrics.summarise` returns it: ``method``, ``mean``, ``low``, ``high`` and the
-        column ``claim.along``, one row a cell; with ``against`` and ``measure`` also the paired comparisons
+        column ``claim.along``, one row per cell; with ``against`` and ``measure`` also the paired comparisons
         of `cobandit.stats.paired_contrasts`.  With ``dataset`` or ``costs`` it is cut to those of the
         claim; a frame without ``dataset``, or with none of the claim's, is judged as it is.  The values are
         those of the claim's quantity: for ``"error"`` one minus the share that is correct.
@@ -258,7 +258,7 @@ def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
 
 
 def _judge(relation: str, a: Estimate, b: Estimate, apart: Estimate, higher: bool) -> str:
-    """Judge ``a`` beside ``b``; ``apart`` is their difference."""
+    """Judge ``a`` against ``b``; ``apart`` is their difference."""
     if relation == "comparable":
         return _comparable(a, b, apart)
     if relation == "keeps up":

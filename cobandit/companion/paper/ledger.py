@@ -1,4 +1,4 @@
-"""The ledger: every number that the paper prints beside ours, with a verdict by a stated rule."""
+"""The ledger: every number that the paper prints next to ours, with a verdict by a stated rule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ledger(
     numbers: tuple[Published, ...] | None = None,
     ensemble: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    r"""Set printed numbers beside computed ones.
+    r"""Set printed numbers next to computed ones.
 
     The rule, with the printed value taken as the interval of its rounding:
 

@@ -1,6 +1,6 @@
 """Every number that the paper prints, with where it stands and how to look it up.
 
-The numbers are typed once, in the paper's order, in ``numbers.yml`` beside this file; all else is derived.
+The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file; all else is derived.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROLES = ("fitted", "predicted", "related", "arithmetic", "theory", "setting")
 #: Roles of the results: what the book computes, too.
 RESULT_ROLES = ROLES[:4]
 
-#: Experiments that report runs of another one: their course, or the same cells beside other ones.
+#: Experiments that report runs of another one: their course, or the same cells next to other ones.
 RUNS = {"trajectory": "online", "stochastic": "identification"}
 
 COUNTS = {"two": 2, "three": 3, "seven": 7, "nine": 9}

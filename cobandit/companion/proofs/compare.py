@@ -1,4 +1,4 @@
-"""Every bound on the pulls of CoHV-UCB beside its simulated pulls."""
+"""Every bound on the pulls of CoHV-UCB next to its simulated pulls."""
 
 from __future__ import annotations
 

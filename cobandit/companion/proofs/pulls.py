@@ -36,7 +36,7 @@ class WatchedRuns(NamedTuple):
     closest: NDArray[
         np.float64
     ]  #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
-    slack: NDArray[np.int64]  #: (R, BINS) histogram of that ratio, suboptimal arms, one entry a pull
+    slack: NDArray[np.int64]  #: (R, BINS) histogram of that ratio, suboptimal arms, one entry per pull
     clipped: NDArray[np.int64]  #: (R, K) pulls after which some objective was clipped at 1
     truncated: NDArray[np.int64]  #: (R, K) pulls after which the cost was truncated at lambda / 2
 
@@ -127,7 +127,7 @@ def run_cohv(
     Raises
     ------
     BudgetError
-        If the dearest pull of every arm does not fit into the budget.
+        If the most expensive pull of every arm does not fit into the budget.
     CobanditError
         If an argument is out of range.
 
@@ -141,13 +141,9 @@ def run_cohv(
     """
     budget, replications = _check.positive(budget, "budget"), _check.count(replications, "replications", 1)
     problem, n_bins = arms.problem, BINS
-    dearest = float(
-        sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False))
-    )
-    if dearest > _check.with_slack(budget):
-        raise BudgetError(
-            f"budget {budget:g} may not hold one pull of each arm: {dearest:g} is needed", dearest
-        )
+    most = float(sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)))
+    if most > _check.with_slack(budget):
+        raise BudgetError(f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed", most)
     log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.min_cost))
     constant = theory.index_constant(problem.n_objectives, arms.min_cost)
     shape = (replications, problem.n_arms)

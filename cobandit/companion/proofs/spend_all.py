@@ -34,7 +34,7 @@ def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (K,)
-        Zero for the dearest arm.  Time O(K^2 log K).
+        Zero for the most expensive arm.  Time O(K^2 log K).
 
     Examples
     --------
@@ -61,7 +61,7 @@ def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np
     -------
     targets : ndarray of int, shape (..., K - 1)
     shares : ndarray, shape (..., K - 1)
-        X_r, what each phase may bring all its arms to if it is the dearest that always leaves.
+        X_r, what each phase may bring all its arms to if it is the most expensive that always leaves.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def proof_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, a row a cost vector and order
+    DataFrame, one row per cost vector and order
         ``n_arms``, ``min_cost``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if targets
         never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last two arms;
         ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order; ``ahead``, whether
@@ -170,7 +170,7 @@ def errors_by_ratio(
 
     Returns
     -------
-    DataFrame, a row a method, ratio and problem
+    DataFrame, one row per method, ratio and problem
         ``method``, ``options``, ``ratio``, ``problem``, ``error`` (share of wrong sets), ``f1`` and ``used``
         (share of the budget spent), means over replications.
 

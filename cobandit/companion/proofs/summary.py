@@ -1,4 +1,4 @@
-"""What was tested of each statement of the paper, in small: one row a statement, each computed."""
+"""What was tested of each statement of the paper, in small: one row per statement, each computed."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> 
 
     Returns
     -------
-    DataFrame, a row a statement
+    DataFrame, one row per statement
         ``statement``; ``tested``, what was looked at; ``size``; ``outcome`` (``holds``, ``holds, says nothing
         at this size`` if every bound tried is above what holds trivially, or ``counterexample``);
         ``found``, the number behind it; ``page``, the notebook that has more.  Seconds for all of them.

@@ -45,7 +45,7 @@ SUBSET_FIRST = Schedule(3_000, 2.0, 0.05)
 COOL, WARM = Schedule(4_000, 1.0, 0.01), Schedule(2_000, 0.7, 0.002)
 """How the first member cools, and how a further one, or an unfinished one, is warmed and cools again."""
 PROMISING, ATTEMPTS = 4.0, 8
-"""A state with a smaller loss is warmed and cooled again, so often; after that the fit starts anew."""
+"""A state with a smaller loss is warmed and cooled again, so often; after that the fit starts again."""
 CLOSE = 0.02
 """Loss at which a table is held against its targets; penalties begin a little before a target is missed."""
 SEED = 1

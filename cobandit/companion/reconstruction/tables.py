@@ -66,7 +66,7 @@ def members(name: str) -> tuple[Parameters, ...]:
 
 
 def store(directory: Path, fitted: dict[str, tuple[Parameters, ...]]) -> None:
-    """Write the fitted parameters of all tables into ``reconstruction.json``, one member a line."""
+    """Write the fitted parameters of all tables into ``reconstruction.json``, one member per line."""
     tables = []
     for name, sets in fitted.items():
         lines = [json.dumps(asdict(parameters), default=np.ndarray.tolist) for parameters in sets]

@@ -50,7 +50,7 @@ def region_map(
     Parameters
     ----------
     standings : DataFrame
-        From `cobandit.companion.regions.winners.standings`, one row a pair of ``cost_ratio`` and
+        From `cobandit.companion.regions.winners.standings`, one row per pair of ``cost_ratio`` and
         ``dependence``.
     selection : {"online", "identification"}
     ax : Axes, optional

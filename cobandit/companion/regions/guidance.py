@@ -70,7 +70,7 @@ def compare_guidance(outcomes: pd.DataFrame, selection: str, at: Traits, runs: p
 
     Returns
     -------
-    DataFrame, a row a budget and way
+    DataFrame, one row per budget and way
         ``rho``; ``way``, a key of `WAYS`; ``takes``, the method; its ``loss``; ``worse``, what it loses more
         than the best one, with the paired 95 % interval ``low`` to ``high``; ``best`` and ``best_loss``;
         ``random``, what a method drawn at random loses more than the best one on average.

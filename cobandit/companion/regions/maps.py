@@ -1,4 +1,4 @@
-"""What each method loses on random problems over a grid of their properties, and on tables beside it."""
+"""What each method loses on random problems over a grid of their properties, and on tables next to it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
 
     Returns
     -------
-    DataFrame, a row a cell, method and problem
+    DataFrame, one row per cell, method and problem
         ``selection`` and `Traits`; ``name`` of the method, ``problem``, and means over `REPLICATIONS` runs:
         ``loss``, online the share of :math:`\nu_{i^\star} B` that was lost, else one less F1; and ``strict``,
         online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing

@@ -74,7 +74,7 @@ def by_objectives(
 
     Returns
     -------
-    DataFrame, a row a problem and D
+    DataFrame, one row per problem and D
         ``front`` (size of the Pareto set), ``complexity`` :math:`H_{\mu,c}`, ``error`` and ``f1`` of CoPSI
         with the adaptive constant, ``loss`` of CoHV-UCB with s = 0.1: the share of :math:`\nu_{i^\star} B`.
 

@@ -27,7 +27,7 @@ def paired_differences(losses: pd.DataFrame, confidence: float = 0.95) -> pd.Dat
 
     Returns
     -------
-    DataFrame, a row a method, the best first
+    DataFrame, one row per method, the best first
         ``loss``, its mean; ``worse``, the mean of what it loses more than the best, with Student's
         interval ``low``, ``high``; ``level``, whether that interval reaches zero.
 
@@ -79,7 +79,7 @@ def standings(
 
     Returns
     -------
-    DataFrame, a row a cell
+    DataFrame, one row per cell
         ``by``; ``best``, the least mean ``loss``; ``second``, ``margin``, ``low`` and ``high``: the next one,
         and what it loses more with its interval; ``level``, a tuple of all that are level with the best,
         itself included.

@@ -31,7 +31,7 @@ class PageError(CobanditError):
 
 
 def directory() -> Path:
-    """Directory of the pages: inside an installed package, else beside it in a checkout.
+    """Directory of the pages: inside an installed package, else next to it in a checkout.
 
     Examples
     --------

@@ -23,10 +23,10 @@ from cobandit.tables.readers import file_sha256
 
 #: Sections of the pages that are about other tables than the report's.
 NOT_OF_A_TABLE = ("The same on measured evaluations",)
-#: Sections that set a table beside the paper's numbers and claims, which are about the paper's tables.
-BESIDE_THE_PAPER = dict.fromkeys(
+#: Sections that set a table next to the paper's numbers and claims, which are about the paper's tables.
+NEXT_TO_THE_PAPER = dict.fromkeys(
     ("online-results", "trajectories", "identification-results", "full-set-recovery"),
-    ("Beside the paper", "What would have falsified it"),
+    ("Next to the paper", "What would have falsified it"),
 )
 
 #: Called with a page, the cells that are finished and their number.
@@ -115,7 +115,7 @@ def rerun(
     Parameters
     ----------
     table : str or Path, optional
-        Catalogue name, or a file with its card beside it; not needed with ``follow``.
+        Catalogue name, or a file with its card next to it; not needed with ``follow``.
     output : path
         A new or empty folder, or that of an earlier report on the same table.
     fast : bool
@@ -126,7 +126,7 @@ def rerun(
     budget, level : float
         As in `cobandit.recommend`.
     how : dict, optional
-        How replays are spread: ``workers``, ``backend``, ``scheduler``.
+        How replays run in parallel: ``workers``, ``backend``, ``scheduler``.
     follow : path, optional
         Manifest of a report: its pages, parameters and recommendation are made again.
     watch : callable, optional
@@ -266,7 +266,7 @@ def _execute(
     page = entry["page"]
     keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in KEPT_FRAMES[page]}
     papers = {name for claim in claims() for name in claim.datasets}
-    without = NOT_OF_A_TABLE + (() if table in papers else BESIDE_THE_PAPER.get(page, ()))
+    without = NOT_OF_A_TABLE + (() if table in papers else NEXT_TO_THE_PAPER.get(page, ()))
     given = {"dataset": dataset, **entry["parameters"]}
     if how and "how" in book.parameters(page):
         given["how"] = how

@@ -1,8 +1,8 @@
 """Results that take too long for a page: ``make results`` writes them into ``data/results``.
 
-Beside each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
+For each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
 taken.  A result whose data have changed since is refused; that the code still gives it is tested by computing
-parts of it anew (`recompute`), and all of it by `cobandit.companion.stored.verification`.  ``ledger.csv`` is
+parts of it again (`recompute`), and all of it by `cobandit.companion.stored.verification`.  ``ledger.csv`` is
 what follows from them: every printed number with ours and a verdict.
 
 Command: ``python -m cobandit.companion.stored.results [NAME...]``; the name ``ledger`` writes the ledger
@@ -184,7 +184,7 @@ def data_checksum(name: str) -> str:
 
 
 def manifest() -> dict[str, dict[str, Any]]:
-    """Return the manifest: one entry a result."""
+    """Return the manifest: one entry per result."""
     path = directory() / "manifest.json"
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
@@ -219,7 +219,7 @@ def read_result(name: str) -> pd.DataFrame:
 
 
 def recompute(name: str, *arguments: Any) -> pd.DataFrame:
-    """Compute one part of a result anew and compare it with what is stored.
+    """Recompute one part of a result and compare it with what is stored.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         message = "; ".join(found[:3]) + more
         raise CobanditError(
-            f"the result {name!r} {arguments} computed anew differs from the stored one: {message}"
+            f"the result {name!r} {arguments} recomputed differs from the stored one: {message}"
         )
     return part
 
@@ -256,7 +256,7 @@ KEYS = (
 
 
 def differences_of(name: str, part: pd.DataFrame) -> list[str]:
-    """Say where one part of a result, computed anew, differs from what is stored.
+    """Say where one part of a result, recomputed, differs from what is stored.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
 
 
 def cells() -> pd.DataFrame:
-    """Read what the ledger sets beside the printed numbers: the replication, and what tuning chooses.
+    """Read what the ledger sets next to the printed numbers: the replication, and what tuning chooses.
 
     Examples
     --------

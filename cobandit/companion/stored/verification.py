@@ -1,4 +1,4 @@
-"""What the ledger rests on, computed anew and compared with what is stored: ``cobandit verify``."""
+"""What the ledger rests on, recomputed and compared with what is stored: ``cobandit verify``."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def verify(
     scheduler: str | None = None,
     tell: Callable[[str, int, int], None] | None = None,
 ) -> list[Verification]:
-    """Compute the stored results and the ledger anew, from the bundled tables, and compare.
+    """Recompute the stored results and the ledger, from the bundled tables, and compare.
 
     Parameters
     ----------
     fast : bool
         Compute only the parts that `fast_parts` names; the ledger then takes the ensemble as stored.
     workers, backend, scheduler
-        How the parts are spread, as in `cobandit.replay_online`.
+        How the parts run in parallel, as in `cobandit.replay_online`.
     tell : callable, optional
         Called as ``tell(name, done, parts)`` after each part.
 
@@ -92,10 +92,10 @@ def verify(
                 if tell is not None:
                     tell(name, len(parts), len(chosen))
         if len(chosen) == len(every):
-            anew = pd.concat(parts, ignore_index=True)
-            if not found and len(anew) != len(stored):
-                found = [f"{len(stored)} rows are stored, {len(anew)} computed anew"]
-            whole[name] = anew
+            again = pd.concat(parts, ignore_index=True)
+            if not found and len(again) != len(stored):
+                found = [f"{len(stored)} rows are stored, {len(again)} recomputed"]
+            whole[name] = again
         else:
             whole[name] = stored
         outcomes.append(Verification(name, len(chosen), len(every), time.perf_counter() - began, found))
