@@ -28,7 +28,7 @@ ROLES = ("fitted", "predicted", "related", "arithmetic", "theory", "setting")
 RESULT_ROLES = ROLES[:4]
 
 #: Experiments that report runs of another one: their course, or the same cells next to other ones.
-RUNS = {"trajectory": "online", "stochastic": "identification"}
+SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
 COUNTS = {"two": 2, "three": 3, "seven": 7, "nine": 9}
 #: Fractions in words, read as decimals of one digit.
@@ -117,7 +117,7 @@ class Published:
     @property
     def coordinates(self) -> tuple[Any, ...]:
         """What the number is about: two numbers with the same coordinates should be the same."""
-        run = RUNS.get(self.experiment, self.experiment)
+        run = SAME_RUNS_AS.get(self.experiment, self.experiment)
         compared = (self.method, self.against, self.operation)
         return (run, self.dataset, self.quantity, *compared, self.rho, self.costs, self.item)
 
