@@ -42,6 +42,7 @@ def decision_for(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Serie
 
     Examples
     --------
+    >>> from cobandit.companion.regions.maps import CELL
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
     >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
     >>> decision_for(rows, "online", Traits(7.0, -0.2, 30, 8.0))[["costs", "quality", "best"]].tolist()
@@ -82,6 +83,7 @@ def compare_guidance(outcomes: pd.DataFrame, selection: str, at: Traits, runs: p
 
     Examples
     --------
+    >>> from cobandit.companion.regions.maps import CELL
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
     >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
     >>> runs = pd.DataFrame({"rho": 4.0, "replication": [0, 0, 1, 1], "name": list("abab")})
