@@ -100,20 +100,26 @@ def paired(table: EvaluationTable) -> Paired:
     """
     every = table.summary()
     means, costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
-    n = table.n_instances.astype(float)
-    blank = np.zeros((table.n_objectives + 1, table.n_arms))
-    compared = Paired(Evaluations(table), means, costs, table.n_instances, blank)
-    relative = np.zeros(table.n_arms)  # variance of the cost, over its square
-    for arms in compared.evaluations.blocks(np.arange(table.n_arms)):
-        blank[:, arms] = (compared.influence(arms) ** 2).sum(axis=2)
+    unknown = np.full((table.n_objectives + 1, table.n_arms), np.nan)
+    compared = Paired(Evaluations(table), means, costs, table.n_instances, unknown)
+    return compared._replace(variances=_variances(compared))
+
+
+def _variances(compared: Paired) -> NDArray[np.float64]:
+    """Variances of the means and, last, of the efficiency, each with one instance more: shape (D + 1, K)."""
+    costs, n = compared.costs, compared.counts.astype(float)
+    variances = np.empty((compared.means.shape[1] + 1, len(costs)))
+    relative = np.empty(len(costs))  # variance of the cost, over its square
+    for arms in compared.evaluations.blocks(np.arange(len(costs))):
+        variances[:, arms] = (compared.influence(arms) ** 2).sum(axis=2)
         values, present = compared.evaluations.block(arms)
         spread = ((values[-1] - costs[arms, None]) * present) ** 2
         relative[arms] = spread.sum(axis=1) / (n[arms] - 1) / costs[arms] ** 2
-    pooled = np.average(blank[:-1] * n, axis=1)  # of one instance, by objective
+    pooled = np.average(variances[:-1] * n, axis=1)  # of one instance, by objective
     one_more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * costs**2])
-    blank[:-1] += one_more[:-1] / n**2
-    blank[-1] += (_slopes(means, costs) ** 2 * one_more).sum(axis=0) / n**2
-    return compared
+    variances[:-1] += one_more[:-1] / n**2
+    variances[-1] += (_slopes(compared.means, costs) ** 2 * one_more).sum(axis=0) / n**2
+    return variances
 
 
 def critical(counts: ArrayLike, alpha: float) -> NDArray[np.float64]:

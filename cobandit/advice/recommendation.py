@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit import _check
-from cobandit.advice.paired_gaps import paired
+from cobandit.advice.paired_gaps import Paired, paired
 from cobandit.advice.questions import Question, efficiency_questions, front_questions
 from cobandit.advice.resampling import redraws
 from cobandit.dominance import pareto_mask
@@ -213,16 +213,32 @@ def recommend(
     budget = None if budget is None else _check.positive(budget, "budget")
     compared = paired(table)
     questions = front_questions(compared, 1 - level) + efficiency_questions(compared, 1 - level)
-    needed = np.zeros(table.n_arms)
-    for question in (q for q in questions if np.isfinite(q.price)):
-        needed[question.arms] = np.maximum(needed[question.arms], question.extra)
+    questions.sort(key=lambda question: question.price)
+    return Recommendation(
+        table.name,
+        table.card.cost.unit,
+        level,
+        budget,
+        _arms(table, compared, questions, budget or 0.0, level, *redraws(table, replications, seed)),
+        _asked(table, questions),
+        _price_of_all(questions, compared.costs),
+    )
 
-    means, costs = redraws(table, replications, seed)
-    best = np.argmax(means.prod(axis=2) / costs, axis=1)
-    front = np.mean([pareto_mask(each) for each in means], axis=0)
+
+def _arms(
+    table: EvaluationTable,
+    compared: Paired,
+    questions: list[Question],
+    budget: float,
+    level: float,
+    means: NDArray[np.float64],
+    costs: NDArray[np.float64],
+) -> pd.DataFrame:
+    """What is known of each arm; ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables."""
+    n_arms, every = table.n_arms, table.summary()
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    about = {kind: {q.arm for q in questions if q.kind == kind} for kind in ("front", "efficiency")}
-    every = table.summary()
+    best = np.argmax(means.prod(axis=2) / costs, axis=1)
+    open_ = {kind: {q.arm for q in questions if q.kind == kind} for kind in ("front", "efficiency")}
     columns: dict[str, Any] = {}
     for d, name in enumerate(table.objectives):
         columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
@@ -230,36 +246,32 @@ def recommend(
         "cost": every["cost"],
         "hypervolume_per_cost": compared.efficiency,
         "on_front": every["on_front"],
-        "most_efficient": np.arange(table.n_arms) == compared.efficiency.argmax(),
-        "front_share": front,
-        "efficient_share": np.bincount(best, minlength=table.n_arms) / len(best),
-        "front_settled": [i not in about["front"] for i in range(table.n_arms)],
-        "efficient_settled": [i not in about["efficiency"] for i in range(table.n_arms)],
+        "most_efficient": np.arange(n_arms) == compared.efficiency.argmax(),
+        "front_share": np.mean([pareto_mask(each) for each in means], axis=0),
+        "efficient_share": np.bincount(best, minlength=n_arms) / len(best),
+        "front_settled": [i not in open_["front"] for i in range(n_arms)],
+        "efficient_settled": [i not in open_["efficiency"] for i in range(n_arms)],
         "instances": every["instances"],
-        "next": allocate(questions, compared.costs, budget or 0.0),
+        "next": allocate(questions, compared.costs, budget),
     }
-    arms = pd.DataFrame(columns, index=every.index).sort_values(
-        "hypervolume_per_cost", ascending=False, kind="stable"
-    )
-    asked = [
-        {
-            "kind": question.kind,
-            "configuration": table.configs[question.arm],
-            "against": table.configs[question.against],
-            "ratio": question.ratio,
-            "factor": question.factor,
-            "evaluations": float(question.extra.sum()),
-            "price": question.price,
-        }
-        for question in sorted(questions, key=lambda question: question.price)
+    arms = pd.DataFrame(columns, index=every.index)
+    return arms.sort_values("hypervolume_per_cost", ascending=False, kind="stable")
+
+
+def _asked(table: EvaluationTable, questions: list[Question]) -> pd.DataFrame:
+    """The questions by names of configurations."""
+    rows = [
+        (q.kind, table.configs[q.arm], table.configs[q.against], q.ratio, q.factor, q.extra.sum(), q.price)
+        for q in questions
     ]
-    names = ["kind", "configuration", "against", "ratio", "factor", "evaluations", "price"]
-    return Recommendation(
-        table.name,
-        table.card.cost.unit,
-        level,
-        budget,
-        arms,
-        pd.DataFrame(asked, columns=names),
-        float(needed @ compared.costs),
-    )
+    columns = ["kind", "configuration", "against", "ratio", "factor", "evaluations", "price"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _price_of_all(questions: list[Question], costs: NDArray[np.float64]) -> float:
+    """Price of settling everything but exact ties; what two questions need is bought once."""
+    needed = np.zeros(len(costs))
+    for question in questions:
+        if np.isfinite(question.price):
+            needed[question.arms] = np.maximum(needed[question.arms], question.extra)
+    return float(needed @ costs)

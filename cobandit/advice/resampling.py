@@ -90,7 +90,7 @@ def redraws(
         \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is} \Big/ \sum_{s \in S_i} w_s^{(r)},
         \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
 
-    with one weight an instance, the same for every configuration and objective (Rubin, Annals of Statistics
+    with one weight per instance, the same for every configuration and objective (Rubin, Annals of Statistics
     9, 1981).  Weights are never zero, so a configuration that has few instances is not lost in a redraw.
 
     Parameters

@@ -1,36 +1,67 @@
-"""``cobandit import``: from evaluation logs to a table and its card, one command a format."""
+"""``cobandit import``: from evaluation logs to a table and its card, one command per format."""
 
 from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
-from cobandit.tables.importers import IMPORTERS, Importer, import_logs
-from cobandit.tables.importers.writing import UNKNOWN_LICENSE
+from cobandit.cli.validate import validate
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Make a table and its card from evaluation logs, and report what was taken and what was not.",
-)
-out = Console()
+if TYPE_CHECKING:
+    from cobandit.tables.importers import Importer
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs, or folders that hold them.")]
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="The table, .parquet; its card goes beside it, .yml.")
+    Path, typer.Option("--output", "-o", help="The table, .parquet; its card goes next to it, .yml.")
 ]
-SHARED = {
-    "name": (str | None, None, "Name of the table (default: that of the file)."),
-    "title": (str | None, None, "Title of the table."),
-    "license": (str, UNKNOWN_LICENSE, "Licence of the records."),
-    "kind": (str, "measured", "measured or synthetic."),
-    "profiling": (int | None, None, "Number of profiling instances (default: a fifth, at least 2)."),
-    "seed": (int, 0, "Seed of the split."),
-    "force": (bool, False, "Replace an earlier table and its card."),
-}
+
+
+class ImportGroup(TyperGroup):
+    """The commands of all importers, made when one of them is asked for: the importers read with pandas."""
+
+    HELP = "Make a table and its card from evaluation logs, and report what was taken and what was not."
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the formats."""
+        self._make()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a format, None if there is no such format."""
+        self._make()
+        return super().get_command(ctx, cmd_name)
+
+    def _make(self) -> None:
+        if self.commands:
+            return
+        from cobandit.tables.importers import IMPORTERS
+
+        app = typer.Typer()
+        for importer in IMPORTERS.values():
+            app.command(importer.name)(_command(importer))
+        self.commands = typer.main.get_group(app).commands
+
+
+def _shared() -> list[inspect.Parameter]:
+    """Options that every importer has."""
+    from cobandit.tables.importers.writing import UNKNOWN_LICENSE
+
+    return [
+        _parameter("name", str | None, None, "Name of the table (default: that of the file)."),
+        _parameter("title", str | None, None, "Title of the table."),
+        _parameter("license", str, UNKNOWN_LICENSE, "Licence of the records."),
+        _parameter("kind", str, "measured", "measured or synthetic."),
+        _parameter(
+            "profiling", int | None, None, "Number of profiling instances (default: a fifth, at least 2)."
+        ),
+        _parameter("seed", int, 0, "Seed of the split."),
+        _parameter("force", bool, False, "Replace an earlier table and its card."),
+    ]
 
 
 def _parameter(name: str, kind: Any, default: Any, help_: str) -> inspect.Parameter:
@@ -55,19 +86,17 @@ def _own(importer: Importer) -> list[inspect.Parameter]:
     return parameters
 
 
-def _add(importer: Importer) -> None:
+def _command(importer: Importer) -> Any:
     def command(**given: Any) -> None:
+        from cobandit.tables.importers import import_logs
+
+        out = Console()
         paths, output = given.pop("paths"), given.pop("output")
         # what was not given is left to the importer's defaults
         given = {name: value for name, value in given.items() if value not in (None, [], False)}
         imported = import_logs(importer.name, paths, output, **given)
-        for line in imported.report:
+        for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
             out.print(line, highlight=False, markup=False, soft_wrap=True)
-        out.print(
-            f"wrote {imported.records} and {imported.card}", highlight=False, markup=False, soft_wrap=True
-        )
-        from cobandit.cli.app import validate  # it is built on top of this module
-
         validate(imported.records)
 
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -76,12 +105,8 @@ def _add(importer: Importer) -> None:
             inspect.Parameter("paths", positional, annotation=Paths),
             inspect.Parameter("output", positional, annotation=Output),
             *_own(importer),
-            *(_parameter(name, *how) for name, how in SHARED.items()),
+            *_shared(),
         ]
     )
     command.__doc__ = importer.help
-    app.command(importer.name)(command)
-
-
-for _importer in IMPORTERS.values():
-    _add(_importer)
+    return command

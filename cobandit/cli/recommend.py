@@ -1,30 +1,32 @@
-"""``cobandit recommend``: what to deploy, what is unsettled, what to evaluate next."""
+"""``cobandit recommend``: what to deploy, what is not settled, what to evaluate next."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-import cobandit as cb
-from cobandit.advice.recommendation import REDRAWS, Recommendation
-from cobandit.advice.words import amount, sentences, worth_showing
+if TYPE_CHECKING:
+    from cobandit.advice import Recommendation
 
 #: Rows shown of each table on the terminal; ``--json`` gives all.
 SHOWN = 25
 
 
 def recommend(
-    table: Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card beside it.")],
+    table: Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")],
     budget: Annotated[
         float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
     ] = None,
     level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
-    replications: Annotated[int, typer.Option(help="Redrawn tables, for shares and intervals.")] = REDRAWS,
+    replications: Annotated[
+        int | None, typer.Option(help="Redrawn tables, for shares and intervals (default: the library's).")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the redraws.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -32,30 +34,34 @@ def recommend(
 
     Example: [b]cobandit recommend my.parquet --budget 20[/b]
     """
-    advice = cb.recommend(cb.open_table(table), budget, level=level, replications=replications, seed=seed)
-    out = Console()
+    import cobandit as cb
+
+    redraws = {} if replications is None else {"replications": replications}
+    advice = cb.recommend(cb.open_table(table), budget, level=level, seed=seed, **redraws)
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    _show(advice, out)
+    _show(advice, Console())
 
 
 def _show(advice: Recommendation, out: Console) -> None:
+    from cobandit.advice.words import amount, sentences, worth_showing
+
     for line in sentences(advice):
         out.print(line, highlight=False, markup=False)
     shown = worth_showing(advice)
     names = [name[:-4] for name in shown.columns.astype(str) if name.endswith("_low")]
     look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    view = Table(title=f"\nConfigurations of {advice.dataset}, by hypervolume per cost", **look)
+    view = Table(title=f"\nConfigurations of {escape(advice.dataset)}, by hypervolume per cost", **look)
     buys = advice.budget is not None
     view.add_column("configuration", overflow="fold")
     for heading in (*(["next"] if buys else []), *names, f"cost, {advice.unit}", "front", "best"):
-        view.add_column(_stacked(heading), justify="right", overflow="fold")
+        view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
     for name, row in shown.head(SHOWN).iterrows():
         mark = "" if row["front_settled"] else " ?"
         win = "" if row["efficient_settled"] else " ?"
         view.add_row(
-            str(name),
+            escape(str(name)),
             *([f"{int(row['next']):,}" if row["next"] else ""] if buys else []),
             *(f"{row[d]:.3f} ±{(row[f'{d}_high'] - row[f'{d}_low']) / 2:.3f}" for d in names),
             amount(row["cost"]),
@@ -77,14 +83,14 @@ def _show(advice: Recommendation, out: Console) -> None:
     for heading in ("configuration", "", "hardest to tell from"):
         view.add_column(heading, overflow="fold")
     for heading in ("gap/s.e.", "needed", "evaluations", f"price, {advice.unit}"):
-        view.add_column(_stacked(heading), justify="right", overflow="fold")
+        view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
     asks = {"front": "front?", "efficiency": "best?"}
     for question in advice.questions.head(SHOWN).itertuples():
         price = cast(float, question.price)
         view.add_row(
-            str(question.configuration),
+            escape(str(question.configuration)),
             asks[str(question.kind)],
-            str(question.against),
+            escape(str(question.against)),
             f"{question.ratio:.2f}",
             f"{question.factor:.2f}",
             *(["a tie", "–"] if price == float("inf") else [f"{question.evaluations:,.0f}", amount(price)]),

@@ -1,22 +1,20 @@
-"""``cobandit reconstruct``: draw, or fit anew, a stand-in for one of the paper's tables."""
+"""``cobandit reconstruct``: draw, or fit again, a stand-in for one of the paper's tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from cobandit.cli.spreading import Backend, Scheduler, Workers
-from cobandit.companion import reconstruction
+from cobandit.cli.parallel_options import Backend, Scheduler, Workers
 from cobandit.errors import CobanditError
-from cobandit.replay import parallel
 
-out, err = Console(), Console(stderr=True)
+if TYPE_CHECKING:
+    from cobandit.companion.reconstruction import Parameters
 
 
 def reconstruct(
@@ -27,7 +25,7 @@ def reconstruct(
     refit: Annotated[
         bool,
         typer.Option(
-            "--refit", help="Fit the parameters anew, a few minutes each, and write reconstruction.json too."
+            "--refit", help="Fit the parameters again, a few minutes each, and write reconstruction.json too."
         ),
     ] = False,
     members: Annotated[
@@ -39,10 +37,12 @@ def reconstruct(
 ) -> None:
     """Draw a reconstruction of one of the paper's tables, which are not public, and check what was fitted.
 
-    With --refit the members beyond the first are spread over workers.
+    With --refit the members beyond the first run in parallel.
     """
+    from cobandit.companion import reconstruction
     from cobandit.companion.reconstruction.targets import check_parameters
 
+    out = Console()
     reconstruction.setting(name)
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
@@ -62,14 +62,21 @@ def reconstruct(
         numbers = (target.published, target.value, target.low, target.high)
         shown.add_row(target.name, *(f"{x:.6g}" for x in numbers), "yes" if target.met else "[red]no[/red]")
     out.print(shown)
-    out.print(f"{sum(t.met for t in targets)} of {len(targets)} met; {records} written", highlight=False)
+    out.print(
+        f"{sum(t.met for t in targets)} of {len(targets)} met; {records} written",
+        highlight=False,
+        markup=False,
+    )
 
 
-def _refit(name: str, members: int, how: dict[str, Any]) -> tuple[reconstruction.Parameters, ...]:
+def _refit(name: str, members: int, parallel: dict[str, Any]) -> tuple[Parameters, ...]:
+    from joblib import Parallel, delayed
+
     from cobandit.companion.reconstruction.fit import fit
+    from cobandit.replay.parallel import spread
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with parallel.spread(**how), Progress(*columns, console=err) as bar:
+    with spread(**parallel), Progress(*columns, console=Console(stderr=True)) as bar:
         shown = bar.add_task(f"fitting {name}", total=members)
         sets = [fit(name, 0)]
         bar.advance(shown)

@@ -1,19 +1,18 @@
-"""``cobandit verify``: compute the ledger anew and compare it with the committed one."""
+"""``cobandit verify``: recompute the ledger and compare it with the committed one."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from cobandit.cli.spreading import Backend, Scheduler, Workers
-from cobandit.companion.stored.verification import Outcome
-from cobandit.companion.stored.verification import verify as compute
+from cobandit.cli.parallel_options import Backend, Scheduler, Workers
 
-out, err = Console(), Console(stderr=True)
+if TYPE_CHECKING:
+    from cobandit.companion.stored.verification import Verification
 
 #: Differences that are written out for each result.
 SHOWN = 10
@@ -24,20 +23,22 @@ def verify(
         bool,
         typer.Option(
             "--fast",
-            help="Compute one member of the ensemble, one block of each part of the audit: minutes.",
+            help="Recompute one member of the ensemble, one block of each part of the audit: minutes.",
         ),
     ] = False,
     workers: Workers = 1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
 ) -> None:
-    """Compute every stored result and the ledger anew, compare, and exit 1 if anything differs.
+    """Recompute every stored result and the ledger, compare, and exit 1 if anything differs.
 
     Everything starts from the bundled tables. Counts and verdicts have to agree exactly, other numbers to a
     relative 1e-9.
     """
+    from cobandit.companion.stored.verification import verify as compute
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err) as bar:
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         shown: dict[str, TaskID] = {}
 
         def tell(name: str, done: int, parts: int) -> None:
@@ -51,10 +52,10 @@ def verify(
         raise typer.Exit(1)
 
 
-def _show(outcomes: list[Outcome]) -> None:
-    view = Table(title="Stored and computed anew", title_justify="left")
+def _show(outcomes: list[Verification]) -> None:
+    out, view = Console(), Table(title="Stored and recomputed", title_justify="left")
     view.add_column("what")
-    for heading in ("computed", "of", "seconds", "differences"):
+    for heading in ("recomputed", "of", "seconds", "differences"):
         view.add_column(heading, justify="right")
     for outcome in outcomes:
         numbers = (f"{outcome.computed:,}", f"{outcome.parts:,}", f"{outcome.seconds:.0f}")
@@ -72,6 +73,6 @@ def _show(outcomes: list[Outcome]) -> None:
         if outcome.computed < outcome.parts
     ]
     if left:
-        out.print(f"not computed: {', '.join(left)}", highlight=False)
+        out.print(f"not recomputed: {', '.join(left)}", highlight=False)
     if not any(outcome.differences for outcome in outcomes):
-        out.print("[green]nothing differs[/green]" + (" in what was computed" if left else ""))
+        out.print("[green]nothing differs[/green]" + (" in what was recomputed" if left else ""))

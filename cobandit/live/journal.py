@@ -26,7 +26,7 @@ class Journal:
     """Ask and tell through a durable file, for evaluations that cost money.
 
     Every `ask` and `tell` is one line, on the disk before the call returns.  Opening the file again brings a
-    fresh policy to the state that the last complete line left, by asking and telling it anew; the next `ask`
+    fresh policy to the state that the last complete line left, by asking and telling it again; the next `ask`
     then returns what it would have returned without the interruption.
 
     **What is done twice.**  An evaluation whose `tell` has returned is never asked for nor charged again.
@@ -247,7 +247,7 @@ class Journal:
                 f"{self.path}, line {number}: the policy asked for arm {entry['ask']} then and for {arm} "
                 "now: its code has changed since, or it is not deterministic.  The file is left as it is"
             )
-        self._begun = arm is None  # the end is written once, an arm by each process that hands it out
+        self._begun = arm is None  # the end is written once, an arm once by each process that hands it out
 
 
 def _header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:

@@ -9,13 +9,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.stats.metrics import mean_interval, resampled_means
+from cobandit.stats.metrics import RESAMPLES, mean_interval, resampled_means
 from cobandit.stats.paired_errors import paired_difference
 
-#: Columns of `contrasts` beside the cell and the pair.
+#: Columns of `paired_contrasts` besides the cell and the pair.
 VALUES = ("measure", "runs", "mean", "low", "high")
-#: Of the bootstrap, as in `cobandit.stats.metrics.mean_interval`.
-RESAMPLES = 2000
 
 Interval = tuple[float, float]
 
@@ -77,7 +75,7 @@ def ratio_of_counts(first: int, second: int, both: int, replays: int) -> tuple[f
     return (here, *(_central(resampled) if np.isfinite(resampled).any() else (np.nan, np.nan)))
 
 
-def contrasts(
+def paired_contrasts(
     runs: pd.DataFrame,
     column: str,
     pairs: Iterable[tuple[str, str]],
@@ -114,7 +112,7 @@ def contrasts(
     --------
     >>> runs = pd.DataFrame({"method": ["A", "B"] * 3, "rho": 2.0, "replication": [0, 0, 1, 1, 2, 2]})
     >>> runs = runs.assign(status="ok", regret=[1.0, 2.0, 3.0, 4.0, 8.0, 9.0])
-    >>> contrasts(runs, "regret", [("A", "B")]).loc[0, ["mean", "low", "high"]].astype(float).tolist()
+    >>> paired_contrasts(runs, "regret", [("A", "B")]).loc[0, ["mean", "low", "high"]].astype(float).tolist()
     [-1.0, -1.0, -1.0]
     """
     _check.choice(column, "column", runs.columns)

@@ -13,7 +13,9 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
-#: Replications up to which the shares of resamples are kept: 2,000 resamples of so many take 32 megabytes.
+#: Resamples of a bootstrap, by default.
+RESAMPLES = 2000
+#: Replications up to which the shares of resamples are kept: `RESAMPLES` of so many take 32 megabytes.
 LARGEST_SHARED = 2000
 
 
@@ -119,7 +121,7 @@ def _shares(n: int, resamples: int, seed: int) -> NDArray[np.float64]:
     return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
 
 
-def resampled_means(values: ArrayLike, resamples: int = 2000, seed: int = 0) -> NDArray[np.float64]:
+def resampled_means(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> NDArray[np.float64]:
     """Means of bootstrap resamples of replications.
 
     Values of the same replications are resampled alike, so that differences of such means are those of
@@ -148,7 +150,7 @@ def resampled_means(values: ArrayLike, resamples: int = 2000, seed: int = 0) -> 
 
 
 def mean_interval(
-    values: ArrayLike, level: float = 0.95, resamples: int = 2000, seed: int = 0
+    values: ArrayLike, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[float, float]:
     """Bootstrap percentile interval of a mean over independent replications.
 
@@ -208,7 +210,7 @@ def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tup
 def summarise(
     runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("method", "options", "rho")
 ) -> pd.DataFrame:
-    """Mean and 95 % interval of one column of a replay, a row a cell of the grid.
+    """Mean and 95 % interval of one column of a replay, one row per cell of the grid.
 
     Proportions (boolean columns) get Wilson intervals, means bootstrap percentile intervals over
     replications.  Infeasible runs are left out; a cell without any other is NaN.

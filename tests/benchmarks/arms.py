@@ -4,7 +4,7 @@
     python tests/benchmarks/arms.py back_ends     # one part; the others stay as stored
 
 Times are processor times on one core, except those of the back ends, which are elapsed.  The page `scale`
-shows what the file holds and measures small sizes anew.
+shows what the file holds.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+import workloads
 from ratios import random_table
 
 import cobandit as cb
-from cobandit.companion import scaling
 from cobandit.tables.catalogue import data_directory
 
 ONLINE = (10, 100, 1_000, 10_000, 100_000)
@@ -32,27 +32,29 @@ READABLE_IDENTIFICATION = 1_000
 REPETITIONS = 5  # of the back ends, in turns: the least counts
 
 
-def _sizes(run: scaling.Online | scaling.Front) -> dict[str, float]:
+def _sizes(run: workloads.Online | workloads.Front) -> dict[str, float]:
     return dict(zip(("table_MB", "run_MB"), run.megabytes(), strict=True))
 
 
-def _class_pull(run: scaling.Online, pulls: int = 300) -> float:
+def _class_pull(run: workloads.Online, pulls: int = 300) -> float:
     """A pull by the class, once every arm was pulled."""
     times = []
     for most in (run.shape[0], run.shape[0] + pulls):
-        times.append(scaling.processor_seconds(lambda most=most: run.readable(most=most), 2)[0])
+        times.append(workloads.processor_seconds(lambda most=most: run.readable(most=most), 2)[0])
     return (times[1] - times[0]) / pulls
 
 
 def online() -> list[dict[str, Any]]:
     """A pull and a run of CoHV-UCB, kernel and class."""
-    scaling.Online(10, 2, 4.0).compiled()  # compiles
+    workloads.Online(10, 2, 4.0).compiled()  # compiles
     rows = []
     for n_arms in ONLINE:
         pulls = max(300_000, 10 * n_arms)
-        pull, wider = (scaling.pull_seconds(n_arms, pulls, scales=s) for s in (scaling.SCALES, scaling.WIDER))
-        run = scaling.Online(n_arms, 2, rho=4.0)
-        seconds, pulls = scaling.processor_seconds(run.compiled)
+        pull, wider = (
+            workloads.pull_seconds(n_arms, pulls, scales=s) for s in (workloads.SCALES, workloads.WIDER)
+        )
+        run = workloads.Online(n_arms, 2, rho=4.0)
+        seconds, pulls = workloads.processor_seconds(run.compiled)
         row = {
             "K": n_arms,
             "kernel_pull": pull,
@@ -69,16 +71,16 @@ def online() -> list[dict[str, Any]]:
 
 def identification() -> list[dict[str, Any]]:
     """A run of CoPSI by size at a front of 30, then by front at 2,000 arms; beside it the class."""
-    scaling.Front(60, 200).compiled()
+    workloads.Front(60, 200).compiled()
     rows = []
     sizes = [(n_arms, 30) for n_arms in IDENTIFICATION] + [(2_000, front) for front in FRONTS]
     for n_arms, front in sizes:
-        run = scaling.Front(n_arms, 200, front)
-        seconds, returned = scaling.processor_seconds(run.compiled, 1 if n_arms > 3_000 else 3)
+        run = workloads.Front(n_arms, 200, front)
+        seconds, returned = workloads.processor_seconds(run.compiled, 1 if n_arms > 3_000 else 3)
         assert returned.sum() == front
         row: dict[str, Any] = {"K": n_arms, "front": front, "kernel_run": seconds} | _sizes(run)
         if n_arms <= READABLE_IDENTIFICATION:
-            row["class_run"], again = scaling.processor_seconds(run.readable, 2)
+            row["class_run"], again = workloads.processor_seconds(run.readable, 2)
             assert (np.flatnonzero(returned) == again).all()
         rows.append(row)
         print(row, flush=True)
@@ -92,7 +94,7 @@ def back_ends() -> list[dict[str, Any]]:
     table = random_table(108, 2)
 
     def replay(**how: Any) -> Any:
-        methods = [cb.spec("CoHVUCB", **scaling.SCALES), "UniformAllocation"]
+        methods = [cb.spec("CoHVUCB", **workloads.SCALES), "UniformAllocation"]
         return cb.replay_online(table, methods, (8, 32), replications=600, **how)
 
     def elapsed(function: Callable[[], Any]) -> tuple[float, float, Any]:

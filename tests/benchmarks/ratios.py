@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from workloads import SCALES, Front, Online, random_rows
 
 import cobandit as cb
-from cobandit.companion.scaling import SCALES, Front, Online, random_rows
 from cobandit.tables import Card, EvaluationTable
 
 

@@ -98,7 +98,7 @@ def test_replay_online(suffix):
 
 @pytest.mark.parametrize("picture", ["runs.svg", "runs.pdf"])
 def test_replay_identification(picture):
-    words = ["replay", "synthetic-24", "-o", "runs.csv", *FOUND, "-b", 40, "--costs", "realised"]
+    words = ["replay", "synthetic-24", "-o", "runs.csv", *FOUND, "-b", 40, "--charge", "realised"]
     result = call(*words, "--replications", 3, "--picture", picture)
     assert result.exit_code == 0 and Path(picture).stat().st_size > 1000
     methods = ["CoPSI", cb.spec("PSISR", rounds="mean")]
@@ -161,8 +161,8 @@ BAD = {
     "unknown back end": ([*REPLAY, "--backend", "threads"], "Did you mean 'threading'"),
     "Dask without scheduler": ([*REPLAY, "--backend", "dask"], "scheduler"),
     "scheduler without Dask": ([*REPLAY, "--scheduler", "tcp://127.0.0.1:1"], "dask"),
-    "unknown costs": ([*REPLAY, "-m", "CoPSI", "--costs", "real"], "Did you mean 'realised'"),
-    "unknown costs, online": ([*REPLAY, "-m", "HVUCB", "--costs", "real"], "realised"),
+    "unknown charge": ([*REPLAY, "-m", "CoPSI", "--charge", "real"], "Did you mean 'realised'"),
+    "unknown charge, online": ([*REPLAY, "-m", "HVUCB", "--charge", "real"], "realised"),
     "output of another kind": (["replay", "synthetic-24", "-o", "runs.xlsx"], ".parquet or .csv"),
     "output nowhere": (["replay", "synthetic-24", "-o", "none/runs.csv"], "no folder"),
     "output is a folder": (["replay", "synthetic-24", "-o", "folder.csv", "-b", "2"], "folder.csv"),

@@ -15,8 +15,8 @@ from scipy import stats
 
 import cobandit as cb
 from cobandit import theory
+from cobandit.companion import known_arms as known
 from cobandit.companion.proofs import compare, concentration, fluid, growth, optimism, pulls
-from cobandit.companion.regions import arms as known
 from cobandit.errors import BudgetError, CobanditError
 
 MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
@@ -45,7 +45,7 @@ def test_designed_arms_have_the_means_asked_for(arms):
 
 def test_arms_of_a_table_are_its_evaluation_split():
     table = cb.load("synthetic-24")
-    arms = known.arms_of(table)
+    arms = known.arms_of_table(table)
     assert arms.problem.means == pytest.approx(table.problem.means)
     assert arms.rows[:, 0].max() == 1 and arms.rows[:, 0].min() == arms.cost_ratio
 
@@ -292,7 +292,7 @@ def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
 
 
 def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
-    frame, runs = compare.beside(arms, 100.0, 20, alpha=0.5, seed=4)
+    frame, runs = compare.compare_bounds(arms, 100.0, 20, alpha=0.5, seed=4)
     assert frame["gap"].is_monotonic_increasing and sorted(frame["arm"]) == [1, 2]
     for row in frame.to_dict("records"):
         assert row["simulated"] == runs.pulls[:, row["arm"]].mean()
@@ -459,7 +459,7 @@ def test_wald_holds_one_pull_later_and_not_at_t_of_b():
 
     Within five standard errors: false alarms 6e-7."""
     rare = [[0.05, 1.0]] * 19 + [[1.0, 0.0]]
-    arms = known.packed([rare, [[0.05, 0.0], [0.5, 1.0]]])
+    arms = known.arms_of_outcomes([rare, [[0.05, 0.0], [0.5, 1.0]]])
     seen = pulls.run_cohv(arms, 20.0, 20_000, alpha=0.1, seed=2)
     at = seen.pulls @ arms.problem.costs - seen.spent
     after = at + arms.problem.costs[seen.last_arm] - seen.last_cost

@@ -29,7 +29,7 @@ BOUNDS = {
 }
 OTHERS = {
     "Theorem 1, Step 2: the best arm's index is optimistic": (
-        (pulls.Runs, "on_event"),  # optimistic in every run, also off the event
+        (pulls.WatchedRuns, "on_event"),  # optimistic in every run, also off the event
         lambda runs: np.ones(len(runs.spent), dtype=bool),
     ),
     "Lemma 2: no mistake while margins err by little": ((misclassification, "PAPER_SHARE"), 0.5),
@@ -41,7 +41,7 @@ OTHERS = {
 
 
 def outcome(statement):
-    return summary.tested([statement])["outcome"].item()
+    return summary.check_statements([statement])["outcome"].item()
 
 
 def scaled(monkeypatch, name, factor):
@@ -54,7 +54,7 @@ def test_every_statement_has_a_test_that_it_can_fail():
 
 
 def test_outcomes():
-    table = summary.tested()
+    table = summary.check_statements()
     assert table["statement"].tolist() == list(summary.CHECKS)
     assert set(table.loc[table["outcome"] == summary.FAILS, "statement"]) == REFUTED
     assert set(table.loc[table["outcome"] != summary.FAILS, "outcome"]) == {summary.HOLDS}
@@ -91,4 +91,4 @@ def test_what_is_refuted_would_hold_where_it_does(monkeypatch):
 
 def test_unknown_statements_are_refused():
     with pytest.raises(CobanditError, match="is not tested"):
-        summary.tested(["Theorem 3"])
+        summary.check_statements(["Theorem 3"])

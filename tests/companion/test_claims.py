@@ -38,7 +38,7 @@ def printed_frame(claim: paper.Claim) -> pd.DataFrame:
 
 
 def verdict(key: str, frame: pd.DataFrame) -> str:
-    return paper.check(CLAIMS[key], frame).verdict
+    return paper.judge_claim(CLAIMS[key], frame).verdict
 
 
 def cells(values: dict[str, list[float]], half: float = 1.0, rho=(2.0, 32.0), **columns) -> pd.DataFrame:
@@ -64,7 +64,7 @@ def test_claims_on_the_printed_numbers_themselves():
     outcomes = {}
     for claim in paper.claims():
         try:
-            outcomes[claim.key] = paper.check(claim, printed_frame(claim)).verdict
+            outcomes[claim.key] = paper.judge_claim(claim, printed_frame(claim)).verdict
         except cb.CobanditError:  # the paper prints nothing about one of the methods
             outcomes[claim.key] = "not printed"
     fails = {key for key, outcome in outcomes.items() if outcome == "fails"}
@@ -90,7 +90,7 @@ def test_claims_about_all_budgets_fail_with_one():
     key = "CoHVUCB-beats-accuracy-only"
     assert verdict(key, cells({"CoHVUCB": [1, 1], "AccuracyCostUCB": [9, 9]})) == "holds"
     assert verdict(key, cells({"CoHVUCB": [9, 1], "AccuracyCostUCB": [1, 9]})) == "fails"
-    outcome = paper.check(CLAIMS[key], cells({"CoHVUCB": [8, 1], "AccuracyCostUCB": [9, 9]}))
+    outcome = paper.judge_claim(CLAIMS[key], cells({"CoHVUCB": [8, 1], "AccuracyCostUCB": [9, 9]}))
     assert outcome.verdict == "not separated"
     assert outcome.details["verdict"].tolist() == ["not separated", "holds"]
 
@@ -182,7 +182,7 @@ def test_unchanged_compares_the_two_charges():
 
 def test_budgets_without_a_feasible_run_are_left_out():
     frame = cells({"CoPSI": [np.nan, 1, 2], "UniformIdentification": [5, 5, np.nan]}, rho=(1.0, 2.0, 3.0))
-    outcome = paper.check(CLAIMS["CoPSI-beats-uniform-at-the-end"], frame)
+    outcome = paper.judge_claim(CLAIMS["CoPSI-beats-uniform-at-the-end"], frame)
     assert outcome.verdict == "holds"
     assert outcome.details["at"].tolist() == [2.0]
     nothing = cells({"CoPSI": [np.nan, np.nan], "UniformIdentification": [5, 5]})
@@ -201,6 +201,6 @@ def test_claims_are_checked_on_a_replay():
     runs = cb.replay_online(
         cb.load("synthetic-24"), ["CoHVUCB", "AccuracyCostUCB"], rho=[4, 8], replications=20, seed=1
     )
-    outcome = paper.check(CLAIMS["CoHVUCB-beats-accuracy-only"], summarise(runs, "efficiency_regret"))
+    outcome = paper.judge_claim(CLAIMS["CoHVUCB-beats-accuracy-only"], summarise(runs, "efficiency_regret"))
     assert outcome.verdict in ("holds", "fails", "not separated")
     assert len(outcome.details) == 2

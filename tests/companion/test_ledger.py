@@ -1,4 +1,4 @@
-"""The ledger: one row a printed number, verdicts by the stated rule, cells found by coordinates."""
+"""The ledger: one row per printed number, verdicts by the stated rule, cells found by coordinates."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from cobandit.companion import paper
 from cobandit.companion.paper import experiments
 from cobandit.stats.metrics import proportion_interval
 
-NUMBERS = [n for n in paper.published() if n.role in paper.RESULTS]
+NUMBERS = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
 
 
 def cells_at(shift, half):

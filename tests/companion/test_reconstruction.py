@@ -87,7 +87,7 @@ def test_values_are_what_the_columns_say(name, bundled):
 
 def test_every_target_is_met_by_the_bundled_table(name, bundled):
     latency = bundled.groupby("config", observed=True)["latency_s"].mean()
-    checked = targets.check(SETTINGS[name], cb.load(name), latency)
+    checked = targets.check_targets(SETTINGS[name], cb.load(name), latency)
     assert len(checked) == {"gsm8k": 22, "piqa": 21}[name]
     assert not [target for target in checked if not target.met]
 
@@ -245,11 +245,11 @@ def test_loss_counts_what_is_missed(name):
 
 def test_fit_is_repeatable(name, monkeypatch):
     monkeypatch.setattr(fit, "STARTS", 3)
-    monkeypatch.setattr(fit, "SUBSET", fit.Schedule(20, 1.0, 0.1))
+    monkeypatch.setattr(fit, "SUBSET_FIRST", fit.Schedule(20, 1.0, 0.1))
     monkeypatch.setattr(fit, "loss", lambda setting, parameters, *_, **__: parameters.skew_latency)
     ends = []
     for _ in range(2):
-        run = fit.Fit(name, 3, None, lambda *_: False)
+        run = fit.Annealing(name, 3, None, lambda *_: False)
         run.start()
         assert not run.anneal(fit.Schedule(40, 1.0, 0.1))
         ends.append((run.value, run.parameters.skew_accuracy, run.parameters.configs.tolist()))
@@ -258,7 +258,7 @@ def test_fit_is_repeatable(name, monkeypatch):
 
 def test_fit_goes_on_until_parameters_are_accepted(name, monkeypatch):
     monkeypatch.setattr(fit, "STARTS", 1)
-    for schedule in ("SUBSET", "COOL", "WARM"):
+    for schedule in ("SUBSET_FIRST", "COOL", "WARM"):
         monkeypatch.setattr(fit, schedule, fit.Schedule(10, 1.0, 0.1))
     monkeypatch.setattr(fit, "loss", lambda *_, **__: 0.0)
     tried = []
@@ -279,7 +279,7 @@ def test_member_starts_from_the_first_and_moves_away(name, monkeypatch):
 
 def test_fit_starts_again_after_an_annealing_that_leads_nowhere(name, monkeypatch):
     monkeypatch.setattr(fit, "STARTS", 1)
-    monkeypatch.setattr(fit, "SUBSET", fit.Schedule(1, 1.0, 0.1))
+    monkeypatch.setattr(fit, "SUBSET_FIRST", fit.Schedule(1, 1.0, 0.1))
     monkeypatch.setattr(fit, "COOL", fit.Schedule(4, 1.0, 0.1))
     losses = iter([50.0] * 3 + [40.0] * 4 + [30.0] * 3 + [20.0] * 4 + [10.0] * 3 + [0.0] * 4)
     monkeypatch.setattr(fit, "loss", lambda *_, **__: next(losses))

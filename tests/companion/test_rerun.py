@@ -24,8 +24,8 @@ from cobandit.cli import app as cli
 from cobandit.companion.paper import experiments
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
-from cobandit.companion.report.plan import RESULTS, ladder
-from cobandit.companion.report.run import BESIDE_THE_PAPER, NOT_OF_A_TABLE
+from cobandit.companion.report.plan import KEPT_FRAMES, ladder
+from cobandit.companion.report.run import NEXT_TO_THE_PAPER, NOT_OF_A_TABLE
 from cobandit.companion.report.typeset import formula, plain
 from cobandit.errors import CobanditError
 
@@ -110,7 +110,7 @@ def test_a_report_has_its_parts(first):
         notebook = nbformat.read(folder / "notebooks" / f"{page}.ipynb", as_version=4)
         assert not [c for c in notebook.cells if "pages.save" in c.source]
         assert [c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", [])]
-        for name in RESULTS[page]:
+        for name in KEPT_FRAMES[page]:
             stem = folder / "results" / f"{page}-{name}"
             parquet, csv = pd.read_parquet(f"{stem}.parquet"), pd.read_csv(f"{stem}.csv")
             assert len(parquet) == len(csv) > 0
@@ -124,7 +124,7 @@ def test_a_report_has_its_parts(first):
 def test_results_are_those_of_the_library(first, home):
     folder, table = first[0].report.parent, cb.read(home / "mine.csv")
     kept = pd.read_parquet(folder / "results" / "full-set-recovery-runs.parquet")
-    (entry,) = [e for e in made.read(folder)["pages"] if e["page"] == "full-set-recovery"]
+    (entry,) = [e for e in made.read_manifest(folder)["pages"] if e["page"] == "full-set-recovery"]
     given = entry["parameters"]
     again = experiments.full_set(table, given["replications"], given["seed"], given["rho"])
     columns = ["method", "rho", "replication", "spent", "pulls", "f1"]
@@ -143,7 +143,7 @@ def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
 
 
 def test_the_manifest_says_how(first, home):
-    manifest, folder = made.read(first[0].report.parent), first[0].report.parent
+    manifest, folder = made.read_manifest(first[0].report.parent), first[0].report.parent
     assert manifest["table"]["path"] == "../mine.csv"
     assert manifest["software"]["cobandit"] == cb.__version__
     assert all(made.intact(folder, entry["files"]) for entry in manifest["pages"])
@@ -172,7 +172,7 @@ def counted(monkeypatch):
 def test_a_finished_page_is_not_executed_again(first, home, counted):
     outcome = rerun(home / "mine.csv", home / "report", fast=True, pages=SOME, budget=50)
     assert counted == [] and outcome.kept == SOME
-    assert outcome.report.read_text() and made.read(home / "report")["pages"][0]["status"] == "done"
+    assert outcome.report.read_text() and made.read_manifest(home / "report")["pages"][0]["status"] == "done"
 
 
 def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_path):
@@ -206,7 +206,7 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     outcome = rerun(table, tmp_path / "r", fast=True, pages=["trajectories"])
     assert (outcome.executed, outcome.kept) == (["trajectories"], SOME)
-    found = made.read(tmp_path / "r")
+    found = made.read_manifest(tmp_path / "r")
     assert [entry["page"] for entry in found["pages"]] == ["landscape", "trajectories", "full-set-recovery"]
     before = outcome.report.read_text()
     with pytest.raises(CobanditError, match=r"would leave out \(trajectories, full-set-recovery\)"):
@@ -227,7 +227,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
 def test_a_report_on_another_table_says_nothing_of_the_papers(first):
     text = first[0].report.read_text(encoding="utf-8")
     notebook = (first[0].report.parent / "notebooks" / "full-set-recovery.ipynb").read_text()
-    for title in ("Beside the paper", "The same on measured evaluations", "What would have falsified it"):
+    for title in ("Next to the paper", "The same on measured evaluations", "What would have falsified it"):
         assert f"## {title}" in pages.source("full-set-recovery")
         assert title not in notebook and f"{title}</h3>" not in text.partition('id="full-set-recovery"')[2]
     assert "What it means" in notebook
@@ -241,7 +241,7 @@ def test_sections_may_begin_within_a_cell_of_text():
 
 
 def test_sections_that_are_left_out_are_headings_of_their_pages():
-    for page, sections in BESIDE_THE_PAPER.items():
+    for page, sections in NEXT_TO_THE_PAPER.items():
         for title in (*sections, *NOT_OF_A_TABLE):
             assert f"\n## {title}\n" in pages.source(page)
 
@@ -257,12 +257,12 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
     for name in ("mine.csv", "mine.yml"):
         shutil.copy(home / name, tmp_path / name)
     (tmp_path / "report").mkdir()
-    manifest = made.read(home / "report")
-    made.write(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
+    manifest = made.read_manifest(home / "report")
+    made.write_manifest(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
     earlier = tmp_path / "report" / "manifest.json"
     result = call("rerun", "--from", earlier, "-o", tmp_path / "again", "--workers", 1)
     assert result.exit_code == 0 and "byte for byte" in " ".join(result.stdout.split()), result.output
-    again = made.read(tmp_path / "again")
+    again = made.read_manifest(tmp_path / "again")
     assert again["options"] == manifest["options"]
     for suffix in ("csv", "parquet"):
         name = f"results/landscape-every.{suffix}"
@@ -272,9 +272,9 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
 def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
-    known = made.read(tmp_path / "r")
+    known = made.read_manifest(tmp_path / "r")
     known["pages"][0]["files"]["results/landscape-every.csv"] = "0" * 64
-    made.write(tmp_path / "r", known)
+    made.write_manifest(tmp_path / "r", known)
     result = call("rerun", "--from", tmp_path / "r", "-o", tmp_path / "again")
     assert result.exit_code == 1 and "results/landscape-every.csv" in "".join(result.stdout.split())
 
@@ -318,7 +318,7 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     assert result.exit_code == 1 and "failed: landscape" in result.stderr, result.output
     text = (tmp_path / "r" / "index.html").read_text()
     assert "failed in code cell 4: ZeroDivisionError" in text and "so far so good" in text
-    entries = {entry["page"]: entry for entry in made.read(tmp_path / "r")["pages"]}
+    entries = {entry["page"]: entry for entry in made.read_manifest(tmp_path / "r")["pages"]}
     assert [entries[page]["status"] for page in SOME] == ["failed", "done"]
     assert (tmp_path / "r" / "notebooks" / "landscape.ipynb").is_file()
     assert (tmp_path / "r" / "results" / "full-set-recovery-runs.csv").is_file()
@@ -342,12 +342,14 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "bad.json").write_text("{}")
     (tmp_path / "ofother").mkdir()
-    made.write(tmp_path / "ofother", manifest())
+    made.write_manifest(tmp_path / "ofother", manifest())
     (tmp_path / "short").mkdir()
-    made.write(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
+    made.write_manifest(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
     (tmp_path / "odd").mkdir()
     odd = {"page": "cohv-ucb", "parameters": {}, "reason": None, "key": "", "status": "done"}
-    made.write(tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}]))
+    made.write_manifest(
+        tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}])
+    )
     monkeypatch.chdir(tmp_path)
     cases = {
         "no such file": ["rerun", "none.parquet"],
@@ -386,10 +388,10 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
 
 
 def test_every_page_of_the_report_has_the_parameters_it_is_given():
-    assert set(RESULTS) == set(report.INTRODUCTIONS) <= set(pages.names())
+    assert set(KEPT_FRAMES) == set(report.INTRODUCTIONS) <= set(pages.names())
     for planned in plan(cb.load("synthetic-24"), fast=True, seed=0):
-        pages.check(planned.page, {"dataset": "x", **planned.parameters})
-        for name in RESULTS[planned.page]:
+        pages.refuse_unknown(planned.page, {"dataset": "x", **planned.parameters})
+        for name in KEPT_FRAMES[planned.page]:
             assert re.search(rf"^{name} = ", pages.source(planned.page), re.MULTILINE)
 
 
@@ -436,7 +438,7 @@ def test_pages_run_from_an_installed_wheel(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert made.read(tmp_path / "r")["pages"][0]["status"] == "done"
+    assert made.read_manifest(tmp_path / "r")["pages"][0]["status"] == "done"
 
 
 # ------------------------------------------------------------------------------ adapting
@@ -461,7 +463,7 @@ def test_a_plan_fits_its_table(n_arms, n_objectives, tmp_path):
     table = cb.read(write_table(tmp_path, n_arms=n_arms, n_objectives=n_objectives, n_instances=4))
     for fast in (True, False):
         planned = {each.page: each for each in plan(table, fast=fast, seed=3)}
-        assert set(planned) == set(RESULTS)
+        assert set(planned) == set(KEPT_FRAMES)
         assert planned["landscape"].reason is planned["online-results"].reason is None
         assert (planned["identification-results"].reason is not None) == (n_arms == 3000)
         least = cb.theory.allocation_constant(n_arms, table.costs.min() / table.costs.max())

@@ -1,4 +1,4 @@
-"""Stored results: fresh, whole, and the same when a part is computed anew."""
+"""Stored results: fresh, whole, and the same when a part is recomputed."""
 
 import json
 import shutil
@@ -10,6 +10,7 @@ import pytest
 from cobandit.companion import paper
 from cobandit.companion.stored import results
 from cobandit.companion.stored.differences import differences
+from cobandit.companion.stored.parts import AUDIT_BLOCK
 from cobandit.errors import CobanditError
 from cobandit.tables import load
 
@@ -26,12 +27,12 @@ def stored(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", results.RESULTS)
 def test_results_are_those_of_the_data_at_hand(name):
     """Fails when the data have changed since: run make results."""
-    assert len(results.read(name)) and results.manifest()[name]["seconds"] >= 0
+    assert len(results.read_result(name)) and results.manifest()[name]["seconds"] >= 0
 
 
 def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
     part = results.recompute("audit", "gsm8k", 20, 3)
-    assert set(part["n"]) == {results.AUDIT_BLOCK}
+    assert set(part["n"]) == {AUDIT_BLOCK}
 
 
 def test_a_member_of_the_ensemble_computed_anew_is_the_stored_one():
@@ -50,26 +51,26 @@ def test_a_part_that_differs_is_refused(stored):
     frame["second"] += 1
     frame.to_parquet(stored / "audit.parquet", index=False)
     with pytest.raises(CobanditError, match="is not the file that the manifest describes"):
-        results.read("audit")
+        results.read_result("audit")
     known = json.loads((stored / "manifest.json").read_text())
     known["audit"]["sha256"] = results.file_sha256(stored / "audit.parquet")
     (stored / "manifest.json").write_text(json.dumps(known))
-    with pytest.raises(CobanditError, match="computed anew differs from the stored one"):
+    with pytest.raises(CobanditError, match="recomputed differs from the stored one"):
         results.recompute("audit", "gsm8k", 20, 3)
 
 
 def test_results_of_other_data_are_refused(stored, monkeypatch):
     monkeypatch.setattr(results, "data_checksum", lambda name: "other")
     with pytest.raises(CobanditError, match="made from other data than there are now -> run: make results"):
-        results.read("ensemble")
+        results.read_result("ensemble")
 
 
 def test_missing_results_say_what_to_do(stored):
     (stored / "ensemble.parquet").unlink()
     with pytest.raises(CobanditError, match=r"is not stored in .* -> run: make results"):
-        results.read("ensemble")
+        results.read_result("ensemble")
     with pytest.raises(CobanditError, match="unknown result"):
-        results.read("ensembel")
+        results.read_result("ensembel")
 
 
 def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
@@ -77,14 +78,14 @@ def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
     small = results.RESULTS["audit"]._replace(arguments=lambda: [("gsm8k", 20, 0), ("piqa", 20, 1)])
     monkeypatch.setitem(results.RESULTS, "audit", small)
     results.make(["audit"], workers=1)
-    assert results.read("audit")["block"].unique().tolist() == [0, 1]
+    assert results.read_result("audit")["block"].unique().tolist() == [0, 1]
     assert not list(stored.glob("*.part")) and set(results.manifest()) == set(results.RESULTS)
 
 
 def test_every_number_has_a_verdict_from_the_stored_results():
     """The ledger is complete: each printed number that can be checked has one row and one verdict."""
-    rows = paper.ledger(results.cells(), ensemble=results.read("ensemble"))
-    numbers = [n for n in paper.published() if n.role in paper.RESULTS]
+    rows = paper.ledger(results.cells(), ensemble=results.read_result("ensemble"))
+    numbers = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
     assert rows["key"].tolist() == [n.key for n in numbers]
     unknown = rows[rows["verdict"] == "cannot be checked"]
     assert set(unknown["role"]) <= {"arithmetic"} and unknown["ours"].notna().all()
@@ -95,7 +96,7 @@ def test_every_number_has_a_verdict_from_the_stored_results():
 
 def test_the_stored_ledger_is_that_of_the_stored_results():
     """Fails when the rule has changed since: run python -m cobandit.companion.stored.results ledger."""
-    rows = paper.ledger(results.cells(), ensemble=results.read("ensemble"))
+    rows = paper.ledger(results.cells(), ensemble=results.read_result("ensemble"))
     assert not differences(results.ledger(), rows, ["key"])
 
 
@@ -113,13 +114,13 @@ def test_only_bundled_reconstructions_have_an_ensemble_and_an_audit(names, kind,
     assert results.bundled(tables) == known
     assert (results.ensemble_of(tables) is not None) == known
     cells = results.cells()
-    assert (results.settle(cells, tables) is cells) != known
+    assert (results.use_audit_errors(cells, tables) is cells) != known
 
 
 def test_claims_about_errors_are_settled_by_the_audit():
     """Its replays separate what the paper's number of them cannot."""
     few = paper.verdicts(results.cells())
-    many = paper.verdicts(results.settle(results.cells(), [load(name) for name in results.NAMES]))
+    many = paper.verdicts(results.use_audit_errors(results.cells(), [load(name) for name in results.NAMES]))
     assert few["CoPSI-beats-PSISR-at-the-end"] == "not separated"
     assert many["CoPSI-beats-PSISR-at-the-end"] == "fails"
     assert set(few.index[few != many]) <= {

@@ -24,7 +24,7 @@ def small_replication(name, tuned=False):
     rows = [
         {key: getattr(number, key) for key in coordinates} | {"mean": number.value}
         for number in paper.published()
-        if number.role in paper.RESULTS and number.operation is None and number.dataset == name
+        if number.role in paper.RESULT_ROLES and number.operation is None and number.dataset == name
     ]
     cells = pd.DataFrame(rows).drop_duplicates(coordinates, ignore_index=True)
     cells = cells[cells["experiment"].eq("tuning") == tuned].dropna(axis=1, how="all")
@@ -91,7 +91,7 @@ def test_another_number_in_the_ledger_is_named(stored):
     (stored / "ledger.csv").write_text("\n".join(rows) + "\n")
     done = RUN.invoke(app, ["verify", "--fast"])
     assert done.exit_code == 1
-    assert f"ledger: {rows[which].split(',')[0]}: verdict is differs, computed anew replicated" in done.output
+    assert f"ledger: {rows[which].split(',')[0]}: verdict is differs, recomputed replicated" in done.output
 
 
 def test_another_number_in_a_result_is_named(stored):
@@ -134,7 +134,7 @@ def test_other_data_are_a_difference(stored, monkeypatch):
 
 
 def test_fast_takes_the_last_block_of_each_part_of_the_audit():
-    chosen = verification.sample("audit")
+    chosen = verification.fast_parts("audit")
     assert len(chosen) == len(results.NAMES) * len(experiments.IDENTIFICATION_RHO)
     assert {part[:2] for part in chosen} == {part[:2] for part in results.RESULTS["audit"].arguments()}
 
@@ -145,11 +145,11 @@ def test_fast_takes_the_last_block_of_each_part_of_the_audit():
         (lambda f: f, []),
         (lambda f: f.assign(mean=f["mean"] * (1 + 1e-12)), []),
         (lambda f: f.assign(mean=f["mean"] * (1 + 1e-6)), ["a: mean is", "b: mean is"]),
-        (lambda f: f.assign(count=[1, 3, 3]), ["b: count is 2, computed anew 3"]),
-        (lambda f: f.assign(mean=[0.5, np.nan, np.nan]), ["b: mean is 0.25, computed anew missing"]),
-        (lambda f: f.assign(mean=[0.5, 0.25, 0.0]), ["c: mean is missing, computed anew 0.0"]),
+        (lambda f: f.assign(count=[1, 3, 3]), ["b: count is 2, recomputed 3"]),
+        (lambda f: f.assign(mean=[0.5, np.nan, np.nan]), ["b: mean is 0.25, recomputed missing"]),
+        (lambda f: f.assign(mean=[0.5, 0.25, 0.0]), ["c: mean is missing, recomputed 0.0"]),
         (lambda f: f.rename(columns={"count": "n"}), ["do not have the same columns: count, n"]),
-        (lambda f: f.head(2), ["3 rows are stored, 2 computed anew"]),
+        (lambda f: f.head(2), ["3 rows are stored, 2 recomputed"]),
     ],
 )
 def test_differences(change, says):

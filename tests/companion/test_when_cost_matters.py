@@ -9,9 +9,10 @@ from scipy import stats
 from support.made_up import table_of
 
 import cobandit as cb
-from cobandit.companion.regions import advice, maps, winners
-from cobandit.companion.regions.problems import Traits, random_arms, traits
+from cobandit.companion.known_arms import random_arms
+from cobandit.companion.regions import guidance, maps, winners
 from cobandit.companion.regions.tails import tails, worst_mean
+from cobandit.companion.regions.traits import Traits, traits
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
 
@@ -89,7 +90,7 @@ def test_a_budget_that_is_too_small_loses_everything(monkeypatch):
 def test_stored_parts_are_what_the_code_gives():
     for arguments in (("online", 100, 1.0, 8), ("identification", 3, 0.0, 24)):
         assert len(results.recompute("regions", *arguments))
-    stored = results.read("regions")
+    stored = results.read_result("regions")
     cells = stored.groupby(["selection", "cost_ratio", "dependence", "n_arms"])
     assert len(cells) == len(maps.parts()) and stored["loss"].between(-0.2, 1).all()
     assert set(stored["name"]) == {name for methods in maps.METHODS.values() for name in methods}
@@ -160,8 +161,8 @@ def test_decisions_pool_cells_by_problem():
     [
         (-0.26, 2.0, ("2 to 5", "better is cheaper")),
         (0.0, 5.0, ("5 to 20", "no clear order")),
-        (0.25, 20.0, ("20 or more", "better is often dearer")),
-        (0.75, 4.9, ("2 to 5", "better is always dearer")),
+        (0.25, 20.0, ("20 or more", "better often costs more")),
+        (0.75, 4.9, ("2 to 5", "better always costs more")),
         (1.0, 1.9, ("equal (below 2)", "any")),
     ],
 )
@@ -169,7 +170,7 @@ def test_classes_of_dependence_and_cost(tau, ratio, words):
     cells = made({"a": [0, 0], "b": [1, 1]}, dependence=tau, cost_ratio=ratio)
     row = winners.decisions(cells, "online").iloc[0]
     assert (row["costs"], row["quality"]) == words
-    looked_up = advice.decide(cells, "online", Traits(ratio, tau, 50, 9.0))
+    looked_up = guidance.decision_for(cells, "online", Traits(ratio, tau, 50, 9.0))
     assert looked_up.equals(row)
 
 
@@ -180,17 +181,17 @@ def test_advice_is_that_of_the_nearest_cell():
     ]
     outcomes = pd.concat(cells)
     for ratio, best in ((1.0, "a"), (9.0, "a"), (10.0, "b"), (1000.0, "b")):  # sqrt(90) = 9.49
-        assert winners.advise(outcomes, "online", Traits(ratio, 0.9, 100, 500.0))["best"] == best
+        assert winners.nearest_standing(outcomes, "online", Traits(ratio, 0.9, 100, 500.0))["best"] == best
     with pytest.raises(CobanditError, match="no rows for 'identification'"):
-        winners.advise(outcomes, "identification", Traits(3.0, 0.0, 8, 4.0))
+        winners.nearest_standing(outcomes, "identification", Traits(3.0, 0.0, 8, 4.0))
 
 
 def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
     """Equal costs, and mild ones with the better always dearer, are rows of their own, led by HV-UCB."""
-    stored = results.read("regions")
+    stored = results.read_result("regions")
     for at in (Traits(1.0, 0.0, 24, 4.0), Traits(3.0, 1.0, 24, 4.0), Traits(3.0, 1.0, 24, 64.0)):
-        assert advice.decide(stored, "online", at)["best"] == "HV-UCB"
-    assert advice.decide(stored, "online", Traits(3.0, 0.0, 24, 4.0))["best"] == "CoHV-UCB"
+        assert guidance.decision_for(stored, "online", at)["best"] == "HV-UCB"
+    assert guidance.decision_for(stored, "online", Traits(3.0, 0.0, 24, 4.0))["best"] == "CoHV-UCB"
 
 
 def test_each_way_of_advice_loses_what_its_method_loses():
@@ -210,7 +211,7 @@ def test_each_way_of_advice_loses_what_its_method_loses():
             for replication, loss in enumerate(each)
         ]
     )
-    found = advice.followed(outcomes, "online", Traits(5.5, 0.0, 9, 1.0), runs).set_index("way")
+    found = guidance.compare_guidance(outcomes, "online", Traits(5.5, 0.0, 9, 1.0), runs).set_index("way")
     assert found["takes"].to_dict() == {"cell": "a", "row": "b", "always": "c"}
     assert found["worse"].to_numpy() == pytest.approx([0.25, 0.0, 0.15])
     assert (found["best"] == "b").all() and found["best_loss"].to_numpy() == pytest.approx(0.2)
@@ -221,12 +222,14 @@ def test_each_way_of_advice_loses_what_its_method_loses():
 
 def test_one_method_for_all_serves_tables_better_than_the_map_does():
     """What the page `your-data` says of the three ways, on the bundled tables."""
-    outcomes = results.read("regions")
+    outcomes = results.read_result("regions")
     tables = [cb.load(name) for name in ("gsm8k", "piqa", "synthetic-24")]
     worse = {}
     for selection, budgets in maps.BUDGETS.items():
         runs = [(table, maps.on_table(table, selection, budgets, 12, 0)) for table in tables]
-        found = pd.concat([advice.followed(outcomes, selection, traits(t, 1), own) for t, own in runs])
+        found = pd.concat(
+            [guidance.compare_guidance(outcomes, selection, traits(t, 1), own) for t, own in runs]
+        )
         worse[selection] = found.groupby("way")["worse"].mean()
     assert worse["online"]["always"] < 0.5 * worse["online"][["cell", "row"]].min()
     assert np.ptp(worse["identification"]) < 0.02

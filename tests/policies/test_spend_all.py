@@ -64,7 +64,7 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
             targets.append(floor((budget - gone) / (constant * left.sum())))
             gone += left[0] * targets[-1]
         assert [phase.target for phase in finder.phases] == targets
-        assert spend_all.plan(costs[list(order)], budget)[0].tolist() == targets
+        assert spend_all.elimination_targets(costs[list(order)], budget)[0].tolist() == targets
         assert_spends_all(finder)
 
 
@@ -96,11 +96,11 @@ def test_the_constant_falls_by_at_least_the_share_that_leaves(costs):
 
 
 def test_no_step_of_the_proof_fails_in_forced_orders():
-    trials = spend_all.trials(2000, seed=3)
+    trials = spend_all.proof_trials(2000, seed=3)
     assert trials["monotone"].all() and trials["ahead"].all()
     assert (trials["growth"] >= 1 - 1e-8).all()
     assert (trials["spent"] <= 1 + 1e-9).all() and (trials["unspent"] < 1 + 1e-9).all()
-    dearest = trials[(trials["order"] == "dearest first") & (trials["n_arms"] > 2)]
+    dearest = trials[(trials["order"] == "most expensive first") & (trials["n_arms"] > 2)]
     assert (dearest["growth"] < trials["growth"].median()).mean() > 0.5  # this order leaves no more to gain
 
 

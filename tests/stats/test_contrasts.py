@@ -7,7 +7,7 @@ import pytest
 import cobandit as cb
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
-from cobandit.stats.contrasts import contrasts, ratio, ratio_of_counts
+from cobandit.stats.contrasts import paired_contrasts, ratio, ratio_of_counts
 from cobandit.stats.metrics import mean_interval
 from cobandit.stats.paired_errors import joint_errors, paired_difference
 
@@ -23,7 +23,7 @@ def test_pairs_cover_every_claim_and_every_derived_number():
 
 
 def test_differences_have_the_intervals_of_the_replications_differences():
-    found = contrasts(RUNS, "efficiency_regret", [("CoHVUCB", "HVUCB")]).set_index(["rho", "measure"])
+    found = paired_contrasts(RUNS, "efficiency_regret", [("CoHVUCB", "HVUCB")]).set_index(["rho", "measure"])
     for rho, part in RUNS.groupby("rho"):
         wide = part.pivot_table(index="replication", columns="method", values="efficiency_regret")
         apart = wide["CoHVUCB"] - wide["HVUCB"]
@@ -49,7 +49,7 @@ def test_pairing_is_what_makes_the_interval_short():
         pd.DataFrame({"method": name, "rho": 2.0, "replication": range(50), "regret": shared + shift})
         for name, shift in (("A", 0.0), ("B", 1.0))
     ).assign(status="ok")
-    row = contrasts(runs, "regret", [("A", "B")]).iloc[0]
+    row = paired_contrasts(runs, "regret", [("A", "B")]).iloc[0]
     assert [row["low"], row["high"]] == pytest.approx([-1, -1])
     alone = mean_interval(shared)
     assert alone[1] - alone[0] > 10
@@ -78,7 +78,7 @@ def test_nothing_to_divide_by():
 
 def test_infeasible_runs_are_left_out_in_pairs():
     runs = RUNS.assign(status=np.where((RUNS["method"] == "HVUCB") & (RUNS["rho"] == 4), "infeasible", "ok"))
-    found = contrasts(runs, "efficiency_regret", [("CoHVUCB", "HVUCB"), ("CoHVUCB", "CoPSI")])
+    found = paired_contrasts(runs, "efficiency_regret", [("CoHVUCB", "HVUCB"), ("CoHVUCB", "CoPSI")])
     assert found["rho"].unique().tolist() == [8.0]
 
 

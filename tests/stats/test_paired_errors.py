@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from cobandit.errors import CobanditError
-from cobandit.stats import paired_errors
+from cobandit.stats import paired_errors, power
 
 counts = st.integers(1, 30).flatmap(
     lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n)).map(tuple)
@@ -96,41 +96,39 @@ def slow_power(n: int, first: float, second: float, both: float, level: float) -
 )
 @pytest.mark.parametrize("level", [0.05, 0.3, 1.0])
 def test_power_by_enumeration(n, first, second, both, level):
-    fast = paired_errors.paired_power(n, first, second, both, level)
+    fast = power.paired_power(n, first, second, both, level)
     assert fast == pytest.approx(slow_power(n, first, second, both, level), abs=1e-9)
 
 
 def test_power_of_nobody_disagreeing():
-    assert paired_errors.paired_power(100, 0.2, 0.2, 0.2) == 0
+    assert power.paired_power(100, 0.2, 0.2, 0.2) == 0
 
 
 def test_power_by_simulation():
     rng = np.random.default_rng(1)
     cells = rng.multinomial(300, [0.1, 0.02, 0.06, 0.82], size=20_000)
     rejected = (paired_errors.mcnemar(cells[:, 1], cells[:, 2]) <= 0.05).mean()
-    assert paired_errors.paired_power(300, 0.12, 0.16, 0.1) == pytest.approx(rejected, abs=0.012)
+    assert power.paired_power(300, 0.12, 0.16, 0.1) == pytest.approx(rejected, abs=0.012)
 
 
 def test_replays_needed_is_where_the_power_passes():
     for case in [(0.1, 0.3, 0.1), (0.1, 0.3, 0.03), (0.02, 0.1, 0.02)]:
-        needed = int(paired_errors.replays_needed(*case, power=0.8))
-        assert (
-            paired_errors.paired_power(needed, *case) >= 0.8 > paired_errors.paired_power(needed - 1, *case)
-        )
+        needed = int(power.replays_needed(*case, power=0.8))
+        assert power.paired_power(needed, *case) >= 0.8 > power.paired_power(needed - 1, *case)
     # if errors are nested, six disagreements reject, whatever their number
-    nested = int(paired_errors.replays_needed(0.004, 0.006, both=0.004))
+    nested = int(power.replays_needed(0.004, 0.006, both=0.004))
     assert stats.binom.sf(5, nested, 0.002) >= 0.8 > stats.binom.sf(5, nested - 1, 0.002)
-    assert paired_errors.replays_needed(0.2, 0.2, 0.1) == inf
+    assert power.replays_needed(0.2, 0.2, 0.1) == inf
     # the textbook formula for independent samples
     p, q = 0.148, 0.164
     z, mean = stats.norm.isf(0.025), (p + q) / 2
     spread = z * (2 * mean * (1 - mean)) ** 0.5 + stats.norm.isf(0.2) * (p * (1 - p) + q * (1 - q)) ** 0.5
-    assert paired_errors.replays_needed(p, q, p * q) == pytest.approx((spread / (p - q)) ** 2, rel=0.03)
+    assert power.replays_needed(p, q, p * q) == pytest.approx((spread / (p - q)) ** 2, rel=0.03)
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(1, 60), st.data())
-def test_rarer_is_the_likeliest(n, data):
+def test_constrained_mle_is_the_likeliest(n, data):
     b = data.draw(st.integers(0, n))
     c = data.draw(st.integers(0, n - b))
     delta = data.draw(st.floats(-0.95, 0.95))
@@ -143,7 +141,7 @@ def test_rarer_is_the_likeliest(n, data):
     found = optimize.minimize_scalar(
         minus_log_likelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-10}
     )
-    ours = paired_errors.rarer(b, c, n, delta)
+    ours = paired_errors.constrained_mle(b, c, n, delta)
     assert low - 1e-12 <= ours <= high + 1e-12
     assert minus_log_likelihood(ours) <= found.fun + 1e-6
 
@@ -164,7 +162,7 @@ def test_paired_difference_behaves(n, data):
 def test_paired_difference_solves_the_score_equation():
     b, c, n = 62, 70, 500
     for end, sign in zip(paired_errors.paired_difference(b, c, n)[1:], (1, -1), strict=True):
-        x = paired_errors.rarer(b, c, n, end)
+        x = paired_errors.constrained_mle(b, c, n, end)
         score = (b - c - n * end) / np.sqrt(n * (2 * x + end - end**2))
         assert score == pytest.approx(sign * 1.959964, abs=1e-5)
     # without disagreements Tango's interval is known in closed form
@@ -191,9 +189,9 @@ def test_wrong_counts_are_refused():
         lambda: paired_errors.couplings(6, 1, 5),
         lambda: paired_errors.couplings(-1, 1, 5),
         lambda: paired_errors.paired_difference(3, 3, 5),
-        lambda: paired_errors.paired_power(10, 0.1, 0.2, 0.15),
-        lambda: paired_errors.paired_power(10, 0.9, 0.9, 0.1),
-        lambda: paired_errors.paired_power(10, 0.1, -0.2, -0.2),
+        lambda: power.paired_power(10, 0.1, 0.2, 0.15),
+        lambda: power.paired_power(10, 0.9, 0.9, 0.1),
+        lambda: power.paired_power(10, 0.1, -0.2, -0.2),
         lambda: paired_errors.compare(1, 2, 5, level=0),
     ):
         with pytest.raises(CobanditError):

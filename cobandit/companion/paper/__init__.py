@@ -1,34 +1,34 @@
 """What the paper prints, as data: its numbers, what follows from them, the orderings that it claims."""
 
+from cobandit.companion.paper.audit_errors import with_audit_errors
 from cobandit.companion.paper.derived import OPERATIONS, arithmetic, inconsistencies, theory_values
-from cobandit.companion.paper.judge import Outcome, check, verdicts
+from cobandit.companion.paper.judge import Judgement, judge_claim, verdicts
 from cobandit.companion.paper.ledger import VERDICTS, ledger, tally
-from cobandit.companion.paper.numbers import RESULTS, ROLES, Published, as_frame, published
+from cobandit.companion.paper.numbers import RESULT_ROLES, ROLES, Published, as_frame, published
 from cobandit.companion.paper.orderings import Claim, claims
 from cobandit.companion.paper.printed import error_comparisons, error_counts, judge_printed, printed_cells
-from cobandit.companion.paper.settled import settled
 
 __all__ = [
     "OPERATIONS",
-    "RESULTS",
+    "RESULT_ROLES",
     "ROLES",
     "VERDICTS",
     "Claim",
-    "Outcome",
+    "Judgement",
     "Published",
     "arithmetic",
     "as_frame",
-    "check",
     "claims",
     "error_comparisons",
     "error_counts",
     "inconsistencies",
+    "judge_claim",
     "judge_printed",
     "ledger",
     "printed_cells",
     "published",
-    "settled",
     "tally",
     "theory_values",
     "verdicts",
+    "with_audit_errors",
 ]

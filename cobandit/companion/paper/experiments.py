@@ -1,7 +1,7 @@
 """The paper's experiments (Section 5 and Appendix A), one function each, on any table.
 
 Methods, budgets and replication counts are the paper's; where the paper leaves something open the book's
-default is taken.  Every function takes the number of replications and how the work is spread
+default is taken.  Every function takes the number of replications and how the work runs in parallel
 (``workers``, ``backend``, ``scheduler``, ``progress``), and returns what the replay returns.
 """
 
@@ -15,7 +15,7 @@ import pandas as pd
 
 from cobandit.replay import Spec, replay_identification, replay_online, spec
 from cobandit.stats import metrics
-from cobandit.stats.contrasts import contrasts
+from cobandit.stats.contrasts import paired_contrasts
 from cobandit.tables import EvaluationTable
 
 #: Radii and initialisation that the paper selected on its profiling data: (s_r, s_c, eta).
@@ -55,7 +55,7 @@ def online_methods() -> list[Spec]:
 
 
 #: Grid from which the paper selected its radii, by replays within the profiling split.
-GRID = [
+TUNING_GRID = [
     {"reward_scale": reward, "cost_scale": cost, "eta": eta}
     for reward in (0.003, 0.01, 0.03, 0.1)
     for cost in (0.001, 0.003, 0.01)
@@ -77,8 +77,8 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **how
     >>> len(tuning(cb.load("synthetic-24"), replications=1))
     120
     """
-    specs = {spec("CoHVUCB", **point).options: point for point in GRID}
-    methods = [spec("CoHVUCB", **point) for point in GRID]
+    specs = {spec("CoHVUCB", **point).options: point for point in TUNING_GRID}
+    methods = [spec("CoHVUCB", **point) for point in TUNING_GRID]
     runs = replay_online(table.within_profiling(), methods, ONLINE_RHO, replications, seed, **how)
     for name in ("reward_scale", "cost_scale", "eta"):
         runs[name] = runs["options"].map({options: point[name] for options, point in specs.items()})
@@ -252,8 +252,8 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     -------
     DataFrame
         ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None online), ``runs``, ``mean``,
-        ``low``, ``high``: a row a cell, as `cobandit.stats.metrics.summarise`, and then, with ``against`` and
-        ``measure``, the rows of `cobandit.stats.contrasts.contrasts` for `PAIRS` and, in ``"stochastic"``,
+        ``low``, ``high``: one row per cell, as `cobandit.stats.summarise`, and then, with ``against`` and
+        ``measure``, the rows of `cobandit.stats.paired_contrasts` for `PAIRS` and, in ``"stochastic"``,
         for realised against declared costs.
 
     Examples
@@ -270,10 +270,10 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     by = ("rho", "costs") if both else ("rho",)
     parts = [
         metrics.summarise(runs, quantity, ("method", "options", *by)),
-        contrasts(runs, quantity, PAIRS, by),
+        paired_contrasts(runs, quantity, PAIRS, by),
     ]
     if both:
-        charges = contrasts(runs, quantity, [("realised", "declared")], ("rho", "method"), "costs")
+        charges = paired_contrasts(runs, quantity, [("realised", "declared")], ("rho", "method"), "costs")
         parts.append(charges)
     found = pd.concat(parts, ignore_index=True).assign(experiment=experiment, quantity=quantity)
     return found if both else found.assign(costs=None if experiment == "online" else "declared")
@@ -313,7 +313,7 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
             part = pd.concat(
                 [
                     metrics.summarise(counted, quantity, ("method", "options", "rho", "spent")),
-                    contrasts(counted, quantity, PAIRS, ("rho", "spent")),
+                    paired_contrasts(counted, quantity, PAIRS, ("rho", "spent")),
                 ]
             )
             found.append(part.assign(quantity=quantity, **({"spent": np.nan} if last else {})))
@@ -358,7 +358,7 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
 
 
 def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: Any) -> pd.DataFrame:
-    """Run every experiment on a table; each quantity's mean and 95 % interval, a row a cell.
+    """Run every experiment on a table; each quantity's mean and 95 % interval, one row per cell.
 
     Parameters
     ----------

@@ -20,15 +20,15 @@ HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = "holds", "fails", "not separated", "canno
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What `check` found: a verdict on the claim, and the comparisons behind it."""
+class Judgement:
+    """What `judge_claim` found: a verdict on the claim, and the comparisons behind it."""
 
     key: str
     verdict: str
     details: pd.DataFrame
 
 
-class Cell(NamedTuple):
+class Estimate(NamedTuple):
     """A mean, or an advantage, with its interval."""
 
     mean: float
@@ -36,7 +36,7 @@ class Cell(NamedTuple):
     high: float
 
 
-def check(claim: Claim, frame: pd.DataFrame) -> Outcome:
+def judge_claim(claim: Claim, frame: pd.DataFrame) -> Judgement:
     """Judge a claim by a table of means with intervals.
 
     A comparison holds where the interval of the difference lies on the claimed side of zero, fails where it
@@ -53,14 +53,14 @@ def check(claim: Claim, frame: pd.DataFrame) -> Outcome:
     claim : Claim
     frame : DataFrame
         As `cobandit.stats.metrics.summarise` returns it: ``method``, ``mean``, ``low``, ``high`` and the
-        column ``claim.along``, one row a cell; with ``against`` and ``measure`` also the paired comparisons
-        of `cobandit.stats.contrasts.contrasts`.  With ``dataset`` or ``costs`` it is cut to those of the
+        column ``claim.along``, one row per cell; with ``against`` and ``measure`` also the paired comparisons
+        of `cobandit.stats.paired_contrasts`.  With ``dataset`` or ``costs`` it is cut to those of the
         claim; a frame without ``dataset``, or with none of the claim's, is judged as it is.  The values are
         those of the claim's quantity: for ``"error"`` one minus the share that is correct.
 
     Returns
     -------
-    Outcome
+    Judgement
         ``verdict`` is ``"holds"``, ``"fails"``, ``"not separated"`` or, where the table lacks what the claim
         is about (a second dataset, a feasible run), ``"cannot be checked"``.  ``details`` has a row a
         comparison: ``dataset``, ``at``, ``method``, ``against``, the two values as ``left`` and ``right``,
@@ -77,14 +77,14 @@ def check(claim: Claim, frame: pd.DataFrame) -> Outcome:
     >>> frame = pd.DataFrame({"method": ["CoHVUCB", "UniformAllocation"], "rho": 32.0, "mean": [60.0, 169.0]})
     >>> frame = frame.assign(low=frame["mean"] - 2, high=frame["mean"] + 2)
     >>> claim = next(c for c in claims() if c.key == "CoHVUCB-beats-uniform-at-the-end")
-    >>> check(claim, frame).verdict
+    >>> judge_claim(claim, frame).verdict
     'holds'
     """
     details = pd.DataFrame(
         _comparisons(claim, _Cells(claim, frame)),
         columns=["dataset", "at", "method", "against", "left", "right", "verdict"],
     )
-    return Outcome(claim.key, _overall(claim, details["verdict"].tolist()), details)
+    return Judgement(claim.key, _overall(claim, details["verdict"].tolist()), details)
 
 
 def verdicts(cells: pd.DataFrame) -> pd.Series:
@@ -114,7 +114,7 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
         if "spent" in part:
             part = part[part["spent"].isna() == (claim.along == "rho")]
         covered = claim.along in part and set(claim.methods + claim.against) <= set(part["method"])
-        found[claim.key] = check(claim, part).verdict if covered else UNKNOWN
+        found[claim.key] = judge_claim(claim, part).verdict if covered else UNKNOWN
     return pd.Series(found)
 
 
@@ -155,8 +155,8 @@ class _Cells:
         absent = set(claim.methods + claim.against) - set(frame.loc[frame["against"].isna(), "method"])
         if absent:
             raise CobanditError(f"claim {claim.key}: the frame has no {', '.join(sorted(absent))}")
-        self.cells: dict[tuple[Any, ...], Cell] = {}
-        self.paired: dict[tuple[Any, ...], Cell] = {}
+        self.cells: dict[tuple[Any, ...], Estimate] = {}
+        self.paired: dict[tuple[Any, ...], Estimate] = {}
         for row in frame.dropna(subset=["mean", "low", "high"]).to_dict("records"):
             costs = row["costs"] if claim.relation == "unchanged" else None
             place: tuple[Any, ...] = (row.get("dataset"), row[claim.along], row["method"], costs)
@@ -167,7 +167,7 @@ class _Cells:
                 raise CobanditError(
                     f"claim {claim.key}: the frame has {place} twice; keep one set of options"
                 )
-            known[place] = Cell(row["mean"], row["low"], row["high"])
+            known[place] = Estimate(row["mean"], row["low"], row["high"])
         self.datasets = list(dict.fromkeys(place[0] for place in self.cells))
         self.at = claim.at
 
@@ -184,29 +184,29 @@ class _Cells:
             return shared[-1:] if self.at == "largest" else shared[:1]
         return sorted({place[1] for place in self.cells if place[0] in datasets})
 
-    def __call__(self, dataset: Any, budget: float, method: str, costs: str | None = None) -> Cell:
-        return self.cells.get((dataset, budget, method, costs), Cell(np.nan, np.nan, np.nan))
+    def __call__(self, dataset: Any, budget: float, method: str, costs: str | None = None) -> Estimate:
+        return self.cells.get((dataset, budget, method, costs), Estimate(np.nan, np.nan, np.nan))
 
-    def difference(self, dataset: Any, budget: float, first: str, second: str) -> Cell:
+    def difference(self, dataset: Any, budget: float, first: str, second: str) -> Estimate:
         """By how much the first exceeds the second."""
         if known := self.paired.get((dataset, budget, first, None, second, "difference")):
             return known
         if known := self.paired.get((dataset, budget, second, None, first, "difference")):
-            return Cell(-known.mean, -known.high, -known.low)
+            return Estimate(-known.mean, -known.high, -known.low)
         return _difference(self(dataset, budget, first), self(dataset, budget, second))
 
-    def ratio(self, dataset: Any, budget: float, first: str, second: str) -> Cell:
+    def ratio(self, dataset: Any, budget: float, first: str, second: str) -> Estimate:
         """How many times the second the first is."""
         with np.errstate(divide="ignore", invalid="ignore"):
             if known := self.paired.get((dataset, budget, first, None, second, "ratio")):
                 return known
             if known := self.paired.get((dataset, budget, second, None, first, "ratio")):
-                return Cell(*(float(1 / np.float64(x)) for x in (known.mean, known.high, known.low)))
+                return Estimate(*(float(1 / np.float64(x)) for x in (known.mean, known.high, known.low)))
             a, b = self(dataset, budget, first), self(dataset, budget, second)
             ends = ((a.mean, b.mean), (a.low, b.high), (a.high, b.low))
-            return Cell(*(float(np.float64(x) / np.float64(y)) for x, y in ends))
+            return Estimate(*(float(np.float64(x) / np.float64(y)) for x, y in ends))
 
-    def charge(self, dataset: Any, budget: float, method: str) -> Cell:
+    def charge(self, dataset: Any, budget: float, method: str) -> Estimate:
         """By how much realised costs exceed declared ones."""
         known = self.paired.get((dataset, budget, method, "realised", "declared", "difference"))
         ends = (self(dataset, budget, method, costs) for costs in ("realised", "declared"))
@@ -216,13 +216,15 @@ class _Cells:
 def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
     higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
 
-    def advantage(dataset: Any, budget: float, method: str, against: str) -> Cell:
+    def advantage(dataset: Any, budget: float, method: str, against: str) -> Estimate:
         """By how much the method is better."""
         more, less = (method, against) if higher else (against, method)
         measure = cells.difference if claim.measure == "difference" else cells.ratio
         return measure(dataset, budget, more, less)
 
-    def row(dataset: Any, at: Any, names: tuple[str, str], a: Cell, b: Cell, verdict: str) -> tuple[Any, ...]:
+    def row(
+        dataset: Any, at: Any, names: tuple[str, str], a: Estimate, b: Estimate, verdict: str
+    ) -> tuple[Any, ...]:
         return (dataset, at, *names, a.mean, b.mean, verdict)
 
     if claim.relation == "larger advantage":
@@ -255,8 +257,8 @@ def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
                     yield row(dataset, budget, pair, a, b, _judge(claim.relation, a, b, apart, higher))
 
 
-def _judge(relation: str, a: Cell, b: Cell, apart: Cell, higher: bool) -> str:
-    """Judge ``a`` beside ``b``; ``apart`` is their difference."""
+def _judge(relation: str, a: Estimate, b: Estimate, apart: Estimate, higher: bool) -> str:
+    """Judge ``a`` against ``b``; ``apart`` is their difference."""
     if relation == "comparable":
         return _comparable(a, b, apart)
     if relation == "keeps up":
@@ -265,7 +267,7 @@ def _judge(relation: str, a: Cell, b: Cell, apart: Cell, higher: bool) -> str:
     return _better(apart, higher)
 
 
-def _better(apart: Cell, higher: bool = True) -> str:
+def _better(apart: Estimate, higher: bool = True) -> str:
     if np.isnan(apart).any():
         return UNKNOWN
     if apart.low <= 0 <= apart.high:
@@ -273,18 +275,18 @@ def _better(apart: Cell, higher: bool = True) -> str:
     return HOLDS if (apart.low > 0) == higher else FAILS
 
 
-def _comparable(a: Cell, b: Cell, apart: Cell) -> str:
+def _comparable(a: Estimate, b: Estimate, apart: Estimate) -> str:
     if abs(a.mean - b.mean) <= CLOSE * max(abs(a.mean), abs(b.mean)):
         return HOLDS
     verdict = _better(apart)
     return verdict if verdict in (UNKNOWN, NOT_SEPARATED) else FAILS
 
 
-def _difference(a: Cell, b: Cell) -> Cell:
+def _difference(a: Estimate, b: Estimate) -> Estimate:
     """What two intervals allow, whatever ties them together."""
-    return Cell(a.mean - b.mean, a.low - b.high, a.high - b.low)
+    return Estimate(a.mean - b.mean, a.low - b.high, a.high - b.low)
 
 
-def _size(apart: Cell) -> Cell:
+def _size(apart: Estimate) -> Estimate:
     ends = sorted((abs(apart.low), abs(apart.high)))
-    return Cell(abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1])
+    return Estimate(abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1])

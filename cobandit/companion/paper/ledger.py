@@ -1,4 +1,4 @@
-"""The ledger: every number that the paper prints beside ours, with a verdict by a stated rule."""
+"""The ledger: every number that the paper prints next to ours, with a verdict by a stated rule."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ import numpy as np
 import pandas as pd
 
 from cobandit.companion.paper.derived import OPERATIONS
-from cobandit.companion.paper.numbers import RESULTS, Published, published
-from cobandit.companion.reconstruction.settings import REGRET_TOLERANCE
+from cobandit.companion.paper.numbers import RESULT_ROLES, Published, published
+from cobandit.companion.reconstruction.settings import PAPER_REPLAYS, REGRET_TOLERANCE
 from cobandit.stats.metrics import proportion_interval
 
 REPLICATED, CONSISTENT, DIFFERS, UNKNOWN = "replicated", "consistent", "differs", "cannot be checked"
 #: From the most to the least favourable.
 VERDICTS = (REPLICATED, CONSISTENT, DIFFERS, UNKNOWN)
-
-#: Replays behind each error probability that the paper prints.
-PAPER_REPLAYS = 500
 
 COORDINATES = ("dataset", "experiment", "quantity", "method", "rho", "costs")
 #: Of a paired comparison.
@@ -35,7 +32,7 @@ def ledger(
     numbers: tuple[Published, ...] | None = None,
     ensemble: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    r"""Set printed numbers beside computed ones.
+    r"""Set printed numbers next to computed ones.
 
     The rule, with the printed value taken as the interval of its rounding:
 
@@ -48,7 +45,7 @@ def ledger(
     - *cannot be checked*: there is no such cell, or too few errors for a ratio of them to have an interval.
 
     A derived number is computed from our means; its interval is that of the paired comparison
-    (`cobandit.stats.contrasts.contrasts`), and without one what the intervals of both means allow.  What
+    (`cobandit.stats.paired_contrasts`), and without one what the intervals of both means allow.  What
     tuning chooses is a point of a grid: it is replicated if it is the same, and differs if not.
 
     Parameters
@@ -81,7 +78,7 @@ def ledger(
     'replicated'
     """
     if numbers is None:
-        numbers = tuple(n for n in published() if n.role in RESULTS)
+        numbers = tuple(n for n in published() if n.role in RESULT_ROLES)
     ours = _by_coordinates(cells)
     members = [] if ensemble is None else [_by_coordinates(part) for _, part in ensemble.groupby("member")]
     first: dict[tuple[Any, ...], str] = {}
@@ -135,7 +132,7 @@ def tally(rows: pd.DataFrame) -> pd.DataFrame:
     checked = [UNKNOWN, REPLICATED, CONSISTENT, DIFFERS]
     worst = rows.assign(rank=rows["verdict"].map(checked.index)).groupby(["role", "result"])["rank"].max()
     verdict = worst.map(dict(enumerate(checked))).rename("verdict").reset_index()
-    roles = [role for role in RESULTS if role in set(rows["role"])]
+    roles = [role for role in RESULT_ROLES if role in set(rows["role"])]
     counts = pd.crosstab(verdict["role"], verdict["verdict"]).reindex(roles)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
     return counts.assign(numbers=rows["role"].value_counts().reindex(roles)).rename_axis(columns=None)

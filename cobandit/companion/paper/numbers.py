@@ -1,6 +1,6 @@
 """Every number that the paper prints, with where it stands and how to look it up.
 
-The numbers are typed once, in the paper's order, in ``numbers.yml`` beside this file; all else is derived.
+The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file; all else is derived.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from cobandit.errors import CobanditError
 #: the paper from its other numbers; a constant of its theory; or a choice that the book copies.
 ROLES = ("fitted", "predicted", "related", "arithmetic", "theory", "setting")
 #: Roles of the results: what the book computes, too.
-RESULTS = ROLES[:4]
+RESULT_ROLES = ROLES[:4]
 
-#: Experiments that report runs of another one: their course, or the same cells beside other ones.
-RUNS = {"trajectory": "online", "stochastic": "identification"}
+#: Experiments that report runs of another one: their course, or the same cells next to other ones.
+SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
 COUNTS = {"two": 2, "three": 3, "seven": 7, "nine": 9}
 #: Fractions in words, read as decimals of one digit.
@@ -117,7 +117,7 @@ class Published:
     @property
     def coordinates(self) -> tuple[Any, ...]:
         """What the number is about: two numbers with the same coordinates should be the same."""
-        run = RUNS.get(self.experiment, self.experiment)
+        run = SAME_RUNS_AS.get(self.experiment, self.experiment)
         compared = (self.method, self.against, self.operation)
         return (run, self.dataset, self.quantity, *compared, self.rho, self.costs, self.item)
 

@@ -1,6 +1,6 @@
 """Every ordering that the paper claims in words, as data.
 
-The claims are typed once, in the paper's order, in ``orderings.yml`` beside this file.
+The claims are typed once, in the paper's order, in ``orderings.yml`` next to this file.
 """
 
 from __future__ import annotations

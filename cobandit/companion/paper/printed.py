@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN, check
-from cobandit.companion.paper.numbers import RUNS, Published, published
+from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN, judge_claim
+from cobandit.companion.paper.numbers import SAME_RUNS_AS, Published, published
 from cobandit.companion.paper.orderings import Claim, claims
 from cobandit.stats.metrics import proportion_interval
 from cobandit.stats.paired_errors import compare
@@ -94,7 +94,7 @@ def error_comparisons() -> pd.DataFrame:
 
 
 def _grid(experiment: str) -> list[float]:
-    run = RUNS.get(experiment, experiment)
+    run = SAME_RUNS_AS.get(experiment, experiment)
     return [n.value for n in published() if n.experiment == run and n.quantity == "rho" and n.item]
 
 
@@ -108,7 +108,7 @@ def _at(claim: Claim) -> list[float]:
 
 
 def printed_cells(claim: Claim) -> pd.DataFrame:
-    """Means that the paper prints about what a claim speaks of, as a table for `check`.
+    """Means that the paper prints about what a claim speaks of, as a table for `judge_claim`.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     """
     found: dict[Any, list[Published]] = {}
     for number in published():
-        same_run = RUNS.get(number.experiment, number.experiment) == RUNS.get(
+        same_run = SAME_RUNS_AS.get(number.experiment, number.experiment) == SAME_RUNS_AS.get(
             claim.experiment, claim.experiment
         )
         if same_run and number.quantity == claim.quantity and number.method and not number.operation:
@@ -156,13 +156,13 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
 
 
 def _comparisons_claimed(claim: Claim) -> float:
-    """How many comparisons `check` makes if everything is there; NaN of a course, which has no grid."""
+    """How many comparisons `judge_claim` makes if everything is there; NaN of a course, which has no grid."""
     if claim.along == "spent" and claim.at != "largest":
         return float("nan")
     costs = ("declared", "realised") if claim.relation == "unchanged" else (claim.costs,)
     everything = product(claim.datasets, _at(claim), {*claim.methods, *claim.against}, costs)
     frame = pd.DataFrame(everything, columns=["dataset", "rho", "method", "costs"])
-    return len(check(claim, frame.assign(spent=frame["rho"], mean=1.0, low=1.0, high=1.0)).details)
+    return len(judge_claim(claim, frame.assign(spent=frame["rho"], mean=1.0, low=1.0, high=1.0)).details)
 
 
 def judge_printed() -> pd.DataFrame:
@@ -187,7 +187,7 @@ def judge_printed() -> pd.DataFrame:
         frame = printed_cells(claim)
         claimed, details = _comparisons_claimed(claim), pd.DataFrame()
         if set(claim.methods + claim.against) <= set(frame["method"]):
-            outcome = check(claim, frame)
+            outcome = judge_claim(claim, frame)
             verdict, details = outcome.verdict, outcome.details
             details = details[details["verdict"] != UNKNOWN]
         if details.empty:

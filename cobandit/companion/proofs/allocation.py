@@ -12,7 +12,7 @@ from cobandit import _check, theory
 from cobandit.errors import CobanditError
 
 #: Orders of elimination that `spending_trials` forces: the first is the worst there is.
-ORDERS = ("dearest first", "cheapest first", "random")
+ORDERS = ("most expensive first", "cheapest first", "random")
 
 
 def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> NDArray[np.float64]:
@@ -71,7 +71,7 @@ def brute_force_constant(costs: ArrayLike) -> float:
 
 
 def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> NDArray[np.float64]:
-    """Costs (trials, K), the largest 1, for random lambdas >= 1/1000: spread out, or dear and cheap only."""
+    """Costs (trials, K), the largest 1, for random lambdas >= 1/1000: spread out, or high and low only."""
     least = 10 ** rng.uniform(-3, 0, (trials, 1))
     share = rng.random((trials, n_arms))
     share[::2] = np.round(share[::2])
@@ -92,7 +92,7 @@ def spending_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, a row a cost vector and order
+    DataFrame, one row per cost vector and order
         ``n_arms``, ``cost_ratio`` (smallest over largest), ``order``, ``spent`` (share of the budget),
         ``spent_exact`` (the same with the exact constant in place of L) and ``ceiling``, the share that no
         order can pass, L* / L.  Budgets go from the least that works to 10^6 times it.

@@ -1,4 +1,4 @@
-"""Every bound on the pulls of CoHV-UCB beside its simulated pulls."""
+"""Every bound on the pulls of CoHV-UCB next to its simulated pulls."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from cobandit import theory
-from cobandit.companion.proofs.pulls import Runs, run_cohv
-from cobandit.companion.regions.arms import Arms
+from cobandit.companion.known_arms import Arms
+from cobandit.companion.proofs.pulls import WatchedRuns, run_cohv
 from cobandit.problem import Problem
 from cobandit.stats import metrics
 
@@ -56,9 +56,9 @@ def pull_bounds(
     }
 
 
-def beside(
+def compare_bounds(
     arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
-) -> tuple[pd.DataFrame, Runs]:
+) -> tuple[pd.DataFrame, WatchedRuns]:
     r"""Bounds and simulated pulls of every suboptimal arm, sorted by gap, and the runs.
 
     Parameters
@@ -76,7 +76,7 @@ def beside(
         A row a suboptimal arm: ``arm``, ``gap``, the bounds by name, ``simulated`` (mean pulls) with its
         95 % interval ``low`` to ``high``, ``trivial`` (:math:`B / \lambda`) and ``affordable``, what the
         budget can buy of the arm in expectation, :math:`(B + 1 - \lambda) / \mu_i^c`.
-    runs : Runs
+    runs : WatchedRuns
 
     Raises
     ------
@@ -85,8 +85,8 @@ def beside(
 
     Examples
     --------
-    >>> from cobandit.companion.regions.arms import two_arms
-    >>> frame, _ = beside(two_arms(1, 1.0, 0.5), 1e4, 4)
+    >>> from cobandit.companion.known_arms import two_arms
+    >>> frame, _ = compare_bounds(two_arms(1, 1.0, 0.5), 1e4, 4)
     >>> bool((frame["high"] < frame["threshold"]).all())
     True
     """

@@ -63,7 +63,7 @@ def complexity_trials(trials: int, seed: int, max_arms: int = 10) -> pd.DataFram
 
     Returns
     -------
-    DataFrame, a row a trial
+    DataFrame, one row per trial
         ``n_arms``, ``brute_force``, ``sorted``.
 
     Examples

@@ -12,7 +12,7 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 
 
-class Fit(NamedTuple):
+class FittedExponent(NamedTuple):
     """An estimate, its 95 % bootstrap percentile interval, and the largest relative residual of the fit."""
 
     value: float
@@ -21,7 +21,7 @@ class Fit(NamedTuple):
     residual: float
 
 
-def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> Fit:
+def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
     r"""Exponent p of :math:`\mathrm{mean} \propto x^p`, by least squares on logarithms.
 
     Parameters
@@ -35,7 +35,7 @@ def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed
 
     Returns
     -------
-    Fit
+    FittedExponent
 
     Raises
     ------
@@ -56,7 +56,7 @@ def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed
     return _bootstrap(fit, samples, resamples, seed)
 
 
-def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> Fit:
+def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
     r"""Exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`, by least relative squares on a grid of q.
 
     At q = 0 this is :math:`a + b \log x`, so that logarithmic growth is one member of the family: an interval
@@ -73,7 +73,7 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
 
     Returns
     -------
-    Fit
+    FittedExponent
         q to 0.01, from -0.5 to 1.
 
     Raises
@@ -114,7 +114,7 @@ def _bootstrap(
     samples: NDArray[np.float64],
     resamples: int,
     seed: int,
-) -> Fit:
+) -> FittedExponent:
     value, residual = fit(samples.mean(axis=1))
     rng = np.random.default_rng(_check.seed(seed))
     drawn = []
@@ -122,4 +122,4 @@ def _bootstrap(
         chosen = rng.integers(samples.shape[1], size=samples.shape)
         drawn.append(fit(np.take_along_axis(samples, chosen, axis=1).mean(axis=1))[0])
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return Fit(float(value), float(low), float(high), residual)
+    return FittedExponent(float(value), float(low), float(high), residual)

@@ -165,7 +165,7 @@ def errors_by_budget(
 
     Returns
     -------
-    DataFrame, a row a budget
+    DataFrame, one row per budget
         ``budget``, ``errors``, ``runs``, ``error`` and its Wilson 95 % interval ``low``, ``high``.  A budget
         that is too small for the method returns nothing, which is an error.
 
@@ -323,7 +323,7 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
 
 
 def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
-    """Give the same means and costs twice: the dearest arms hardest to classify, and the dearest easiest.
+    """Give the same means and costs twice: the most expensive arms hardest to classify, then easiest.
 
     Examples
     --------

@@ -193,7 +193,7 @@ def lemma_trials(
 
     Returns
     -------
-    DataFrame, a row a problem and share
+    DataFrame, one row per problem and share
         ``family``, ``adversary``, ``K``, ``D``, ``share``, ``draws`` and ``wrong``, the draws that returned
         another set than the Pareto set.
 

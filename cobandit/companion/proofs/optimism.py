@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.regions.arms import Arms
+from cobandit.companion.known_arms import Arms
 from cobandit.errors import CobanditError
 from cobandit.problem import hypervolume
 
@@ -85,7 +85,7 @@ def noise_free_pulls(
 
     Examples
     --------
-    >>> from cobandit.companion.regions.arms import two_arms
+    >>> from cobandit.companion.known_arms import two_arms
     >>> known = two_arms(2, 0.5, 0.5)
     >>> [round(noise_free_pulls(known, 1e6, best_index_fixed=fixed)) for fixed in (False, True)]
     [750, 779]

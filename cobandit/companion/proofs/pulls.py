@@ -15,14 +15,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.regions.arms import Arms
+from cobandit.companion.known_arms import Arms
 from cobandit.errors import BudgetError
 
 #: Bins of the histogram of :math:`(I - \nu) / (C \beta)`, equally wide in the logarithm from 1e-6 to 1.
 BINS, DECADES = 180, 6
 
 
-class Runs(NamedTuple):
+class WatchedRuns(NamedTuple):
     """What was seen in R runs; pulls and spend count what was completed within the budget, as T(B) does."""
 
     pulls: NDArray[np.int64]  #: (R, K)
@@ -37,7 +37,7 @@ class Runs(NamedTuple):
     closest: NDArray[
         np.float64
     ]  #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
-    slack: NDArray[np.int64]  #: (R, BINS) histogram of that ratio, suboptimal arms, one entry a pull
+    slack: NDArray[np.int64]  #: (R, BINS) histogram of that ratio, suboptimal arms, one entry per pull
     clipped: NDArray[np.int64]  #: (R, K) pulls after which some objective was clipped at 1
     truncated: NDArray[np.int64]  #: (R, K) pulls after which the cost was truncated at lambda / 2
 
@@ -101,7 +101,9 @@ def _play(
             slack[max(0, min(int(place), len(slack) - 1))] += 1
 
 
-def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0) -> Runs:
+def run_cohv(
+    arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
+) -> WatchedRuns:
     r"""Run CoHV-UCB as printed (Algorithm 1, radii of the theory) and watch the steps of its proof.
 
     Every quantity is looked at after each pull of its arm; between two pulls of an arm it does not move, so
@@ -120,19 +122,19 @@ def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0
 
     Returns
     -------
-    Runs
+    WatchedRuns
         Time O(K) a pull.
 
     Raises
     ------
     BudgetError
-        If the dearest pull of every arm does not fit into the budget.
+        If the most expensive pull of every arm does not fit into the budget.
     CobanditError
         If an argument is out of range.
 
     Examples
     --------
-    >>> from cobandit.companion.regions.arms import designed_arms
+    >>> from cobandit.companion.known_arms import designed_arms
     >>> arms = designed_arms([[1.0], [0.5]], [1.0, 1.0])
     >>> runs = run_cohv(arms, 5000, replications=2)
     >>> bool((runs.pulls.sum(axis=1) == 5000).all()), bool((runs.pulls[:, 0] > 4000).all())
@@ -140,17 +142,13 @@ def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0
     """
     budget, replications = _check.positive(budget, "budget"), _check.count(replications, "replications", 1)
     problem, n_bins = arms.problem, BINS
-    dearest = float(
-        sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False))
-    )
-    if dearest > _check.with_slack(budget):
-        raise BudgetError(
-            f"budget {budget:g} may not hold one pull of each arm: {dearest:g} is needed", dearest
-        )
+    most = float(sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)))
+    if most > _check.with_slack(budget):
+        raise BudgetError(f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed", most)
     log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.cost_ratio))
     constant = theory.index_constant(problem.n_objectives, arms.cost_ratio)
     shape = (replications, problem.n_arms)
-    runs = Runs(
+    runs = WatchedRuns(
         pulls=np.zeros(shape, dtype=np.int64),
         spent=np.empty(replications),
         last_arm=np.empty(replications, dtype=np.int64),

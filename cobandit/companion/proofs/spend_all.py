@@ -11,10 +11,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
+from cobandit.companion.known_arms import designed_arms, feedback_source
 from cobandit.companion.proofs.allocation import ORDERS, random_costs
 from cobandit.companion.proofs.identification_error import LEVELS
-from cobandit.companion.regions.arms import designed_arms
-from cobandit.companion.regions.problems import source_of
 from cobandit.dominance import classification_gaps
 from cobandit.replay import identification
 from cobandit.replay.grid import Cell
@@ -35,7 +34,7 @@ def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (K,)
-        Zero for the dearest arm.  Time O(K^2 log K).
+        Zero for the most expensive arm.  Time O(K^2 log K).
 
     Examples
     --------
@@ -47,7 +46,7 @@ def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
     return theory.exact_allocation_constant(costs) - costs / costs.sum() - np.array(rest)
 
 
-def plan(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     r"""Targets of the adaptive normaliser where arm 0 leaves first, then arm 1, and so on.
 
     .. math:: X_r = \frac{B - \sum_{s < r} c_{e_s} n_s}{L^\star(A_r)}, \qquad n_r = \lfloor X_r / C_r \rfloor
@@ -62,13 +61,13 @@ def plan(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArra
     -------
     targets : ndarray of int, shape (..., K - 1)
     shares : ndarray, shape (..., K - 1)
-        X_r, what each phase may bring all its arms to if it is the dearest that always leaves.
+        X_r, what each phase may bring all its arms to if it is the most expensive that always leaves.
 
     Examples
     --------
     The example by hand of `cobandit.companion.paper.examples`.
 
-    >>> targets, shares = plan([4.0, 1.0, 1.0], budget=40.0)
+    >>> targets, shares = elimination_targets([4.0, 1.0, 1.0], budget=40.0)
     >>> targets.tolist(), shares.round(9).tolist()
     ([4, 12], [24.0, 24.0])
     """
@@ -85,7 +84,7 @@ def plan(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArra
     return targets, shares
 
 
-def trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
+def proof_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     """Each step of the proof on random costs in forced orders of elimination.
 
     Parameters
@@ -99,15 +98,15 @@ def trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     Returns
     -------
     DataFrame, one row per cost vector and order
-        ``n_arms``, ``cost_ratio``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if
-        targets never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last
-        two arms; ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order;
-        ``ahead``, whether no target is below that of L*([K]), nor that below the paper's.  Budgets go from
-        the least that works to 10^4 times it.
+        ``n_arms``, ``cost_ratio``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if targets
+        never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last two arms;
+        ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order; ``ahead``, whether
+        no target is below that of L*([K]), nor that below the paper's.  Budgets go from the least that works
+        to 10^4 times it.
 
     Examples
     --------
-    >>> tried = trials(30, seed=0)
+    >>> tried = proof_trials(30, seed=0)
     >>> bool(tried["monotone"].all() and tried["ahead"].all() and (tried["unspent"] < 1).all())
     True
     """
@@ -123,7 +122,7 @@ def trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
         budget = 10 ** rng.uniform(0, 4, each) * exact * costs.sum(axis=1) * (1 + _check.SLACK)
         ascending = np.sort(costs, axis=1)
         for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
-            targets, shares = plan(sequence, budget)
+            targets, shares = elimination_targets(sequence, budget)
             left = np.cumsum(sequence[:, ::-1], axis=1)[:, ::-1][:, :-1]
             constant, published = (
                 np.floor(((budget / by)[:, None] / left) * (1 + _check.SLACK)) for by in (exact, paper)
@@ -171,7 +170,7 @@ def errors_by_ratio(
 
     Returns
     -------
-    DataFrame, a row a method, ratio and problem
+    DataFrame, one row per method, ratio and problem
         ``method``, ``options``, ``ratio``, ``problem``, ``error`` (share of wrong sets), ``f1`` and ``used``
         (share of the budget spent), means over replications.
 
@@ -194,7 +193,7 @@ def errors_by_ratio(
             dealt.append((means, rng.permutation(8)))
     rows, streams = [], np.arange(_check.count(replications, "replications", 1))
     for ratio, (number, (means, deal)) in product(ratios, enumerate(dealt)):
-        source = source_of(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
+        source = feedback_source(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
         budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
         for method in specs(methods, "identification"):
             cell = Cell(method, rho, budget, streams, seed)

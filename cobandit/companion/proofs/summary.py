@@ -1,14 +1,15 @@
-"""What was tested of each statement of the paper, in small: one row a statement, each computed."""
+"""What was tested of each statement of the paper, in small: one row per statement, each computed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cobandit import theory
+from cobandit.companion import known_arms
 from cobandit.companion.proofs import (
     allocation,
     compare,
@@ -22,14 +23,20 @@ from cobandit.companion.proofs import (
     stopping,
 )
 from cobandit.companion.proofs import identification_error as measured
-from cobandit.companion.regions import arms
 from cobandit.errors import CobanditError
 from cobandit.stats import metrics
 
 #: What a row can say.  "says nothing": the bound holds, but only above what holds trivially.
 HOLDS, SAYS_NOTHING, FAILS = "holds", "holds, says nothing at this size", "counterexample"
 
-Row = tuple[str, str, str, str]
+
+class Finding(NamedTuple):
+    """What one check looked at, in what size, how it came out, and the number behind that."""
+
+    tested: str
+    size: str
+    outcome: str
+    found: str
 
 
 def _verdict(holds: bool, informative: bool = True) -> str:
@@ -37,17 +44,17 @@ def _verdict(holds: bool, informative: bool = True) -> str:
 
 
 # ----------------------------------------------------------------------------- online selection
-def _watched(seed: int) -> tuple[list[pulls.Runs], str]:
+def _watched(seed: int) -> tuple[list[pulls.WatchedRuns], str]:
     """Runs of Algorithm 1 with radii from far too small, where the event often fails, to the theory's."""
     means, costs, budget, runs = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6], 400.0, 400
-    three = arms.designed_arms(means, costs, spread=0.25)
+    three = known_arms.designed_arms(means, costs, spread=0.25)
     alphas = (0.01, 0.05, 0.2, 2.0)
     seen = [pulls.run_cohv(three, budget, runs, alpha=alpha, seed=seed) for alpha in alphas]
     on = sum(int(each.on_event().sum()) for each in seen)
     return seen, f"{on:,} runs on the event, {runs * len(alphas) - on:,} off it"
 
 
-def _event(seed: int) -> Row:
+def _event(seed: int) -> Finding:
     T_values, alphas, share, informative = (10, 100, 1000), (0.51, 0.75, 1.0, 1.5, 2.0), 0.0, 0
     for T in T_values:
         for alpha in alphas:
@@ -58,7 +65,7 @@ def _event(seed: int) -> Row:
             )
             share, informative = max(share, exact / bound), informative + (bound < 1)
     cases = len(T_values) * len(alphas)
-    return (
+    return Finding(
         "exact probability of leaving, K = 2, D = 2, fair coins",
         f"{cases} pairs of horizon (to {T_values[-1]:,}) and α",
         _verdict(share <= 1, informative > 0),
@@ -66,11 +73,11 @@ def _event(seed: int) -> Row:
     )
 
 
-def _optimism(seed: int) -> Row:
+def _optimism(seed: int) -> Finding:
     seen, size = _watched(seed)
     on = min(float(each.optimism[each.on_event()].min(initial=np.inf)) for each in seen)
     off = min(float(each.optimism[~each.on_event()].min(initial=np.inf)) for each in seen)
-    return (
+    return Finding(
         "index of the best arm less ν* after every pull, designed arms",
         size,
         _verdict(on >= -1e-9),
@@ -78,10 +85,10 @@ def _optimism(seed: int) -> Row:
     )
 
 
-def _index(seed: int) -> Row:
+def _index(seed: int) -> Finding:
     seen, size = _watched(seed)
     largest = max(float(each.closest[each.on_event()].max(initial=0.0)) for each in seen)
-    return (
+    return Finding(
         "index less efficiency, over C times the radius, after every pull",
         size,
         _verdict(largest <= 1),
@@ -89,13 +96,15 @@ def _index(seed: int) -> Row:
     )
 
 
-def _pull_counts(seed: int) -> Row:
+def _pull_counts(seed: int) -> Finding:
     budget, runs = 1e5, 8
     cases = [(1, 1.0, 0.5), (1, 1.0, 0.25), (1, 0.5, 0.75), (2, 1.0, 0.5), (2, 0.5, 0.75)]
-    frames = [compare.beside(arms.two_arms(*case), budget, runs, seed=seed)[0] for case in cases]
+    frames = [
+        compare.compare_bounds(known_arms.two_arms(*case), budget, runs, seed=seed)[0] for case in cases
+    ]
     seen = pd.concat(frames, ignore_index=True)
     ratio, informative = seen["Theorem 1"] / seen["simulated"], seen["Theorem 1"] < seen["trivial"]
-    return (
+    return Finding(
         "mean pulls of the worse of two arms, 95 % interval against the bound",
         f"{len(cases)} cases of D, λ and gap, {runs} runs, B = {budget:,.0f}",
         _verdict(bool((seen["low"] <= seen["Theorem 1"]).all()), bool(informative.any())),
@@ -104,8 +113,8 @@ def _pull_counts(seed: int) -> Row:
     )
 
 
-def _growth(seed: int) -> Row:
-    known, budgets, runs = arms.two_arms(2, 0.5, 0.5), np.geomspace(1e3, 1e6, 6), 8
+def _growth(seed: int) -> Finding:
+    known, budgets, runs = known_arms.two_arms(2, 0.5, 0.5), np.geomspace(1e3, 1e6, 6), 8
     gaps = known.problem.efficiency_gaps
     how: dict[str, Any] = {"n_objectives": 2, "cost_ratio": known.cost_ratio}
     seen = [pulls.run_cohv(known, b, runs, seed=seed + k).pulls @ gaps for k, b in enumerate(budgets)]
@@ -114,7 +123,7 @@ def _growth(seed: int) -> Row:
     trivial = gaps.max() * budgets / known.cost_ratio
     possible = [theory.horizon(b, known.cost_ratio) for b in budgets]
     law = growth.fitted_growth(possible, np.array(seen), resamples=100)
-    return (
+    return Finding(
         "mean efficiency regret, 95 % interval against the bound, and its growth",
         f"{len(budgets)} budgets to {budgets[-1]:,.0f}, {runs} runs",
         _verdict(all(below), bool((bounds < trivial).any())),
@@ -123,7 +132,7 @@ def _growth(seed: int) -> Row:
     )
 
 
-def _benchmark(seed: int) -> Row:
+def _benchmark(seed: int) -> Finding:
     rng, problems, reach, grid = np.random.default_rng(seed), 100, 60, 20
     above = {False: -np.inf, True: -np.inf}  # completed pulls only; with the pull that crosses
     holds, budgets = True, np.arange(1, reach + 1) / grid
@@ -137,7 +146,7 @@ def _benchmark(seed: int) -> Row:
             earned = fluid.optimal_utility(utilities, costs, chances, reach, boundary=boundary)[1:]
             above[boundary] = max(above[boundary], float((earned / best - budgets).max()))
             holds &= bool((earned <= bounds * (1 + 1e-9)).all())
-    return (
+    return Finding(
         "best adaptive policy by dynamic programming, crossing pull included",
         f"{problems} problems, {reach} budgets each",
         _verdict(holds),
@@ -145,11 +154,11 @@ def _benchmark(seed: int) -> Row:
     )
 
 
-def _identity(seed: int) -> Row:
+def _identity(seed: int) -> Finding:
     e = stopping.expected_stopping([1, 10], [0.5, 0.5], 100)  # in tenths of the largest cost
     at = (e["mean_cost"] * e["pulls"] - e["spend"]) / 10
     later = (e["mean_cost"] * e["crossing_pulls"] - e["crossing_spend"]) / 10
-    return (
+    return Finding(
         "mean costs times expected pulls less expected spend, exact",
         "one arm, costs 0.1 or 1, B = 10",
         _verdict(abs(at) <= 1e-9),
@@ -157,8 +166,8 @@ def _identity(seed: int) -> Row:
     )
 
 
-def _standard(seed: int) -> Row:
-    known, budget, runs = arms.two_arms(1, 1.0, 0.5), 1e5, 20
+def _standard(seed: int) -> Finding:
+    known, budget, runs = known_arms.two_arms(1, 1.0, 0.5), 1e5, 20
     problem = known.problem
     counts = pulls.run_cohv(known, budget, runs, seed=seed).pulls
     regret = metrics.standard_regret(problem, counts, budget)
@@ -171,7 +180,7 @@ def _standard(seed: int) -> Row:
         cost_ratio=known.cost_ratio,
         budget=budget,
     )
-    return (
+    return Finding(
         "mean regret against ν*B, 95 % interval against the bound",
         f"two arms, {runs} runs, B = {budget:,.0f}",
         _verdict(metrics.mean_interval(regret)[0] <= bound, bound < best * budget),
@@ -180,10 +189,10 @@ def _standard(seed: int) -> Row:
 
 
 # ----------------------------------------------------------------------------- identification
-def _complexity(seed: int) -> Row:
+def _complexity(seed: int) -> Finding:
     trials = complexity.complexity_trials(300, seed)
     off = float((trials["sorted"] / trials["brute_force"] - 1).abs().max())
-    return (
+    return Finding(
         "sorted form against the maximum over all sets of arms",
         f"{len(trials)} problems to {trials['n_arms'].max()} arms",
         _verdict(off <= 1e-9),
@@ -191,10 +200,10 @@ def _complexity(seed: int) -> Row:
     )
 
 
-def _feasibility(seed: int) -> Row:
+def _feasibility(seed: int) -> Finding:
     forced = allocation.spending_trials(3000, seed)
     spent = float(forced["spent"].max())
-    return (
+    return Finding(
         "spend of CoPSI in forced orders of elimination",
         f"{len(forced):,} runs to {forced['n_arms'].max()} arms",
         _verdict(spent <= 1 + 1e-9),
@@ -202,11 +211,11 @@ def _feasibility(seed: int) -> Row:
     )
 
 
-def _elimination(seed: int) -> Row:
+def _elimination(seed: int) -> Finding:
     share = misclassification.PAPER_SHARE
     trials = misclassification.lemma_trials(20_000, seed, shares=(share,))
     wrong = int(trials["wrong"].sum())
-    return (
+    return Finding(
         f"gap elimination with means that err by {share:.4g} of the phase's gap",
         f"{len(trials):,} problems to {trials['K'].max()} arms, {trials['D'].max()} objectives",
         _verdict(wrong == 0),
@@ -214,11 +223,11 @@ def _elimination(seed: int) -> Row:
     )
 
 
-def _deviation(seed: int) -> Row:
+def _deviation(seed: int) -> Finding:
     cases = [(0.5, 50, 0.15), (0.5, 200, 0.08), (0.2, 50, 0.15), (0.9, 100, 0.1)]
     paths = 20_000
     seen = pd.DataFrame([deviation.uniform_deviation(*case, paths, seed) for case in cases])
-    return (
+    return Finding(
         "running means that ever leave after N draws, 95 % interval against the bound",
         f"{len(cases)} cases, {paths:,} paths",
         _verdict(bool((seen["low"] <= seen["bound"]).all())),
@@ -237,12 +246,12 @@ def _two_arms(better: float, worse: float, budgets: Iterable[float]) -> tuple[pd
     return pd.DataFrame(rows, columns=["budget", "error", "bound"]), H
 
 
-def _error(seed: int) -> Row:
+def _error(seed: int) -> Finding:
     seen, _ = _two_arms(0.8, 0.2, np.geomspace(3, 12_000, 40))
     informative = seen["budget"][seen["bound"] < 1]
     starts = f"{informative.min():,.0f}" if len(informative) else "beyond these"
     even = seen["budget"][seen["error"] <= 0.05]
-    return (
+    return Finding(
         "exact error of CoPSI on two arms, means 0.8 and 0.2",
         f"{len(seen)} budgets from {seen['budget'].min():,.0f} to {seen['budget'].max():,.0f}",
         _verdict(bool((seen["error"] <= seen["bound"]).all()), len(informative) > 0),
@@ -251,10 +260,10 @@ def _error(seed: int) -> Row:
     )
 
 
-def _exponent(seed: int) -> Row:
+def _exponent(seed: int) -> Finding:
     seen, H = _two_arms(0.55, 0.45, np.geomspace(1e3, 3e4, 6))
     falls = -np.diff(np.log(seen["error"]))[-1] / np.diff(seen["budget"])[-1] * H
-    return (
+    return Finding(
         "exact decay of the error of CoPSI on two arms, means 0.55 and 0.45",
         f"{len(seen)} budgets from {seen['budget'].min():,.0f} to {seen['budget'].max():,.0f}",
         _verdict(falls >= 1),
@@ -281,7 +290,7 @@ CHECKS = {
 }
 
 
-def tested(statements: Iterable[str] | None = None, seed: int = 0) -> pd.DataFrame:
+def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> pd.DataFrame:
     """Test statements of the paper in small, and say what came out.
 
     Parameters
@@ -293,7 +302,7 @@ def tested(statements: Iterable[str] | None = None, seed: int = 0) -> pd.DataFra
 
     Returns
     -------
-    DataFrame, a row a statement
+    DataFrame, one row per statement
         ``statement``; ``tested``, what was looked at; ``size``; ``outcome`` (``holds``, ``holds, says nothing
         at this size`` if every bound tried is above what holds trivially, or ``counterexample``);
         ``found``, the number behind it; ``page``, the notebook that has more.  Seconds for all of them.
@@ -305,7 +314,7 @@ def tested(statements: Iterable[str] | None = None, seed: int = 0) -> pd.DataFra
 
     Examples
     --------
-    >>> tested(["Section 3.2: complexity H"])["outcome"].item()
+    >>> check_statements(["Section 3.2: complexity H"])["outcome"].item()
     'holds'
     """
     statements = list(CHECKS) if statements is None else list(statements)
@@ -313,6 +322,6 @@ def tested(statements: Iterable[str] | None = None, seed: int = 0) -> pd.DataFra
     for statement in statements:
         if statement not in CHECKS:
             raise CobanditError(f"{statement!r} is not tested; there are: {'; '.join(CHECKS)}")
-        check, page = CHECKS[statement]
-        rows.append((statement, *check(seed), page))
-    return pd.DataFrame(rows, columns=["statement", "tested", "size", "outcome", "found", "page"])
+        test, page = CHECKS[statement]
+        rows.append((statement, *test(seed), page))
+    return pd.DataFrame(rows, columns=["statement", *Finding._fields, "page"])

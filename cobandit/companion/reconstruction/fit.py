@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.companion.reconstruction import setting
 from cobandit.companion.reconstruction.generator import (
     CONFIG_EFFECTS,
     MODEL_EFFECTS,
@@ -28,6 +27,7 @@ from cobandit.companion.reconstruction.generator import (
 )
 from cobandit.companion.reconstruction.loss import loss, subset_of
 from cobandit.companion.reconstruction.settings import SETTINGS, Setting
+from cobandit.companion.reconstruction.tables import setting
 from cobandit.companion.reconstruction.targets import check_parameters
 
 
@@ -41,11 +41,11 @@ class Schedule(NamedTuple):
 
 STARTS = 500
 """The first member starts from the best of some random parameters."""
-SUBSET = Schedule(3_000, 2.0, 0.05)
+SUBSET_FIRST = Schedule(3_000, 2.0, 0.05)
 COOL, WARM = Schedule(4_000, 1.0, 0.01), Schedule(2_000, 0.7, 0.002)
 """How the first member cools, and how a further one, or an unfinished one, is warmed and cools again."""
 PROMISING, ATTEMPTS = 4.0, 8
-"""A state with a smaller loss is warmed and cooled again, so often; after that the fit starts anew."""
+"""A state with a smaller loss is warmed and cooled again, so often; after that the fit starts again."""
 CLOSE = 0.02
 """Loss at which a table is held against its targets; penalties begin a little before a target is missed."""
 SEED = 1
@@ -114,7 +114,7 @@ def accept(name: str, parameters: Parameters) -> bool:
     return all(target.met for target in check_parameters(name, parameters))
 
 
-class Fit:
+class Annealing:
     """One run of the fit; its state is ``parameters``, their loss ``value``, and the random generator."""
 
     def __init__(
@@ -143,7 +143,7 @@ class Fit:
             if found < self.value:
                 self.parameters, self.value = candidate, found
         if self.first is None:
-            self.anneal(SUBSET, whole=False)
+            self.anneal(SUBSET_FIRST, whole=False)
         self.value = loss(self.published, self.parameters, self.subset)
 
     def anneal(self, schedule: Schedule, whole: bool = True) -> bool:
@@ -198,4 +198,4 @@ def fit(
     parameters : Parameters
         Rounded to three decimals.
     """
-    return Fit(name, member, first, accept).run()
+    return Annealing(name, member, first, accept).run()

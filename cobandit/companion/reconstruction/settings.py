@@ -21,6 +21,9 @@ SUBSET = f'model in {list(NAMED)} and temperature > 0 and max_tokens == 128 and 
 REGRET_TOLERANCE = {"UniformAllocation": 0.02, "AccuracyCostUCB": 0.25}
 """By how much a fitted regret may miss the printed one, as a share of it."""
 
+PAPER_REPLAYS = 500
+"""Replays behind each error probability that the paper prints."""
+
 
 class Ends(NamedTuple):
     """Smallest and largest value over the configurations."""

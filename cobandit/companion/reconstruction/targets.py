@@ -12,9 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobandit.companion.reconstruction import card, frame, setting
 from cobandit.companion.reconstruction.generator import Parameters
-from cobandit.companion.reconstruction.settings import REGRET_TOLERANCE, SUBSET, Ends, Setting
+from cobandit.companion.reconstruction.settings import (
+    PAPER_REPLAYS,
+    REGRET_TOLERANCE,
+    SUBSET,
+    Ends,
+    Setting,
+)
+from cobandit.companion.reconstruction.tables import card, frame, setting
 from cobandit.replay import replay_identification, replay_online, spec
 from cobandit.stats.metrics import proportion_interval
 from cobandit.tables.table import EvaluationTable
@@ -22,8 +28,6 @@ from cobandit.tables.table import EvaluationTable
 RHO = 32
 """Budget of the online targets."""
 ACCURACY_COST = spec("AccuracyCostUCB", reward_scale=0.01, cost_scale=0.01, eta=0.05)
-PAPER_REPLAYS = 500
-"""Replays behind the paper's error probabilities."""
 TIED = 10
 """'Many tied empirical means': arms whose accuracy is exactly that of another."""
 NEAR_TIE, NEAR_TIES = 0.002, 3
@@ -59,7 +63,7 @@ def _within(name: str, published: float, value: float, share: float) -> Target:
     return _near(name, published, value, share * published)
 
 
-def check(
+def check_targets(
     published: Setting, table: EvaluationTable, latency: pd.Series, replications: int = 2000
 ) -> list[Target]:
     """Hold a table against every number that it was fitted to.
@@ -83,7 +87,7 @@ def check(
 
 
 def check_means(published: Setting, table: EvaluationTable, latency: pd.Series) -> list[Target]:
-    """`check` without the targets that need replays."""
+    """`check_targets` without the targets that need replays."""
     return [*_table_1(published, table, latency), *_structure(published, table)]
 
 
@@ -123,7 +127,7 @@ def _structure(published: Setting, table: EvaluationTable) -> list[Target]:
 
 
 def check_replays(published: Setting, table: EvaluationTable, replications: int) -> list[Target]:
-    """`check` the regrets and errors."""
+    """`check_targets` the regrets and errors."""
     runs = replay_online(table, ["UniformAllocation", ACCURACY_COST], RHO)
     uniform, accuracy_cost = (
         runs[runs["method"] == method] for method in ("UniformAllocation", "AccuracyCostUCB")
@@ -150,15 +154,15 @@ def check_replays(published: Setting, table: EvaluationTable, replications: int)
 
 
 def check_parameters(name: str, parameters: Parameters, replications: int = 2000) -> list[Target]:
-    """Draw the table of some parameters and `check` it.
+    """Draw the table of some parameters and `check_targets` it.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     parameters : Parameters
     replications : int
-        As in `check`.
+        As in `check_targets`.
     """
     rows = frame(name, parameters)
     latency = rows.groupby("config", observed=True)["latency_s"].mean()
-    return check(setting(name), EvaluationTable.from_frame(rows, card(name)), latency, replications)
+    return check_targets(setting(name), EvaluationTable.from_frame(rows, card(name)), latency, replications)

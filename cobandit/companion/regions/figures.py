@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch, Rectangle
 
 from cobandit.companion.regions.maps import METHODS
-from cobandit.companion.regions.problems import Traits
+from cobandit.companion.regions.traits import Traits
 from cobandit.figures.style import PALETTE, method_style
 
 
@@ -50,7 +50,7 @@ def region_map(
     Parameters
     ----------
     standings : DataFrame
-        From `cobandit.companion.regions.winners.standings`, one row a pair of ``cost_ratio`` and
+        From `cobandit.companion.regions.winners.standings`, one row per pair of ``cost_ratio`` and
         ``dependence``.
     selection : {"online", "identification"}
     ax : Axes, optional

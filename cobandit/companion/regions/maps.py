@@ -1,4 +1,4 @@
-"""What each method loses on random problems over a grid of their properties, and on tables beside it."""
+"""What each method loses on random problems over a grid of their properties, and on tables next to it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from cobandit import _check
+from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
-from cobandit.companion.regions.problems import Traits, random_arms, source_of
+from cobandit.companion.regions.traits import Traits
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.replay import Spec, identification, online, replay_identification, replay_online, spec
 from cobandit.replay.grid import Cell, Source
@@ -71,7 +72,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
 
     Returns
     -------
-    DataFrame, a row a cell, method and problem
+    DataFrame, one row per cell, method and problem
         ``selection`` and `Traits`; ``name`` of the method, ``problem``, and means over `REPLICATIONS` runs:
         ``loss``, online the share of :math:`\nu_{i^\star} B` that was lost, else one less F1; and ``strict``,
         online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing
@@ -86,7 +87,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     once = play[_check.choice(selection, "selection", METHODS)]
     rows = []
     for problem in range(PROBLEMS):
-        source = source_of(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
+        source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
         replications = np.arange(REPLICATIONS) + problem * REPLICATIONS  # streams of its own
         for rho, (name, method) in product(BUDGETS[selection], METHODS[selection].items()):
             cell = Cell(method, rho, rho * float(source.costs.sum()), replications, SEED)

@@ -63,7 +63,7 @@ def tails(
 
     Returns
     -------
-    DataFrame, a row a cell
+    DataFrame, one row per cell
         ``by``, ``runs``, and ``mean``, ``median``, ``q95``, ``worst``, each also with ``_low`` and ``_high``.
 
     Examples

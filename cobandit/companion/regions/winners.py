@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit.companion.regions.maps import CELL, cell_of
-from cobandit.companion.regions.problems import Traits
+from cobandit.companion.regions.traits import Traits
 from cobandit.errors import CobanditError
 
 #: Columns that name a random problem, whatever its costs and the budget.
@@ -27,7 +27,7 @@ def paired_differences(losses: pd.DataFrame, confidence: float = 0.95) -> pd.Dat
 
     Returns
     -------
-    DataFrame, a row a method, the best first
+    DataFrame, one row per method, the best first
         ``loss``, its mean; ``worse``, the mean of what it loses more than the best, with Student's
         interval ``low``, ``high``; ``level``, whether that interval reaches zero.
 
@@ -79,7 +79,7 @@ def standings(
 
     Returns
     -------
-    DataFrame, a row a cell
+    DataFrame, one row per cell
         ``by``; ``best``, the least mean ``loss``; ``second``, ``margin``, ``low`` and ``high``: the next one,
         and what it loses more with its interval; ``level``, a tuple of all that are level with the best,
         itself included.
@@ -110,8 +110,8 @@ COST_CLASSES = {"equal (below 2)": 2.0, "2 to 5": 5.0, "5 to 20": 20.0, "20 or m
 QUALITY_CLASSES = {
     "better is cheaper": -0.25,
     "no clear order": 0.25,
-    "better is often dearer": 0.75,
-    "better is always dearer": np.inf,
+    "better often costs more": 0.75,
+    "better always costs more": np.inf,
 }
 #: With equal costs there is nothing for quality to depend on.
 ANY = "any"
@@ -140,7 +140,7 @@ def with_classes(cells: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> cells = pd.DataFrame({"cost_ratio": [1.0, 3.0], "dependence": [1.0, 1.0]})
     >>> with_classes(cells)[["costs", "quality"]].to_numpy().tolist()
-    [['equal (below 2)', 'any'], ['2 to 5', 'better is always dearer']]
+    [['equal (below 2)', 'any'], ['2 to 5', 'better always costs more']]
     """
     costs = _classed(cells["cost_ratio"], COST_CLASSES)
     quality = _classed(cells["dependence"], QUALITY_CLASSES).cat.add_categories(ANY)
@@ -183,7 +183,7 @@ def decisions(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     return standings(with_classes(chosen).sort_values(by), by, PAIRS)
 
 
-def advise(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
+def nearest_standing(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
     """Say who leads in the cell of the map that is nearest to a table.
 
     Parameters
@@ -192,7 +192,7 @@ def advise(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
         The map, rows of `cobandit.companion.regions.maps.part`.
     selection : {"online", "identification"}
     at : Traits
-        From `cobandit.companion.regions.problems.traits`.
+        From `cobandit.companion.regions.traits.traits`.
 
     Returns
     -------
@@ -208,21 +208,58 @@ def advise(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
     --------
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
     >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
-    >>> advise(rows, "online", Traits(7.0, -0.2, 30, 8.0))[["best", "second"]].tolist()
+    >>> nearest_standing(rows, "online", Traits(7.0, -0.2, 30, 8.0))[["best", "second"]].tolist()
     ['a', 'b']
     """
     return standings(cell_of(outcomes, selection, at), CELL).iloc[0]
 
 
-def said(standing: pd.Series) -> str:
+def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
+    """What each method loses more than the best one of a cell, by cell of the map.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        The map, rows of `cobandit.companion.regions.maps.part`.
+    selection : {"online", "identification"}
+
+    Returns
+    -------
+    DataFrame, shape (cells, methods)
+        Indexed by `CELL`; differences of means over problems.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 2, columns=CELL)
+    >>> excess_losses(rows.assign(name=["a", "b"], loss=[0.1, 0.25]), "online").round(2).iloc[0].tolist()
+    [0.0, 0.15]
+    """
+    chosen = outcomes[outcomes["selection"] == selection]
+    wide = chosen.pivot_table(index=CELL, columns="name", values="loss")
+    return wide.sub(wide.min(axis=1), axis=0)
+
+
+def best_overall(outcomes: pd.DataFrame, selection: str) -> str:
+    """Name the method of least mean loss over the whole map: what to take if nothing is known.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", r, 0.0, 8, 4.0] for r in (1.0, 1.0, 9.0, 9.0)], columns=CELL)
+    >>> best_overall(rows.assign(name=list("abab"), loss=[0.1, 0.2, 0.5, 0.3]), "online")
+    'b'
+    """
+    return str(excess_losses(outcomes, selection).mean().idxmin())
+
+
+def in_words(standing: pd.Series) -> str:
     """One line on a cell: the leader and its loss, and who is level with it or how far behind the next is.
 
     Examples
     --------
     >>> row = {"best": "a", "loss": 0.1, "level": ("a",), "second": "b"}
-    >>> said(pd.Series(row | {"margin": 0.05, "low": 0.01, "high": 0.09}))
+    >>> in_words(pd.Series(row | {"margin": 0.05, "low": 0.01, "high": 0.09}))
     'a, 10.0 %; then b, +5.0 (1.0 to 9.0)'
-    >>> said(pd.Series(row | {"level": ("a", "b", "c")}))
+    >>> in_words(pd.Series(row | {"level": ("a", "b", "c")}))
     'a, 10.0 %; level: b, c'
     """
     best = f"{standing['best']}, {100 * standing['loss']:.1f} %"

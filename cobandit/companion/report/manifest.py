@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 import cobandit
 from cobandit import _check
 from cobandit.companion.report import pages
-from cobandit.companion.report.plan import RESULTS
+from cobandit.companion.report.plan import KEPT_FRAMES
 from cobandit.errors import CobanditError
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.readers import file_sha256
@@ -59,7 +59,7 @@ def key(page: str, parameters: dict[str, Any], table: dict[str, Any]) -> str:
     return digest([pages.source(page), identity, table["sha256"], table["card_sha256"], library_sha256()])
 
 
-def write(folder: Path, manifest: dict[str, Any]) -> None:
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Write a manifest; a broken one is never left under its name."""
     partial = folder / f".partial-{NAME}"
     partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -109,7 +109,7 @@ class _Manifest(_Part):
     pages: list[_Page]
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
     """Read a manifest.
 
     Raises
@@ -136,7 +136,7 @@ def read(path: Path) -> dict[str, Any]:
         fault = first_fault(error)
         raise CobanditError(f"manifest {path}: {fault}; take one that no one has edited") from None
     for entry in checked.pages:
-        _check.choice(entry.page, "page of the report", RESULTS)
+        _check.choice(entry.page, "page of the report", KEPT_FRAMES)
     return found
 
 

@@ -31,7 +31,7 @@ class PageError(CobanditError):
 
 
 def directory() -> Path:
-    """Directory of the pages: inside an installed package, else beside it in a checkout.
+    """Directory of the pages: inside an installed package, else next to it in a checkout.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def parameters(page: str) -> dict[str, Any]:
     }
 
 
-def check(page: str, given: Mapping[str, Any]) -> None:
+def refuse_unknown(page: str, given: Mapping[str, Any]) -> None:
     """Refuse parameters that a page does not have (papermill would only warn).
 
     Raises
@@ -125,7 +125,7 @@ def check(page: str, given: Mapping[str, Any]) -> None:
 
     Examples
     --------
-    >>> check("landscape", {"replicatoins": 10})  # doctest: +ELLIPSIS
+    >>> refuse_unknown("landscape", {"replicatoins": 10})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     cobandit.errors.CobanditError: unknown parameter of landscape 'replicatoins'. ...
@@ -173,7 +173,7 @@ def execute(
         If a cell raises.
     """
     given, output = dict(given or {}), Path(output)
-    check(page, given)
+    refuse_unknown(page, given)
     notebook = _cells(page)
     if keep:
         frames = ", ".join(f"{str(path)!r}: {name}" for name, path in keep.items())

@@ -15,7 +15,7 @@ from cobandit.companion.paper.experiments import (
 from cobandit.tables import EvaluationTable
 
 #: Variables of each page that are kept as tidy results, in the order of the report.
-RESULTS: dict[str, tuple[str, ...]] = {
+KEPT_FRAMES: dict[str, tuple[str, ...]] = {
     "landscape": ("every",),
     "online-results": ("runs",),
     "trajectories": ("paths",),
@@ -109,7 +109,7 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
     (10, None)
     """
     for page in pages or []:
-        _check.choice(page, "page of the report", RESULTS)
+        _check.choice(page, "page of the report", KEPT_FRAMES)
     profile = "fast" if fast else "full"
     arms, seed = structured_subset(table), _check.seed(seed)
     online = _online_seconds(table, ONLINE_RHO, PULL)

@@ -15,7 +15,7 @@ from cobandit.companion.paper import claims
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages as book
 from cobandit.companion.report.pages import PageError
-from cobandit.companion.report.plan import RESULTS, Planned, plan
+from cobandit.companion.report.plan import KEPT_FRAMES, Planned, plan
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, records_of
@@ -23,17 +23,17 @@ from cobandit.tables.readers import file_sha256
 
 #: Sections of the pages that are about other tables than the report's.
 NOT_OF_A_TABLE = ("The same on measured evaluations",)
-#: Sections that set a table beside the paper's numbers and claims, which are about the paper's tables.
-BESIDE_THE_PAPER = dict.fromkeys(
+#: Sections that set a table next to the paper's numbers and claims, which are about the paper's tables.
+NEXT_TO_THE_PAPER = dict.fromkeys(
     ("online-results", "trajectories", "identification-results", "full-set-recovery"),
-    ("Beside the paper", "What would have falsified it"),
+    ("Next to the paper", "What would have falsified it"),
 )
 
 #: Called with a page, the cells that are finished and their number.
 Watch = Callable[[str, int, int], None]
 
 
-class Outcome(NamedTuple):
+class RerunResult(NamedTuple):
     """What `rerun` did: names of pages, and where the report is."""
 
     report: Path
@@ -67,7 +67,7 @@ def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, dict[str, 
 
 def _follow(path: Path) -> tuple[dict[str, Any], str]:
     """Read a manifest to be followed; where its table is."""
-    earlier = made.read(path)
+    earlier = made.read_manifest(path)
     folder = path if path.is_dir() else path.parent
     about = earlier["table"]
     return earlier, str(folder / about["path"]) if about["path"] else about["name"]
@@ -81,7 +81,7 @@ def _folder(output: Path, about: dict[str, Any]) -> dict[str, Any] | None:
         return None
     if not (output / made.NAME).is_file():
         raise CobanditError(f"output {output}: the folder holds other files; name a new or empty one")
-    earlier = made.read(output)
+    earlier = made.read_manifest(output)
     if (earlier["table"]["sha256"], earlier["table"]["card_sha256"]) != (
         about["sha256"],
         about["card_sha256"],
@@ -105,7 +105,7 @@ def rerun(
     how: dict[str, Any] | None = None,
     follow: str | Path | None = None,
     watch: Watch | None = None,
-) -> Outcome:
+) -> RerunResult:
     """Run the book's pages on a table and write a self-contained report.
 
     The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy, Parquet and CSV) and
@@ -115,7 +115,7 @@ def rerun(
     Parameters
     ----------
     table : str or Path, optional
-        Catalogue name, or a file with its card beside it; not needed with ``follow``.
+        Catalogue name, or a file with its card next to it; not needed with ``follow``.
     output : path
         A new or empty folder, or that of an earlier report on the same table.
     fast : bool
@@ -126,7 +126,7 @@ def rerun(
     budget, level : float
         As in `cobandit.recommend`.
     how : dict, optional
-        How replays are spread: ``workers``, ``backend``, ``scheduler``.
+        How replays run in parallel: ``workers``, ``backend``, ``scheduler``.
     follow : path, optional
         Manifest of a report: its pages, parameters and recommendation are made again.
     watch : callable, optional
@@ -134,7 +134,7 @@ def rerun(
 
     Returns
     -------
-    Outcome
+    RerunResult
 
     Raises
     ------
@@ -174,7 +174,7 @@ def rerun(
         options["pages"] = [each.page for each in planned]
     _refuse_to_drop(output, finished, planned)
     for each in planned:
-        book.check(each.page, each.parameters)
+        book.refuse_unknown(each.page, each.parameters)
     advice = recommend(data, options["budget"], level=options["level"], seed=options["seed"])
 
     for part in (output, output / "notebooks", output / "results"):
@@ -188,7 +188,7 @@ def rerun(
         "recommendation": _keep(advice, output),
         "pages": [_entry(each, finished.get(each.page), output, about) for each in planned],
     }
-    made.write(output, manifest)
+    made.write_manifest(output, manifest)
     executed, kept = [], []
     for entry in manifest["pages"]:
         if entry["reason"]:
@@ -198,14 +198,14 @@ def rerun(
         else:
             _execute(entry, output, data.name, dataset, how, watch)
             executed.append(entry["page"])
-            made.write(output, manifest)
+            made.write_manifest(output, manifest)
 
     from cobandit.companion.report.report import write_report
 
     report = write_report(output, manifest, advice)
     failed = [entry["page"] for entry in manifest["pages"] if entry["status"] == "failed"]
     left_out = {entry["page"]: entry["reason"] for entry in manifest["pages"] if entry["reason"]}
-    return Outcome(report, executed, kept, failed, left_out, _differing(earlier, manifest))
+    return RerunResult(report, executed, kept, failed, left_out, _differing(earlier, manifest))
 
 
 def _keep(advice: Recommendation, output: Path) -> dict[str, str]:
@@ -264,9 +264,9 @@ def _execute(
 ) -> None:
     """Run one page; what became of it goes into its entry."""
     page = entry["page"]
-    keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in RESULTS[page]}
+    keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in KEPT_FRAMES[page]}
     papers = {name for claim in claims() for name in claim.datasets}
-    without = NOT_OF_A_TABLE + (() if table in papers else BESIDE_THE_PAPER.get(page, ()))
+    without = NOT_OF_A_TABLE + (() if table in papers else NEXT_TO_THE_PAPER.get(page, ()))
     given = {"dataset": dataset, **entry["parameters"]}
     if how and "how" in book.parameters(page):
         given["how"] = how

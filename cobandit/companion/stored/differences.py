@@ -11,15 +11,15 @@ import pandas as pd
 RTOL = 1e-9
 
 
-def differences(stored: pd.DataFrame, anew: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Compare a stored frame with one that was computed anew, row by row.
+def differences(stored: pd.DataFrame, again: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Compare a stored frame with one that was recomputed, row by row.
 
     Numbers that are not whole have to agree to a relative `RTOL`, everything else exactly; what is missing
     agrees with what is missing.
 
     Parameters
     ----------
-    stored, anew : DataFrame
+    stored, again : DataFrame
     keys : sequence of str
         Columns that say which row it is; those that a frame does not have are left out.
 
@@ -33,22 +33,22 @@ def differences(stored: pd.DataFrame, anew: pd.DataFrame, keys: Sequence[str]) -
     --------
     >>> ours = pd.DataFrame({"arm": ["a", "b"], "mean": [0.5, 0.25]})
     >>> differences(ours, ours.assign(mean=[0.5, 0.26]), ["arm"])
-    ['b: mean is 0.25, computed anew 0.26']
+    ['b: mean is 0.25, recomputed 0.26']
     >>> differences(ours, ours.head(1), ["arm"])
-    ['2 rows are stored, 1 computed anew']
+    ['2 rows are stored, 1 recomputed']
     """
-    if len(stored) != len(anew):
-        return [f"{len(stored)} rows are stored, {len(anew)} computed anew"]
-    if set(stored) != set(anew):
-        odd = ", ".join(sorted(map(str, set(stored) ^ set(anew))))
-        return [f"stored and computed anew do not have the same columns: {odd}"]
+    if len(stored) != len(again):
+        return [f"{len(stored)} rows are stored, {len(again)} recomputed"]
+    if set(stored) != set(again):
+        odd = ", ".join(sorted(map(str, set(stored) ^ set(again))))
+        return [f"stored and recomputed do not have the same columns: {odd}"]
     found = []
-    names = [key for key in keys if key in anew]
-    for column in anew:
-        old, new = stored[column].reset_index(drop=True), anew[column].reset_index(drop=True)
+    names = [key for key in keys if key in again]
+    for column in again:
+        old, new = stored[column].reset_index(drop=True), again[column].reset_index(drop=True)
         for row in np.flatnonzero(_differ(old, new)):
-            which = " ".join(str(anew[key].iloc[row]) for key in names if pd.notna(anew[key].iloc[row]))
-            found.append(f"{which}: {column} is {_text(old[row])}, computed anew {_text(new[row])}")
+            which = " ".join(str(again[key].iloc[row]) for key in names if pd.notna(again[key].iloc[row]))
+            found.append(f"{which}: {column} is {_text(old[row])}, recomputed {_text(new[row])}")
     return found
 
 

@@ -1,8 +1,8 @@
 """Results that take too long for a page: ``make results`` writes them into ``data/results``.
 
-Beside each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
+For each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
 taken.  A result whose data have changed since is refused; that the code still gives it is tested by computing
-parts of it anew (`recompute`), and all of it by `cobandit.companion.stored.verification`.  ``ledger.csv`` is
+parts of it again (`recompute`), and all of it by `cobandit.companion.stored.verification`.  ``ledger.csv`` is
 what follows from them: every printed number with ours and a verdict.
 
 Command: ``python -m cobandit.companion.stored.results [NAME...]``; the name ``ledger`` writes the ledger
@@ -14,10 +14,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from joblib import Parallel, delayed
@@ -25,139 +25,15 @@ from rich.console import Console
 from rich.progress import track
 
 from cobandit import _check
-from cobandit.companion import paper, reconstruction
-from cobandit.companion.paper import experiments
-from cobandit.companion.regions import maps
+from cobandit.companion import paper
 from cobandit.companion.stored.differences import differences
+from cobandit.companion.stored.parts import NAMES, PART, RESULTS, SEED
 from cobandit.errors import CobanditError
-from cobandit.replay import replay_identification, spec
-from cobandit.stats import paired_errors
-from cobandit.tables import EvaluationTable, load
+from cobandit.tables import EvaluationTable
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.readers import file_sha256
 
-NAMES = tuple(reconstruction.SETTINGS)
-SEED = 0
-
 LEDGER = "ledger.csv"
-AUDIT_BLOCK = 1_000
-AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
-"""Replays by budget; the large ones cost most, and fewer replays tell them apart."""
-AUDIT_METHODS = (
-    *experiments.IDENTIFICATION,
-    spec("PSISR", rounds="max"),
-    spec("PSISR", rounds="mean"),
-)
-
-
-def replication(name: str) -> pd.DataFrame:
-    """Run all experiments on one bundled reconstruction, at the paper's replication counts.
-
-    Parameters
-    ----------
-    name : {"gsm8k", "piqa"}
-
-    Returns
-    -------
-    DataFrame
-        As `cobandit.companion.paper.experiments.summary` and `cobandit.companion.paper.experiments.facts`.
-    """
-    return _experiments(load(name), workers=-1, backend="threading")  # a page waits for it
-
-
-def _experiments(table: EvaluationTable, **how: Any) -> pd.DataFrame:
-    cells = [experiments.summary(table, seed=SEED, **how), experiments.facts(table)]
-    return pd.concat(cells, ignore_index=True)
-
-
-def tuning(name: str) -> pd.DataFrame:
-    """Choose radii and initialisation for one bundled reconstruction, as the paper does for its table.
-
-    Parameters
-    ----------
-    name : {"gsm8k", "piqa"}
-
-    Returns
-    -------
-    DataFrame
-        Three cells: what `cobandit.companion.paper.experiments.tuned` chooses, exact.
-    """
-    return experiments.tuning_cells(load(name), seed=SEED)
-
-
-def ensemble_member(name: str, number: int) -> pd.DataFrame:
-    """Run all experiments on one member of the ensemble, at the paper's replication counts.
-
-    Parameters
-    ----------
-    name : {"gsm8k", "piqa"}
-    number : int
-        From 1; 0 would be the bundled reconstruction, whose results `replication` has.
-
-    Returns
-    -------
-    DataFrame
-        As `replication`, with a column ``member``.
-    """
-    return _experiments(reconstruction.member(name, number)).assign(member=number)
-
-
-def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
-    """Count joint errors on the 14 arms in one block of replays.
-
-    Parameters
-    ----------
-    name : {"gsm8k", "piqa"}
-    rho : int
-        Budget in evaluations per configuration.
-    block : int
-        Each block has `AUDIT_BLOCK` replays.
-
-    Returns
-    -------
-    DataFrame
-        As `cobandit.stats.paired_errors.joint_errors`, with columns ``dataset`` and ``block``.
-    """
-    table = experiments.structured_subset(load(name))
-    seed = SEED + block  # blocks are independent, as replications are
-    runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, seed)
-    return paired_errors.joint_errors(runs).assign(dataset=name, block=block)
-
-
-class Result(NamedTuple):
-    """A result: what is called for each of its parts, with which arguments, and the data files behind it."""
-
-    part: Callable[..., pd.DataFrame]
-    arguments: Callable[[], list[tuple[Any, ...]]]
-    data: tuple[str, ...]
-
-
-TABLES = tuple(f"{name}.parquet" for name in NAMES)
-
-
-RESULTS = {
-    "replication": Result(replication, lambda: [(name,) for name in NAMES], TABLES),
-    "tuning": Result(tuning, lambda: [(name,) for name in NAMES], TABLES),
-    "ensemble": Result(
-        ensemble_member,
-        lambda: [(name, number) for name in NAMES for number in range(1, len(reconstruction.members(name)))],
-        (reconstruction.STORE,),
-    ),
-    "audit": Result(
-        audit_block,
-        lambda: [
-            (name, rho, block)
-            for name in NAMES
-            for rho in experiments.IDENTIFICATION_RHO
-            for block in range(AUDIT_REPLAYS[rho] // AUDIT_BLOCK)
-        ],
-        TABLES,
-    ),
-    "regions": Result(maps.part, maps.parts, ()),  # of random problems: no data file is read
-}
-
-#: Columns that name a part, among those of any result.
-PART = ("member", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms")
 
 
 def directory() -> Path:
@@ -184,12 +60,12 @@ def data_checksum(name: str) -> str:
 
 
 def manifest() -> dict[str, dict[str, Any]]:
-    """Return the manifest: one entry a result."""
+    """Return the manifest: one entry per result."""
     path = directory() / "manifest.json"
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
-def read(name: str) -> pd.DataFrame:
+def read_result(name: str) -> pd.DataFrame:
     """Read a stored result.
 
     Parameters
@@ -203,7 +79,7 @@ def read(name: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> sorted(read("replication")["dataset"].unique())
+    >>> sorted(read_result("replication")["dataset"].unique())
     ['gsm8k', 'piqa']
     """
     _check.choice(name, "result", RESULTS)
@@ -219,14 +95,13 @@ def read(name: str) -> pd.DataFrame:
 
 
 def recompute(name: str, *arguments: Any) -> pd.DataFrame:
-    """Compute one part of a result anew and compare it with what is stored.
+    """Recompute one part of a result and compare it with what is stored.
 
     Parameters
     ----------
     name : {"replication", "tuning", "ensemble", "audit", "regions"}
     *arguments
-        Of `replication`, `tuning`, `ensemble_member`, `audit_block` or
-        `cobandit.companion.regions.maps.part`.
+        Of the function that computes it, in `cobandit.companion.stored.parts`.
 
     Returns
     -------
@@ -243,7 +118,7 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         message = "; ".join(found[:3]) + more
         raise CobanditError(
-            f"the result {name!r} {arguments} computed anew differs from the stored one: {message}"
+            f"the result {name!r} {arguments} recomputed differs from the stored one: {message}"
         )
     return part
 
@@ -256,7 +131,7 @@ KEYS = (
 
 
 def differences_of(name: str, part: pd.DataFrame) -> list[str]:
-    """Say where one part of a result, computed anew, differs from what is stored.
+    """Say where one part of a result, recomputed, differs from what is stored.
 
     Parameters
     ----------
@@ -272,9 +147,9 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
     Raises
     ------
     CobanditError
-        As `read`.
+        As `read_result`.
     """
-    stored = read(name)
+    stored = read_result(name)
     for key in PART:
         if key in part and len(values := part[key].unique()) == 1:
             stored = stored[stored[key] == values[0]]
@@ -282,14 +157,14 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
 
 
 def cells() -> pd.DataFrame:
-    """Read what the ledger sets beside the printed numbers: the replication, and what tuning chooses.
+    """Read what the ledger sets next to the printed numbers: the replication, and what tuning chooses.
 
     Examples
     --------
     >>> "tuning" in set(cells()["experiment"])
     True
     """
-    return pd.concat([read("replication"), read("tuning")], ignore_index=True)
+    return pd.concat([read_result("replication"), read_result("tuning")], ignore_index=True)
 
 
 def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
@@ -297,13 +172,14 @@ def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
 
     Examples
     --------
+    >>> from cobandit import load
     >>> ensemble_of([load("gsm8k")])["member"].nunique(), ensemble_of([load("synthetic-24")])
     (20, None)
     """
-    return read("ensemble") if bundled(tables) else None
+    return read_result("ensemble") if bundled(tables) else None
 
 
-def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
+def use_audit_errors(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     """Take errors from the audit's replays if all tables are bundled reconstructions, else leave them.
 
     Parameters
@@ -316,15 +192,17 @@ def settle(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFra
     Returns
     -------
     DataFrame
-        As `cobandit.companion.paper.settled`.
+        As `cobandit.companion.paper.with_audit_errors`.
 
     Examples
     --------
+    >>> from cobandit import load
+    >>> from cobandit.companion.paper import experiments
     >>> own = experiments.summary(table := load("synthetic-24"), scale=0.01)
-    >>> settle(own, [table]) is own
+    >>> use_audit_errors(own, [table]) is own
     True
     """
-    return paper.settled(cells, read("audit")) if bundled(tables) else cells
+    return paper.with_audit_errors(cells, read_result("audit")) if bundled(tables) else cells
 
 
 def bundled(tables: Sequence[EvaluationTable]) -> bool:
@@ -332,6 +210,7 @@ def bundled(tables: Sequence[EvaluationTable]) -> bool:
 
     Examples
     --------
+    >>> from cobandit import load
     >>> bundled([load("gsm8k"), load("piqa")]), bundled([load("gsm8k"), load("synthetic-24")])
     (True, False)
     """
@@ -359,7 +238,7 @@ def ledger() -> pd.DataFrame:
 
 def store_ledger() -> None:
     """Write the ledger of the stored results."""
-    rows = paper.ledger(cells(), ensemble=read("ensemble"))
+    rows = paper.ledger(cells(), ensemble=read_result("ensemble"))
     rows.to_csv(directory() / LEDGER, index=False, lineterminator="\n")
 
 

@@ -1,4 +1,4 @@
-"""What the ledger rests on, computed anew and compared with what is stored: ``cobandit verify``."""
+"""What the ledger rests on, recomputed and compared with what is stored: ``cobandit verify``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cobandit.errors import CobanditError
 from cobandit.replay import parallel
 
 
-class Outcome(NamedTuple):
+class Verification(NamedTuple):
     """What comparing one thing found: how many of its parts were computed, in what time, what differs."""
 
     name: str
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 WHOLE = ("replication", "tuning")
 
 
-def sample(name: str) -> list[tuple[Any, ...]]:
+def fast_parts(name: str) -> list[tuple[Any, ...]]:
     """Choose the parts of a result that a fast verification computes.
 
     All of the replication and of tuning, the last member of each table's ensemble, the last block of each
@@ -39,9 +39,9 @@ def sample(name: str) -> list[tuple[Any, ...]]:
 
     Examples
     --------
-    >>> sample("replication")
+    >>> fast_parts("replication")
     [('gsm8k',), ('piqa',)]
-    >>> len(sample("ensemble"))
+    >>> len(fast_parts("ensemble"))
     2
     """
     every = results.RESULTS[name].arguments()
@@ -55,33 +55,33 @@ def verify(
     backend: str = "loky",
     scheduler: str | None = None,
     tell: Callable[[str, int, int], None] | None = None,
-) -> list[Outcome]:
-    """Compute the stored results and the ledger anew, from the bundled tables, and compare.
+) -> list[Verification]:
+    """Recompute the stored results and the ledger, from the bundled tables, and compare.
 
     Parameters
     ----------
     fast : bool
-        Compute only the parts that `sample` names; the ledger then takes the ensemble as stored.
+        Compute only the parts that `fast_parts` names; the ledger then takes the ensemble as stored.
     workers, backend, scheduler
-        How the parts are spread, as in `cobandit.replay_online`.
+        How the parts run in parallel, as in `cobandit.replay_online`.
     tell : callable, optional
         Called as ``tell(name, done, parts)`` after each part.
 
     Returns
     -------
-    list of Outcome
+    list of Verification
         One for each result, and one for the ledger.  A result that is missing, damaged or of other data is a
         difference, too.
     """
     outcomes, whole = [], {}
     for name, result in results.RESULTS.items():
         every = result.arguments()
-        chosen = sample(name) if fast else every
+        chosen = fast_parts(name) if fast else every
         began = time.perf_counter()
         try:
-            stored = results.read(name)
+            stored = results.read_result(name)
         except CobanditError as error:
-            outcomes.append(Outcome(name, 0, len(every), 0.0, [str(error)]))
+            outcomes.append(Verification(name, 0, len(every), 0.0, [str(error)]))
             continue
         found, parts = [], []
         tasks = (delayed(result.part)(*arguments) for arguments in chosen)
@@ -92,25 +92,25 @@ def verify(
                 if tell is not None:
                     tell(name, len(parts), len(chosen))
         if len(chosen) == len(every):
-            anew = pd.concat(parts, ignore_index=True)
-            if not found and len(anew) != len(stored):
-                found = [f"{len(stored)} rows are stored, {len(anew)} computed anew"]
-            whole[name] = anew
+            again = pd.concat(parts, ignore_index=True)
+            if not found and len(again) != len(stored):
+                found = [f"{len(stored)} rows are stored, {len(again)} recomputed"]
+            whole[name] = again
         else:
             whole[name] = stored
-        outcomes.append(Outcome(name, len(chosen), len(every), time.perf_counter() - began, found))
+        outcomes.append(Verification(name, len(chosen), len(every), time.perf_counter() - began, found))
     return [*outcomes, _ledger(whole)]
 
 
-def _ledger(whole: dict[str, pd.DataFrame]) -> Outcome:
+def _ledger(whole: dict[str, pd.DataFrame]) -> Verification:
     """Compare the stored ledger with that of the results."""
     began = time.perf_counter()
     if missing := [name for name in ("replication", "tuning", "ensemble") if name not in whole]:
-        return Outcome("ledger", 0, 0, 0.0, [f"not compared: it needs {' and '.join(missing)}"])
+        return Verification("ledger", 0, 0, 0.0, [f"not compared: it needs {' and '.join(missing)}"])
     cells = pd.concat([whole["replication"], whole["tuning"]], ignore_index=True)
     rows = paper.ledger(cells, ensemble=whole["ensemble"])
     try:
         found = differences(results.ledger(), rows, results.KEYS[:1])
     except CobanditError as error:
         found = [str(error)]
-    return Outcome("ledger", len(rows), len(rows), time.perf_counter() - began, found)
+    return Verification("ledger", len(rows), len(rows), time.perf_counter() - began, found)

@@ -1,4 +1,4 @@
-"""Options of the commands whose work can be spread."""
+"""Options of the commands whose work can run in parallel."""
 
 from __future__ import annotations
 

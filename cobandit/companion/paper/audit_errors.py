@@ -27,7 +27,7 @@ def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Experiment ``"identification"``, quantity ``"error"``, declared costs: a row a dataset, budget and
+        Experiment ``"identification"``, quantity ``"error"``, declared costs: one row per dataset, budget and
         method with Wilson's interval, and CoPSI against each other method with Tango's for the difference
         and the bootstrap's for the ratio.
 
@@ -59,7 +59,7 @@ def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
     return found.assign(experiment="identification", quantity="error", costs="declared")
 
 
-def settled(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
+def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     """Put the errors of an audit in the place of those that fewer replays gave.
 
     Parameters
@@ -77,7 +77,7 @@ def settled(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> from cobandit.companion.stored import results
-    >>> cells = settled(results.read("replication"), results.read("audit"))
+    >>> cells = with_audit_errors(results.read_result("replication"), results.read_result("audit"))
     >>> int(cells.loc[cells["experiment"] == "identification", "runs"].min())
     10000
     """

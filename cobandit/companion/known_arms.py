@@ -1,4 +1,4 @@
-"""Arms whose distributions, and so every true mean, are known: designed, or the rows of a table."""
+"""Arms whose distributions, and so every true mean, are known: designed, random, or the rows of a table."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.problem import Problem
+from cobandit.problem import Problem, hypervolume
+from cobandit.replay.grid import Source
+from cobandit.replay.kernels import Table
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
+
+
+#: Of a random arm: its outcomes (mean rewards are multiples of one over them), and by what share a single
+#: evaluation costs less or more than the mean.
+GRAIN, SPREAD = 100, 0.5
 
 
 class Arms(NamedTuple):
@@ -35,7 +42,7 @@ class Arms(NamedTuple):
         return Problem(means[:, 1:], means[:, 0])
 
 
-def packed(rows: Sequence[ArrayLike], cost_ratio: float | None = None) -> Arms:
+def arms_of_outcomes(rows: Sequence[ArrayLike], cost_ratio: float | None = None) -> Arms:
     """Arms with the given outcomes, one array of shape (n_i, D + 1) an arm: cost, then rewards.
 
     Parameters
@@ -55,7 +62,7 @@ def packed(rows: Sequence[ArrayLike], cost_ratio: float | None = None) -> Arms:
 
     Examples
     --------
-    >>> packed([[[0.5, 1.0], [1.0, 0.0]], [[1.0, 1.0]]]).problem.efficiency.round(3)
+    >>> arms_of_outcomes([[[0.5, 1.0], [1.0, 0.0]], [[1.0, 1.0]]]).problem.efficiency.round(3)
     array([0.667, 1.   ])
     """
     arrays = [np.asarray(each, dtype=np.float64) for each in rows]
@@ -115,7 +122,7 @@ def designed_arms(
     for arm, mean_cost in enumerate(costs):
         cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
         rows.append(np.column_stack([cost, *(rng.permutation(grain) < k for k in ones[arm])]))
-    return packed(rows, cost_ratio)
+    return arms_of_outcomes(rows, cost_ratio)
 
 
 def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
@@ -153,7 +160,7 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
     return designed_arms(means, [mean_cost] * 2, spread=(1 - cost_ratio) / (1 + cost_ratio))
 
 
-def arms_of(table: EvaluationTable) -> Arms:
+def arms_of_table(table: EvaluationTable) -> Arms:
     """Arms whose outcomes are the evaluation split of a table, costs divided by the largest among them.
 
     Unlike in a replay, true costs and their range are those of the split that is drawn from: this is what the
@@ -170,9 +177,88 @@ def arms_of(table: EvaluationTable) -> Arms:
     Examples
     --------
     >>> import cobandit as cb
-    >>> arms_of(cb.load("synthetic-24")).problem
+    >>> arms_of_table(cb.load("synthetic-24")).problem
     Problem(24 arms, 2 objectives, best arm '21')
     """
     seen = table.feedback
     rows = np.column_stack([seen.costs / seen.costs.max(), seen.rewards])
-    return packed(np.split(rows, seen.offsets[1:-1]))
+    return arms_of_outcomes(np.split(rows, seen.offsets[1:-1]))
+
+
+def random_arms(
+    number: int,
+    n_arms: int,
+    cost_ratio: float,
+    dependence: float,
+    *,
+    n_objectives: int = 2,
+    seed: int = 0,
+) -> Arms:
+    r"""Bernoulli arms with uniform means, whose costs are dealt out in a chosen order of quality.
+
+    The means depend on ``number`` and the shape only, so that problems of one number differ in nothing but
+    their costs.  Mean costs are evenly spread in the logarithm; the arm of rank k in
+
+    .. math:: \tau\, q_i + \sqrt{1 - \tau^2}\, \varepsilon_i
+
+    gets the k-th cheapest, q being the normal scores of the hypervolumes and :math:`\varepsilon` standard
+    normal: at :math:`\tau = \pm 1` the order of costs is that of quality or its reverse, in between the
+    expected rank correlation is :math:`\frac6\pi \arcsin\frac\tau2`.
+
+    Parameters
+    ----------
+    number, seed : int
+        They name the problem.
+    n_arms, n_objectives : int
+        K and D.
+    cost_ratio : float
+        Largest over smallest mean cost, >= 1.
+    dependence : float
+        :math:`\tau` in [-1, 1].
+
+    Returns
+    -------
+    Arms
+        Single evaluations cost half or one and a half times the mean; the largest single cost is 1.
+
+    Raises
+    ------
+    CobanditError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> rising, falling = (random_arms(0, 8, 10.0, tau).problem for tau in (1, -1))
+    >>> order = np.argsort(rising.hypervolume)
+    >>> bool((np.diff(rising.costs[order]) > 0).all()), bool((np.diff(falling.costs[order]) < 0).all())
+    (True, True)
+    """
+    from scipy import stats  # half a second that an import of cobandit need not take
+
+    n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
+    if not abs(dependence) <= 1:
+        raise CobanditError(f"dependence is {dependence}: a number in [-1, 1] is needed")
+    if not _check.positive(cost_ratio, "cost_ratio") >= 1:
+        raise CobanditError(f"cost_ratio is {cost_ratio}: the largest over the smallest cost is at least 1")
+    rng = np.random.default_rng([_check.seed(seed), number, n_arms, n_objectives])
+    means = rng.integers(5, 96, (n_arms, n_objectives)) / GRAIN
+    noise = rng.standard_normal(n_arms)
+    ranks = stats.rankdata(hypervolume(means), method="ordinal")
+    latent = dependence * stats.norm.ppf(ranks / (n_arms + 1)) + np.sqrt(1 - dependence**2) * noise
+    costs = np.empty(n_arms)
+    costs[np.argsort(latent)] = np.geomspace(1 / cost_ratio, 1, n_arms) / (1 + SPREAD)
+    return designed_arms(means, costs, spread=SPREAD, grain=GRAIN)
+
+
+def feedback_source(arms: Arms) -> Source:
+    """Pack arms as the replays take them; what a policy may know of the costs is exact.
+
+    Examples
+    --------
+    >>> feedback_source(random_arms(0, 8, 10.0, 0.5)).cost_range[1]
+    1.0
+    """
+    costs = arms.rows[:, :1]
+    rows = np.ascontiguousarray(np.hstack([costs, costs / costs.max(), arms.rows[:, 1:]]))
+    problem = arms.problem
+    return Source(Table(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, float(costs.max())))

@@ -5,52 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from cobandit.companion.regions.maps import CELL
-from cobandit.companion.regions.problems import Traits
-from cobandit.companion.regions.winners import advise, decisions, paired_differences, with_classes
+from cobandit.companion.regions.traits import Traits
+from cobandit.companion.regions.winners import (
+    best_overall,
+    decisions,
+    nearest_standing,
+    paired_differences,
+    with_classes,
+)
 
 #: The three ways: the nearest cell, the row of the decision table, one method whatever the problem.
 WAYS = {"cell": "the nearest cell", "row": "the decision table", "always": "one method for all"}
 
 
-def behind(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
-    """What each method loses more than the best one of a cell, by cell of the map.
-
-    Parameters
-    ----------
-    outcomes : DataFrame
-        The map, rows of `cobandit.companion.regions.maps.part`.
-    selection : {"online", "identification"}
-
-    Returns
-    -------
-    DataFrame, shape (cells, methods)
-        Indexed by `CELL`; differences of means over problems.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 2, columns=CELL)
-    >>> behind(rows.assign(name=["a", "b"], loss=[0.1, 0.25]), "online").round(2).iloc[0].tolist()
-    [0.0, 0.15]
-    """
-    chosen = outcomes[outcomes["selection"] == selection]
-    wide = chosen.pivot_table(index=CELL, columns="name", values="loss")
-    return wide.sub(wide.min(axis=1), axis=0)
-
-
-def always(outcomes: pd.DataFrame, selection: str) -> str:
-    """Name the method of least mean loss over the whole map: what to take if nothing is known.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame([["online", r, 0.0, 8, 4.0] for r in (1.0, 1.0, 9.0, 9.0)], columns=CELL)
-    >>> always(rows.assign(name=list("abab"), loss=[0.1, 0.2, 0.5, 0.3]), "online")
-    'b'
-    """
-    return str(behind(outcomes, selection).mean().idxmin())
-
-
-def decide(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
+def decision_for(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
     """Look a table up in the decision table.
 
     Parameters
@@ -59,7 +27,7 @@ def decide(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
         The map, rows of `cobandit.companion.regions.maps.part`.
     selection : {"online", "identification"}
     at : Traits
-        From `cobandit.companion.regions.problems.traits`.
+        From `cobandit.companion.regions.traits.traits`.
 
     Returns
     -------
@@ -74,9 +42,10 @@ def decide(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
 
     Examples
     --------
+    >>> from cobandit.companion.regions.maps import CELL
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
     >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
-    >>> decide(rows, "online", Traits(7.0, -0.2, 30, 8.0))[["costs", "quality", "best"]].tolist()
+    >>> decision_for(rows, "online", Traits(7.0, -0.2, 30, 8.0))[["costs", "quality", "best"]].tolist()
     ['5 to 20', 'no clear order', 'a']
     """
     own = with_classes(pd.DataFrame([at])).iloc[0]
@@ -87,7 +56,7 @@ def decide(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
     return decisions(cells[cells["rho"].isin(nearest)], selection).iloc[0]
 
 
-def followed(outcomes: pd.DataFrame, selection: str, at: Traits, runs: pd.DataFrame) -> pd.DataFrame:
+def compare_guidance(outcomes: pd.DataFrame, selection: str, at: Traits, runs: pd.DataFrame) -> pd.DataFrame:
     """Compare what each of the three ways advises for a table with what was best in its replays.
 
     Parameters
@@ -102,7 +71,7 @@ def followed(outcomes: pd.DataFrame, selection: str, at: Traits, runs: pd.DataFr
 
     Returns
     -------
-    DataFrame, a row a budget and way
+    DataFrame, one row per budget and way
         ``rho``; ``way``, a key of `WAYS`; ``takes``, the method; its ``loss``; ``worse``, what it loses more
         than the best one, with the paired 95 % interval ``low`` to ``high``; ``best`` and ``best_loss``;
         ``random``, what a method drawn at random loses more than the best one on average.
@@ -114,21 +83,23 @@ def followed(outcomes: pd.DataFrame, selection: str, at: Traits, runs: pd.DataFr
 
     Examples
     --------
+    >>> from cobandit.companion.regions.maps import CELL
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
     >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
     >>> runs = pd.DataFrame({"rho": 4.0, "replication": [0, 0, 1, 1], "name": list("abab")})
     >>> runs["loss"] = [0.3, 0.2, 0.2, 0.1]
-    >>> followed(rows, "online", Traits(7.0, -0.2, 30, 8.0), runs)[["way", "takes", "best"]].iloc[0].tolist()
+    >>> compared = compare_guidance(rows, "online", Traits(7.0, -0.2, 30, 8.0), runs)
+    >>> compared[["way", "takes", "best"]].iloc[0].tolist()
     ['cell', 'a', 'b']
     """
-    fixed = always(outcomes, selection)
+    fixed = best_overall(outcomes, selection)
     rows = []
     for rho in np.unique(runs["rho"].to_numpy(dtype=float)):
         here, own = at._replace(rho=float(rho)), runs[runs["rho"] == rho]
         found = paired_differences(own.pivot_table(index="replication", columns="name", values="loss"))
         takes = {
-            "cell": advise(outcomes, selection, here)["best"],
-            "row": decide(outcomes, selection, here)["best"],
+            "cell": nearest_standing(outcomes, selection, here)["best"],
+            "row": decision_for(outcomes, selection, here)["best"],
             "always": fixed,
         }
         for way, name in takes.items():

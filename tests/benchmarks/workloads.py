@@ -1,4 +1,4 @@
-"""Time and memory by the number of arms, and what more objectives do.
+"""What the benchmarks time: runs of a kernel and of its class on random tables of any size.
 
 Times are processor times, so that what else runs on the machine counts little.
 """
@@ -6,12 +6,10 @@ Times are processor times, so that what else runs on the machine counts little.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import count
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit import _check
@@ -19,9 +17,6 @@ from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies import CoHVUCB, CoPSI
 from cobandit.replay import kernels
-
-if TYPE_CHECKING:
-    from cobandit.tables import EvaluationTable
 
 SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
 WIDER = dict.fromkeys(SCALES, 0.1)  # pulls go from arm to arm, and so does the memory that is read
@@ -68,7 +63,7 @@ class Online:
         self.table = kernels.Table(self.rows, np.arange(0, len(self.rows) + 1, instances))
         self.budget = rho * float(self.costs.sum())
         self.shape = (n_arms, n_objectives)
-        self.dearest = np.argsort(-self.costs, kind="stable")
+        self.most_expensive = np.argsort(-self.costs, kind="stable")
         self.kernel = kernels.ONLINE["CoHVUCB"]
 
     def policy(self) -> CoHVUCB:
@@ -82,7 +77,7 @@ class Online:
             self.kernel.read(self.policy()),
             _check.with_slack(self.budget),
             self.costs,
-            self.dearest,
+            self.most_expensive,
             1,
             self.table,
             np.uint64(0),
@@ -103,7 +98,7 @@ class Online:
         return s
 
     def megabytes(self) -> tuple[float, float]:
-        """Size of the table, and of the arrays that a run of the kernel keeps beside it.
+        """Size of the table, and of the arrays that a run of the kernel keeps as well.
 
         Examples
         --------
@@ -161,7 +156,7 @@ class Front:
         return policy.recommend()
 
     def megabytes(self) -> tuple[float, float]:
-        """Size of the table, and of the arrays that a run of the kernel keeps beside it.
+        """Size of the table, and of the arrays that a run of the kernel keeps as well.
 
         Examples
         --------
@@ -221,124 +216,3 @@ def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping
     first, few = processor_seconds(short.compiled)
     second, many = processor_seconds(long.compiled)
     return max(second - first, 1e-12) / (many - few)
-
-
-def exponent(sizes: NDArray[Any], values: NDArray[Any]) -> tuple[float, float]:
-    """Slope of log(values) against log(sizes) by least squares, and its standard error.
-
-    Examples
-    --------
-    >>> slope, error = exponent(np.array([1, 2, 4, 8]), np.array([3, 12, 48, 192]))
-    >>> round(slope, 9), round(error, 9)
-    (2.0, 0.0)
-    """
-    from scipy import stats  # half a second that an import of cobandit need not take
-
-    fit = stats.linregress(np.log(np.asarray(sizes, float)), np.log(np.asarray(values, float)))
-    return float(fit.slope), float(fit.stderr)
-
-
-def with_cost_objective(table: EvaluationTable, n_objectives: int) -> EvaluationTable:
-    """Return the table with its first objectives, one more made of its cost where it has too few.
-
-    Parameters
-    ----------
-    table : EvaluationTable
-    n_objectives : int
-        From 1 to one more than the table has; the last is the cost through the inverse percentile transform.
-
-    Returns
-    -------
-    EvaluationTable
-        Same rows, same costs, same split.
-
-    Raises
-    ------
-    CobanditError
-        If there are not so many.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> with_cost_objective(cb.load("synthetic-24"), 3).objectives
-    ('accuracy', 'efficiency', 'frugality')
-    """
-    from cobandit.tables import Card, EvaluationTable
-
-    names = [*table.objectives, "frugality"]
-    if _check.count(n_objectives, "n_objectives", 1) > len(names):
-        raise CobanditError(f"n_objectives is {n_objectives}: the table gives at most {len(names)}")
-    objectives: list[dict[str, Any]] = [{"name": name, "column": name} for name in names]
-    objectives[-1] |= {"transform": "inverse-percentile", "low": 5, "high": 95}
-    frame = table.rows.drop(columns="split")
-    card = table.card.model_dump(mode="json", exclude_unset=True, exclude={"sha256", "origin", "arms"})
-    card |= {
-        "cost": {"column": "cost", "unit": table.card.cost.unit},
-        "objectives": objectives[:n_objectives],
-    }
-    return EvaluationTable.from_frame(frame.assign(frugality=frame["cost"]), Card.model_validate(card))
-
-
-def by_objectives(
-    problems: int, n_arms: int, most: int, rho: float, replications: int, seed: int
-) -> pd.DataFrame:
-    r"""What more objectives do to random problems, the first d of the same ``most`` for each d.
-
-    Problems in which a classification gap is zero for some d are passed over.
-
-    Parameters
-    ----------
-    problems, n_arms, most : int
-        Problems, K, and the largest D.
-    rho : float
-        Budget of every run, in evaluations of each arm.
-    replications, seed : int
-
-    Returns
-    -------
-    DataFrame, a row a problem and D
-        ``front`` (size of the Pareto set), ``complexity`` :math:`H_{\mu,c}`, ``error`` and ``f1`` of CoPSI
-        with the adaptive constant, ``loss`` of CoHV-UCB with s = 0.1: the share of :math:`\nu_{i^\star} B`.
-
-    Examples
-    --------
-    >>> found = by_objectives(2, 6, 3, rho=50, replications=5, seed=0)
-    >>> found["n_objectives"].tolist(), bool((found["front"].diff().dropna() >= -5).all())
-    ([1, 2, 3, 1, 2, 3], True)
-    """
-    from cobandit.companion.regions.maps import METHODS
-    from cobandit.companion.regions.problems import random_arms, source_of
-    from cobandit.replay import identification, online
-    from cobandit.replay.grid import Cell, Source
-    from cobandit.stats import metrics
-
-    rows = []
-    numbers = count()
-    for problem in range(problems):
-        sources: list[Source] = []
-        while not sources or any(np.isinf(source.problem.complexity) for source in sources):
-            full = random_arms(next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed)
-            sources = [source_of(full._replace(rows=full.rows[:, : d + 1])) for d in range(1, most + 1)]
-        for d, source in enumerate(sources, start=1):
-            budget = rho * float(source.costs.sum())
-            streams = np.arange(replications)
-            finder = Cell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
-            *_, returned = identification.play(
-                source, finder, identification.policy_of(source, finder), False
-            )
-            chooser = finder._replace(spec=METHODS["online"]["CoHV-UCB (s = 0.1)"])
-            pulls, _ = online.pulls_of(source, chooser, online.policy_of(source, chooser))
-            truth = source.problem.pareto_mask
-            lost = metrics.standard_regret(source.problem, pulls, budget).mean()
-            rows.append(
-                {
-                    "problem": problem,
-                    "n_objectives": d,
-                    "front": int(truth.sum()),
-                    "complexity": source.problem.complexity,
-                    "error": float((returned != truth).any(axis=1).mean()),
-                    "f1": float(metrics.f1_score(returned, truth).mean()),
-                    "loss": float(lost / (source.problem.efficiency.max() * budget)),
-                }
-            )
-    return pd.DataFrame(rows)

@@ -1,0 +1,198 @@
+"""``cobandit replay``: methods on a table at several budgets, every run written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from cobandit.cli.parallel_options import Backend, Scheduler, Workers
+from cobandit.errors import CobanditError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from cobandit.replay import Spec
+
+
+def replay(
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="Name in the catalogue (see [b]cobandit datasets[/b]) or file with a card next to it."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Results, one row per run: .parquet or .csv.")
+    ],
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help="NAME or NAME:option=value,...; repeat for more (default: the online ones, paper's radii).",
+        ),
+    ] = None,
+    rho: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--rho",
+            "-b",
+            help="Budget in evaluations per configuration; repeat for more (default: the paper's).",
+        ),
+    ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draw the results: .png, .svg or .pdf.")] = None,
+    replications: Annotated[int, typer.Option(help="Independent runs of each method and budget.")] = 100,
+    seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
+    charge: Annotated[
+        str, typer.Option(help="Identification: charge declared or realised costs.")
+    ] = "declared",
+    workers: Workers = 1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+) -> None:
+    """Run algorithms on a table at several budgets; write every run, print the means.
+
+    Online methods: CoHVUCB, CoHVUCBV, HVUCB, AccuracyCostUCB, UniformAllocation.
+    Identification: CoPSI, CoPSIExact, CoPSIAdaptive, PSISR, UniformIdentification.
+
+    Example: [b]cobandit replay synthetic-24 -o runs.parquet -m CoPSI -m PSISR:rounds=mean -b 50 -b 200[/b]
+    """
+    import cobandit as cb
+    from cobandit import _check
+    from cobandit.companion.paper import experiments
+
+    _target(output, (".parquet", ".csv"), "--output")
+    if picture is not None:
+        _target(picture, (".png", ".svg", ".pdf"), "--picture")
+    chosen = [_method(text) for text in method] if method else experiments.online_methods()
+    _check.choice(charge, "charge", ("declared", "realised"))
+    online = chosen[0].kind == "online"
+    out, data = Console(), cb.open_table(table)
+    for note in data.notes:
+        Console(stderr=True).print(f"note: {note}", highlight=False, markup=False)
+    parallel: dict[str, Any] = {
+        "workers": workers,
+        "backend": backend,
+        "scheduler": scheduler,
+        "progress": True,
+    }
+    budgets = rho or (experiments.ONLINE_RHO if online else experiments.IDENTIFICATION_RHO)
+    if online:
+        runs = cb.replay_online(data, chosen, budgets, replications, seed, **parallel)
+    else:
+        runs = cb.replay_identification(data, chosen, budgets, replications, seed, charge, **parallel)
+    _write(runs, output)
+    if picture is not None:
+        with _replacing(picture) as partial:
+            _draw(runs, online).savefig(partial)
+
+    for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
+        title = f"{column} on {data.name}: mean and 95 % interval of {replications} runs"
+        out.print(_means(runs, column, title))
+    out.print(f"{len(runs)} runs written to {output}", highlight=False, markup=False)
+
+
+def _value(text: str) -> Any:
+    """A whole number, a number, or what YAML makes of it (which takes 5e-2 for text)."""
+    import yaml
+
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return yaml.safe_load(text)
+
+
+def _method(text: str) -> Spec:
+    """``NAME`` or ``NAME:option=value,option=value``."""
+    import yaml
+
+    from cobandit.replay import spec
+
+    name, _, rest = text.partition(":")
+    options: dict[str, Any] = {}
+    for part in filter(None, rest.split(",")):
+        option, separator, value = part.partition("=")
+        if not separator:
+            raise CobanditError(f"--method {text}: expected NAME:option=value,..., got {part!r}")
+        try:
+            options[option.strip()] = _value(value)
+        except yaml.YAMLError:
+            raise CobanditError(f"--method {text}: the value of {option.strip()!r} does not parse") from None
+    return spec(name, **options)
+
+
+def _target(path: Path, suffixes: tuple[str, ...], what: str) -> None:
+    """Refuse a file that could not be written."""
+    if path.suffix not in suffixes:
+        raise CobanditError(f"{what} {path}: the name must end in {' or '.join(suffixes)}")
+    if not path.parent.is_dir():
+        raise CobanditError(f"{what} {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise CobanditError(f"{what} {path}: this is a folder")
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary name to write under, so that no broken file is ever left under the final one."""
+    partial = path.with_name(f".partial-{path.name}")
+    try:
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        raise CobanditError(f"{path} could not be written: {error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write(runs: pd.DataFrame, path: Path) -> None:
+    with _replacing(path) as partial:
+        if path.suffix == ".csv":
+            if "returned" in runs:
+                runs = runs.assign(returned=runs["returned"].map("; ".join))
+            runs.to_csv(partial, index=False)
+        else:
+            runs.to_parquet(partial)
+
+
+def _draw(runs: pd.DataFrame, online: bool) -> Figure:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from cobandit import figures
+
+    figures.use_style()
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+    if online:
+        figures.by_budget(runs, "efficiency_regret", "hypervolume-efficiency regret", axes[0])
+        figures.by_budget(runs, "standard_regret", "standard hypervolume regret", axes[1])
+    else:
+        figures.error_by_budget(runs, axes[0])
+        figures.by_budget(runs, "f1", "Pareto F1", axes[1])
+    axes[1].legend()
+    return figure
+
+
+def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
+    from cobandit.stats import summarise
+
+    shown = Table(title=escape(title), title_justify="left")
+    for heading in ("method", "rho", "mean", "low", "high"):
+        shown.add_column(heading, justify="left" if heading == "method" else "right")
+    for row in summarise(runs, column).to_dict("records"):
+        numbers = (
+            [f"{row[key]:.4g}" for key in ("mean", "low", "high")] if row["runs"] else ["infeasible", "", ""]
+        )
+        shown.add_row(escape(f"{row['method']} {row['options']}".strip()), f"{row['rho']:g}", *numbers)
+    return shown

@@ -1,0 +1,57 @@
+"""Help is quick: it imports nothing that computes; and names are printed as they are."""
+
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from cobandit.cli.app import app
+
+COMMANDS = [[], *([name] for name in ("datasets", "validate", "replay", "reconstruct", "recommend"))]
+COMMANDS += [["rerun"], ["page"], ["verify"]]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_imports_nothing_heavy(words):
+    code = (
+        "import sys, atexit; from cobandit.cli.app import main;"
+        "sys.argv = ['cobandit', *sys.argv[1:], '--help'];"
+        "heavy = {'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'};"
+        "atexit.register(lambda: print(sorted(heavy & set(sys.modules)), file=sys.stderr)); main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, env=os.environ, timeout=60
+    )
+    assert done.returncode == 0 and "Usage: cobandit" in done.stdout
+    assert done.stderr == "[]\n"
+
+
+def test_every_command_is_among_them():
+    listed = {info.name or info.callback.__name__ for info in app.registered_commands}
+    assert listed == {words[0] for words in COMMANDS if words}
+
+
+def test_names_in_brackets_are_printed_whole(tmp_path, monkeypatch):
+    """Rich takes text in brackets for markup, and drops what it does not know."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        (f"[{n}-shot] gpt", q, float(n + q % 2), 1.0 * (q % (n + 2) == 0)) for n in (0, 5) for q in range(30)
+    ]
+    pd.DataFrame(rows, columns=["config", "instance", "usd", "ok"]).assign(
+        usd=lambda frame: frame["usd"] + 1
+    ).to_csv("my.csv", index=False)
+    (tmp_path / "my.yml").write_text(
+        "{name: my, title: Mine, source: me, license: CC0-1.0, kind: synthetic, records: my.csv, "
+        "cost: {column: usd, unit: '[k] USD'}, objectives: [{name: ok, column: ok}], split: {profiling: 10}}"
+    )
+    said = {}
+    for words in (["validate", "my.csv"], ["recommend", "my.csv", "--replications", "20"]):
+        done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+        assert done.exit_code == 0, done.output
+        said[words[0]] = done.output
+    assert "[0-shot] gpt" in said["validate"] and "[k] USD" in said["validate"]
+    _, table = said["recommend"].split("Configurations of my")
+    assert "[0-shot] gpt" in table and "[k]" in table
