@@ -60,11 +60,6 @@ class AskTell:
                 )
         return {name: getattr(self, name) for name in names}
 
-    @property
-    def waiting(self) -> int | None:
-        """The arm that was asked for and not told yet, None if there is none."""
-        return self._asked
-
     def ask(self) -> int | None:
         """Return the arm to evaluate next; the same one until it is told, None once the run is over.
 
