@@ -99,10 +99,10 @@ def proof_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     -------
     DataFrame, one row per cost vector and order
         ``n_arms``, ``cost_ratio``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if
-        targets never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last two arms;
-        ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order; ``ahead``, whether
-        no target is below that of L*([K]), nor that below the paper's.  Budgets go from the least that works
-        to 10^4 times it.
+        targets never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last
+        two arms; ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order;
+        ``ahead``, whether no target is below that of L*([K]), nor that below the paper's.  Budgets go from
+        the least that works to 10^4 times it.
 
     Examples
     --------
