@@ -26,6 +26,7 @@ from cobandit.cli.verify import verify
 from cobandit.companion.paper import experiments
 from cobandit.errors import CobanditError
 from cobandit.replay.methods import Spec
+from cobandit.replay.parallel import Parallel
 from cobandit.stats import metrics
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def replay(
     picture: Annotated[Path | None, typer.Option(help="Also draw the results: .png, .svg or .pdf.")] = None,
     replications: Annotated[int, typer.Option(help="Independent runs of each method and budget.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
-    costs: Annotated[
+    charge: Annotated[
         str, typer.Option(help="Identification: charge declared or realised costs.")
     ] = "declared",
     workers: Workers = 1,
@@ -215,17 +216,22 @@ def replay(
     if picture is not None:
         _target(picture, (".png", ".svg", ".pdf"), "--picture")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
-    _check.choice(costs, "costs", ("declared", "realised"))
+    _check.choice(charge, "charge", ("declared", "realised"))
     online = chosen[0].kind == "online"
     data = cb.open_table(table)
     for note in data.notes:
         err.print(f"note: {note}", highlight=False, markup=False)
-    how: dict[str, Any] = {"workers": workers, "backend": backend, "scheduler": scheduler, "progress": True}
+    parallel: Parallel = {
+        "workers": workers,
+        "backend": backend,
+        "scheduler": scheduler,
+        "progress": True,
+    }
     budgets = rho or (experiments.ONLINE_RHO if online else experiments.IDENTIFICATION_RHO)
     if online:
-        runs = cb.replay_online(data, chosen, budgets, replications, seed, **how)
+        runs = cb.replay_online(data, chosen, budgets, replications, seed, **parallel)
     else:
-        runs = cb.replay_identification(data, chosen, budgets, replications, seed, costs, **how)
+        runs = cb.replay_identification(data, chosen, budgets, replications, seed, charge, **parallel)
     _write(runs, output)
     if picture is not None:
         with _replacing(picture) as partial:

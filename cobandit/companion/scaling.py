@@ -18,7 +18,8 @@ from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies import CoHVUCB, CoPSI
-from cobandit.replay import kernels
+from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.running import run_kernel
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -65,11 +66,9 @@ class Online:
         self.scales = scales
         self.rows = random_rows(np.random.default_rng(n_arms), n_arms, n_objectives, instances)
         self.costs = self.rows[:, 0].reshape(n_arms, instances).mean(axis=1)
-        self.table = kernels.Table(self.rows, np.arange(0, len(self.rows) + 1, instances))
+        self.feedback = FeedbackRows(self.rows, np.arange(0, len(self.rows) + 1, instances))
         self.budget = rho * float(self.costs.sum())
         self.shape = (n_arms, n_objectives)
-        self.dearest = np.argsort(-self.costs, kind="stable")
-        self.kernel = kernels.ONLINE["CoHVUCB"]
 
     def policy(self) -> CoHVUCB:
         """Return a fresh policy."""
@@ -78,18 +77,7 @@ class Online:
 
     def compiled(self, replications: int = 1) -> int:
         """Play by kernel; the number of pulls."""
-        pulls, _ = self.kernel.run(
-            self.kernel.read(self.policy()),
-            _check.with_slack(self.budget),
-            self.costs,
-            self.dearest,
-            1,
-            self.table,
-            np.uint64(0),
-            np.arange(replications),
-            np.empty((replications, 0), dtype=np.int64),
-            np.empty((replications, 0)),
-        )
+        pulls, _ = run_kernel(self.policy(), self.feedback, 0, np.arange(replications))
         return int(pulls.sum())
 
     def readable(self, most: float = np.inf) -> int:
@@ -113,7 +101,7 @@ class Online:
         n_arms, n_objectives = self.shape
         leaves = 1 << (n_arms - 1).bit_length()  # of the tree: a value, and an arm at each of two nodes
         run = 8 * (3 * leaves + n_arms * (n_objectives + 1 + 2)) + n_arms  # sums, keys, pulls; affordable
-        return _size(self.table) / 1e6, run / 1e6
+        return _size(self.feedback) / 1e6, run / 1e6
 
 
 class Front:
@@ -135,22 +123,13 @@ class Front:
             raise CobanditError(f"front is {front}: the drawn arms have another one")
         self.costs = rng.uniform(0.1, 1.0, n_arms)
         columns = np.column_stack([self.costs, self.costs, self.means])
-        self.table = kernels.Table(columns, np.arange(n_arms + 1))
+        self.feedback = FeedbackRows(columns, np.arange(n_arms + 1))
         self.budget = rho * float(self.costs.sum())
-        self.kernel = kernels.IDENTIFICATION["CoPSI"]
 
     def compiled(self) -> NDArray[np.bool_]:
         """Play one replication by kernel; the mask of the returned arms."""
-        *_, returned = self.kernel.run(
-            self.kernel.read(CoPSI(self.costs, self.budget, 2)),
-            _check.with_slack(self.budget),
-            self.costs,
-            False,
-            self.table,
-            np.uint64(0),
-            np.arange(1),
-            np.empty((1, 0), dtype=np.int64),
-        )
+        policy = CoPSI(self.costs, self.budget, 2)
+        *_, returned = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
         return np.asarray(returned[0])
 
     def readable(self) -> NDArray[np.int64]:
@@ -170,11 +149,11 @@ class Front:
         """
         n_arms, n_objectives = self.means.shape
         # sums and means; keys, two gaps, front, active, order, costs, pulls, three to sort; returned
-        return _size(self.table) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
+        return _size(self.feedback) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
 
 
-def _size(table: kernels.Table) -> int:
-    return table.rows.nbytes + table.offsets.nbytes
+def _size(feedback: FeedbackRows) -> int:
+    return feedback.rows.nbytes + feedback.offsets.nbytes
 
 
 def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tuple[float, Any]:
@@ -309,7 +288,7 @@ def by_objectives(
     from cobandit.companion.regions.maps import METHODS
     from cobandit.companion.regions.problems import random_arms, source_of
     from cobandit.replay import identification, online
-    from cobandit.replay.grid import Cell, Source
+    from cobandit.replay.grid import GridCell, Source
     from cobandit.stats import metrics
 
     rows = []
@@ -322,12 +301,11 @@ def by_objectives(
         for d, source in enumerate(sources, start=1):
             budget = rho * float(source.costs.sum())
             streams = np.arange(replications)
-            finder = Cell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
-            *_, returned = identification.play(
-                source, finder, identification.policy_of(source, finder), False
-            )
+            finder = GridCell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
+            policy = identification.policy_of(source, finder)
+            *_, returned = run_kernel(policy, source.feedback, seed, streams, realised=False)
             chooser = finder._replace(spec=METHODS["online"]["CoHV-UCB (s = 0.1)"])
-            pulls, _ = online.pulls_of(source, chooser, online.policy_of(source, chooser))
+            pulls, _ = run_kernel(online.policy_of(source, chooser), source.feedback, seed, streams)
             truth = source.problem.pareto_mask
             lost = metrics.standard_regret(source.problem, pulls, budget).mean()
             rows.append(

@@ -1,5 +1,6 @@
 """Kernels against the readable classes, pull for pull; the stream that both draw from."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -8,77 +9,84 @@ from scipy import stats
 from support.made_up import ragged_table, table_of
 
 import cobandit as cb
-from cobandit import _check
 from cobandit.errors import BudgetError, GuaranteeWarning
-from cobandit.replay import kernels, online, spec
-from cobandit.replay.grid import Cell, source_of
+from cobandit.replay import kernels
+from cobandit.replay.grid import source_from_table
+from cobandit.replay.running import run_kernel
 
 LARGEST_SEED = 2**64 - 1
 
 # ----------------------------------------------------------------------------- pull for pull
 
 
+METHODS = kernels.ONLINE | kernels.IDENTIFICATION
+
+#: How to draw the options that classes may have.
+OPTIONS = {
+    "reward_scale": lambda rng: rng.choice([0, 0.01, 0.3, 1.0]),
+    "cost_scale": lambda rng: rng.choice([0, 0.01, 1.0]),
+    "alpha": lambda rng: 10 ** rng.uniform(-4, 0.5),  # also so small that variances narrow a radius
+    "n_init": lambda rng: int(rng.integers(1, 5)),
+    "selection": lambda rng: str(rng.choice(["feasible", "all"])),
+    "rounds": lambda rng: str(rng.choice(["worst-case", "max", "mean"])),
+}
+
+
 def options_of(method, rng):
     """Random options of a method."""
-    scales = {"reward_scale": rng.choice([0, 0.01, 0.3, 1.0]), "cost_scale": rng.choice([0, 0.01, 1.0])}
-    options = {"alpha": rng.uniform(0.5, 3), "n_init": int(rng.integers(1, 5))}
-    options["selection"] = str(rng.choice(["feasible", "all"]))
-    if method == "CoHVUCBV":
-        options["alpha"] = 10 ** rng.uniform(-4, 0.5)  # so small that its radius is narrower than the paper's
-    if method in kernels.ONLINE:
-        return scales | options
-    if method == "PSISR":
-        return {"rounds": str(rng.choice(["worst-case", "max", "mean"]))}
-    return {}
+    return {
+        name: OPTIONS[name](rng)
+        for name in inspect.signature(METHODS[method].policy).parameters
+        if name in OPTIONS
+    }
 
 
-def compiled(method, policy, table, costs, seed, replication):
-    """Pulls in their order, spend, and recommended mask (identification) of the kernel."""
-    source, limit = source_of(table), _check.with_slack(policy.budget)
-    replications = np.array([replication])
-
-    def play(length):
-        arms, charges = np.empty((1, length), dtype=np.int64), np.empty((1, length))
-        if method in kernels.ONLINE:
-            cell = Cell(spec(method), 1.0, policy.budget, replications, seed)
-            return arms, charges, *online.play(source, cell, policy, replications, arms, charges), None
-        kernel = kernels.IDENTIFICATION[method]
-        how = (limit, source.costs, costs == "realised", source.table, np.uint64(seed), replications, arms)
-        return arms, None, *kernel.run(kernel.read(policy), *how)
-
-    pulls = play(0)[2]
-    arms, charges, again, spent, returned = play(int(pulls.sum()))
-    assert (pulls == again).all()  # whether a run is written down does not change it
-    return arms[0], charges, pulls[0], spent[0], returned
+def policy_of(method, table, budget, **options):
+    policy = METHODS[method].policy
+    if method in kernels.IDENTIFICATION:
+        return policy(table.costs, budget, table.n_objectives, **options)
+    known = {"cost_range": table.cost_range, "expected_costs": table.costs}
+    return policy(table.n_arms, table.n_objectives, budget, **known, **options)
 
 
-def assert_twins(method, table, budget, costs="realised", seed=5, replication=0, **options):
-    policy_class = getattr(cb, method)
-    if method in kernels.ONLINE:
-        how = {"cost_range": table.cost_range, "expected_costs": table.costs}
-        policy = policy_class(table.n_arms, table.n_objectives, budget, **how, **options)
-    else:
-        policy = policy_class(table.costs, budget, table.n_objectives, **options)
-    arms, charges, pulls, spent, returned = compiled(method, policy, table, costs, seed, replication)
+def charges_of(method):
+    return ("realised",) if method in kernels.ONLINE else ("declared", "realised")
+
+
+def compiled(policy, table, charge, seed, replication):
+    """Record, pulls, spend and, for identification, recommended mask of the kernel."""
+    assert kernels.kernel_of(type(policy)), "the class would play itself"
+    feedback, replications = source_from_table(table).feedback, np.array([replication])
+
+    def play(record):
+        return run_kernel(policy, feedback, seed, replications, record, realised=charge == "realised")
+
+    pulls, *_ = play(None)
+    taken = kernels.record(1, int(pulls.sum()))
+    again, spent, *returned = play(taken)
+    assert (pulls == again).all()  # whether a run is taken down does not change it
+    return taken, pulls[0], spent[0], *returned
+
+
+def assert_twins(method, table, budget, charge="realised", seed=5, replication=0, **options):
+    policy = policy_of(method, table, budget, **options)
+    record, pulls, spent, *returned = compiled(policy, table, charge, seed, replication)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)  # evaluation costs may leave the profiled range
-        run = cb.play(policy, table, seed=seed, replication=replication, costs=costs)
-    assert arms.tolist() == run.arms.tolist()
+        run = cb.play(policy, table, seed=seed, replication=replication, charge=charge)
+    assert record.arms[0].tolist() == run.arms.tolist()
+    assert record.charges[0].tolist() == run.costs.tolist()
     assert pulls.tolist() == policy.pulls.tolist()
     assert spent == policy.spent  # to the last bit: the same additions in the same order
-    if method in kernels.ONLINE:
-        assert charges[0].tolist() == run.costs.tolist()
-    else:
-        assert np.flatnonzero(returned[0]).tolist() == policy.recommend().tolist()
-    return len(arms)
+    if returned:
+        assert np.flatnonzero(returned[0][0]).tolist() == policy.recommend().tolist()
+    return len(run.arms)
 
 
 def feasible(method, table, factor, **options):
-    """``factor`` times the smallest budget that works, or that budget itself where it is not declared."""
-    if method in kernels.ONLINE:
-        return factor * table.costs.sum()
+    """``factor`` times the smallest budget that works."""
     try:
-        getattr(cb, method)(table.costs, table.costs.min() / 1e3, table.n_objectives, **options)
+        policy_of(method, table, table.costs.min() / 1e3, **options)
     except BudgetError as error:
         return factor * error.smallest
     raise AssertionError("no budget is too small")
@@ -89,16 +97,16 @@ def test_every_method_makes_the_pulls_of_its_class(seed):
     rng = np.random.default_rng([2, seed])
     table = ragged_table(rng, int(rng.integers(2, 31)), int(rng.integers(1, 5)))
     factors = rng.choice([1, 1.01, 1.5, 3, 10, 40], 3)
-    for method in (*kernels.ONLINE, *kernels.IDENTIFICATION):
+    for method in METHODS:
         for factor in factors:
             options = options_of(method, rng)
             budget = feasible(method, table, factor, **options)
-            for costs in ("realised",) if method in kernels.ONLINE else ("declared", "realised"):
-                length = assert_twins(method, table, budget, costs, replication=seed, **options)
-                assert length or costs == "realised"
+            for charge in charges_of(method):
+                length = assert_twins(method, table, budget, charge, replication=seed, **options)
+                assert length or charge == "realised"
 
 
-@pytest.mark.parametrize("method", [*kernels.ONLINE, *kernels.IDENTIFICATION])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("n_arms", "n_objectives", "seed"),
     [(2, 1, 0), (3, 12, 1), (64, 2, LARGEST_SEED), (65, 1, 2**63), (130, 3, 7)],
@@ -109,19 +117,19 @@ def test_unusual_sizes_and_seeds(method, n_arms, n_objectives, seed):
     assert_twins(method, table, feasible(method, table, 4), seed=seed, replication=2**40)
 
 
-@pytest.mark.parametrize("method", [*kernels.ONLINE, *kernels.IDENTIFICATION])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_objectives", [1, 2])
 def test_identical_arms(method, n_objectives):
     """Nothing but ties: both sides break them alike."""
     table = table_of([[[0.1, *[0.5] * n_objectives]] * 2] * 7)
     for factor in (1, 1.5, 9):
-        for costs in ("realised",) if method in kernels.ONLINE else ("declared", "realised"):
-            assert_twins(method, table, feasible(method, table, factor), costs)
+        for charge in charges_of(method):
+            assert_twins(method, table, feasible(method, table, factor), charge)
 
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
-@pytest.mark.parametrize("costs", ["declared", "realised"])
-def test_allocation_constants_on_unusual_sizes(method, costs, synthetic):
+@pytest.mark.parametrize("charge", ["declared", "realised"])
+def test_allocation_constants_on_unusual_sizes(method, charge, synthetic):
     """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
     rng = np.random.default_rng(8)
     wide = [
@@ -132,7 +140,7 @@ def test_allocation_constants_on_unusual_sizes(method, costs, synthetic):
     tables = [ragged_table(rng, 2, 1), ragged_table(rng, 130, 3), table_of(wide), table_of(ties), synthetic]
     for table in tables:
         for factor in (1, 1.5, 7):
-            assert_twins(method, table, feasible(method, table, factor), costs)
+            assert_twins(method, table, feasible(method, table, factor), charge)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"])

@@ -11,7 +11,7 @@ from cobandit.companion.regions.arms import Arms, designed_arms
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem, hypervolume
 from cobandit.replay.grid import Source
-from cobandit.replay.kernels import Table
+from cobandit.replay.kernels import FeedbackRows
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -141,4 +141,6 @@ def source_of(arms: Arms) -> Source:
     costs = arms.rows[:, :1]
     rows = np.ascontiguousarray(np.hstack([costs, costs / costs.max(), arms.rows[:, 1:]]))
     problem = arms.problem
-    return Source(Table(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, float(costs.max())))
+    return Source(
+        FeedbackRows(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, float(costs.max()))
+    )
