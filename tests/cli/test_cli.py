@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit.cli import app as cli
+from cobandit.companion.paper import experiments
 from cobandit.stats import metrics
 from cobandit.tables.catalogue import data_directory
 
@@ -97,12 +98,12 @@ def test_replay_online(suffix):
 
 @pytest.mark.parametrize("picture", ["runs.svg", "runs.pdf"])
 def test_replay_identification(picture):
-    words = ["replay", "synthetic-24", "-o", "runs.csv", *FOUND, "-b", 40, "--costs", "realised"]
+    words = ["replay", "synthetic-24", "-o", "runs.csv", *FOUND, "-b", 40, "--charge", "realised"]
     result = call(*words, "--replications", 3, "--picture", picture)
     assert result.exit_code == 0 and Path(picture).stat().st_size > 1000
     methods = ["CoPSI", cb.spec("PSISR", rounds="mean")]
     expected = cb.replay_identification(
-        cb.load("synthetic-24"), methods, 40, replications=3, costs="realised"
+        cb.load("synthetic-24"), methods, 40, replications=3, charge="realised"
     )
     runs = pd.read_csv("runs.csv", keep_default_na=False)
     assert runs["returned"].tolist() == ["; ".join(names) for names in expected["returned"]]
@@ -121,7 +122,7 @@ def test_replay_of_a_file_by_the_script():
     done = shell("replay", BUNDLED, "-o", "runs.parquet", *words)
     assert done.returncode == 0, done.stderr
     runs = pd.read_parquet("runs.parquet")
-    assert runs["method"].unique().tolist() == list(cb.replay.kernels.ONLINE)
+    assert runs["method"].unique().tolist() == [method.name for method in experiments.online_methods()]
     assert "replaying" not in done.stdout  # progress is no result: it goes to the standard error
 
 
