@@ -10,13 +10,13 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import stats
-from support.made_up import table_of
 
 import cobandit as cb
 from cobandit import _check, theory
 from cobandit.replay import kernels
 from cobandit.replay.grid import source_of
 from cobandit.stats import metrics
+from cobandit.testing import table_of
 
 
 def quarters(means, costs):
