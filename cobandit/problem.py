@@ -52,8 +52,8 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
         H_{\mu,c} = \max_{\emptyset \ne A \subseteq [K]} \frac{C(A)}{\gamma_{(|A|)}^2}
                   = \max_k \frac{c^{(1)} + \dots + c^{(k)}}{\gamma_{(k)}^2}
 
-    with gaps sorted upwards and costs downwards: among the sets of one size, the k dearest arms have the
-    largest aggregate cost, so K sets are enough.
+    with gaps sorted upwards and costs downwards: among the sets of one size, the k most expensive arms have
+    the largest aggregate cost, so K sets are enough.
 
     Parameters
     ----------

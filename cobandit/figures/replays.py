@@ -42,7 +42,7 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
     cells = metrics.summarise(runs, column)
     for method, options, label, line in variants(cells):
         cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
-        style = method_style(method, options)
+        style = method_style(method)
         ax.plot(cell["rho"], cell["mean"], line, label=label, **style)
         ax.fill_between(cell["rho"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     rho_axis(ax, runs)
@@ -77,7 +77,7 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     cells = metrics.summarise(runs.assign(error=~runs["correct"].astype(bool)), "error")
     for method, options, label, line in variants(cells):
         cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
-        style, seen = method_style(method, options), cell["successes"] > 0
+        style, seen = method_style(method), cell["successes"] > 0
         ax.plot(cell["rho"], cell["mean"].where(seen), line, label=label, **style)
         ax.fill_between(
             cell["rho"], cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0
@@ -118,7 +118,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     cells = metrics.summarise(shown, column, ("method", "options", "spent"))
     for method, options, label, line in variants(cells):
         cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("spent")
-        style = method_style(method, options) | {"marker": ""}
+        style = method_style(method) | {"marker": ""}
         ax.plot(cell["spent"], cell["mean"], line, label=label, **style)
         ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     unit, most = paths.attrs.get("unit", ""), float(shown["spent"].max())
@@ -160,7 +160,7 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
         variant = row["method"], row["options"]
         place = places[variant] + width * (kinds.index(row["costs"]) - (len(kinds) - 1) / 2)
         hatch = "" if row["costs"] == kinds[0] else "//"
-        color = method_style(*variant)["color"]
+        color = method_style(row["method"])["color"]
         ax.bar(place, row["mean"], width * 0.92, color=color, hatch=hatch, edgecolor="white")
         reach = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]]
         ax.errorbar(place, row["mean"], yerr=reach, color="0.2", capsize=3, lw=1)

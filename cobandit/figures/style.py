@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,22 +15,31 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit import _check
-from cobandit.replay.kernels import IDENTIFICATION, ONLINE
-from cobandit.replay.methods import OTHERS, classes
+from cobandit.replay.methods import classes
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 #: Seaborn's colour-blind palette, in an order that keeps methods of one experiment far apart.
 PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 4, 5, 8, 6)]
-MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
 
-#: Variants that are shown as methods in their own right: what they are called, and their colours.
-VARIANTS = {
-    ("CoPSI", "normaliser=exact"): ("CoPSI (exact L*)", PALETTE[7]),
-    ("CoPSI", "normaliser=adaptive"): ("CoPSI (adaptive L*)", "0.15"),
+#: Colour and marker of each method of the library.
+STYLES: dict[str, tuple[Any, str]] = {
+    "CoHVUCB": (PALETTE[0], "o"),
+    "CoHVUCBV": (PALETTE[8], ">"),
+    "HVUCB": (PALETTE[1], "s"),
+    "AccuracyCostUCB": (PALETTE[2], "D"),
+    "UniformAllocation": (PALETTE[3], "^"),
+    "CoPSI": (PALETTE[4], "v"),
+    "CoPSIExact": (PALETTE[7], "*"),
+    "CoPSIAdaptive": ("0.15", "<"),
+    "PSISR": (PALETTE[5], "P"),
+    "UniformIdentification": (PALETTE[6], "X"),
 }
+#: What is left for the methods of others.
+OTHER_COLORS = (PALETTE[9], "0.45", "tab:olive", "tab:brown")
+OTHER_MARKERS = "phd8H"
 
 
 def use_style() -> None:
@@ -58,15 +68,13 @@ def use_style() -> None:
     )
 
 
-def method_style(method: str, options: str = "") -> dict[str, Any]:
-    """Colour and marker of a method, by its place among all methods.
+def method_style(method: str) -> dict[str, Any]:
+    """Colour and marker of a method: the same in every figure, whatever other methods there are.
 
     Parameters
     ----------
     method : str
-        Name of a policy class.
-    options : str
-        As in a replay's frame; only those of CoPSI's normaliser have a colour and marker of their own.
+        Name of a policy class.  One that is not of the library gets what its name decides.
 
     Returns
     -------
@@ -84,12 +92,9 @@ def method_style(method: str, options: str = "") -> dict[str, Any]:
     'o'
     """
     _check.choice(method, "method", list(classes()))
-    # whatever is added, those before it keep their places
-    places: list[Any] = [*ONLINE, *IDENTIFICATION, *VARIANTS, *OTHERS]
-    variant = (method, options) in VARIANTS
-    place = places.index((method, options) if variant else method)
-    color: Any = VARIANTS[method, options][1] if variant else PALETTE[place % len(PALETTE)]
-    return {"color": color, "marker": MARKERS[place % len(MARKERS)]}
+    number = crc32(method.encode())
+    other = (OTHER_COLORS[number % len(OTHER_COLORS)], OTHER_MARKERS[number % len(OTHER_MARKERS)])
+    return dict(zip(("color", "marker"), STYLES.get(method, other), strict=True))
 
 
 def method_label(method: str, options: str = "") -> str:
@@ -99,11 +104,9 @@ def method_label(method: str, options: str = "") -> str:
     --------
     >>> method_label("PSISR", "rounds=mean")
     'PSI-SR (rounds=mean)'
-    >>> method_label("CoPSI", "normaliser=adaptive")
+    >>> method_label("CoPSIAdaptive")
     'CoPSI (adaptive L*)'
     """
-    if (method, options) in VARIANTS:
-        return VARIANTS[method, options][0]
     label = classes()[method].label or method
     return f"{label} ({options})" if options else label
 
@@ -137,13 +140,9 @@ def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     pairs = list(frame[["method", "options"]].drop_duplicates().itertuples(index=False, name=None))
     shown = []
     for method, options in pairs:
-        if (method, options) in VARIANTS:
-            shown.append((method, options, method_label(method, options), LINES[0]))
-            continue
-        siblings = [o for m, o in pairs if m == method and (m, o) not in VARIANTS]
-        place = siblings.index(options)
+        siblings = [o for m, o in pairs if m == method]
         label = method_label(method, (options or "default") if len(siblings) > 1 else "")
-        shown.append((method, options, label, LINES[place % len(LINES)]))
+        shown.append((method, options, label, LINES[siblings.index(options) % len(LINES)]))
     return shown
 
 

@@ -91,7 +91,7 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], policy: AskTell, *, names: Sequence[str] | None = None):
-        if policy.pulls.any() or policy._asked is not None:
+        if policy.pulls.any() or policy.waiting is not None:
             raise CobanditError(f"the policy is not fresh ({policy}): make a new one to open a journal with")
         self.path = Path(path)
         self.policy = policy
@@ -108,7 +108,7 @@ class Journal:
     @property
     def in_flight(self) -> int | None:
         """Arm whose evaluation was begun and not told; right after opening, by a process that has died."""
-        return self.policy._asked
+        return self.policy.waiting
 
     def ask(self) -> int | None:
         """Return the arm to evaluate next, None once the run is over; the journal knows before you do.

@@ -1,14 +1,28 @@
-"""The algorithms as the paper writes them, ask and tell, made to be read beside it."""
+"""The algorithms, ask and tell, made to be read next to the paper: one algorithm per file."""
 
-from cobandit.policies.identification import PSISR, CoPSI, Phase, UniformIdentification
-from cobandit.policies.online import HVUCB, AccuracyCostUCB, CoHVUCB, UniformAllocation
+from cobandit.policies.accuracy_cost_ucb import AccuracyCostUCB
+from cobandit.policies.cohv_ucb import CoHVUCB
+from cobandit.policies.cohv_ucb_v import CoHVUCBV
+from cobandit.policies.copsi import CoPSI
+from cobandit.policies.copsi_adaptive import CoPSIAdaptive
+from cobandit.policies.copsi_exact import CoPSIExact
+from cobandit.policies.hv_ucb import HVUCB
+from cobandit.policies.identification import Phase
+from cobandit.policies.online import BestArm
+from cobandit.policies.psi_sr import PSISR
+from cobandit.policies.uniform_allocation import UniformAllocation
+from cobandit.policies.uniform_identification import UniformIdentification
 
 __all__ = [
     "HVUCB",
     "PSISR",
     "AccuracyCostUCB",
+    "BestArm",
     "CoHVUCB",
+    "CoHVUCBV",
     "CoPSI",
+    "CoPSIAdaptive",
+    "CoPSIExact",
     "Phase",
     "UniformAllocation",
     "UniformIdentification",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from inspect import Parameter
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,26 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _check
 from cobandit.errors import CobanditError, GuaranteeWarning
 
+VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
 
 class AskTell:
     """A policy that is asked for an arm and told what its evaluation gave.
 
-    Subclasses say in `_choose` which arm comes next.  Attributes: ``n_arms``, ``n_objectives``,
-    ``budget``; ``spent`` (float, unit of the budget) and ``pulls`` (int, shape (K,)) so far.
+    Subclasses say in `_choose` which arm comes next.  Their constructors keep each argument as an attribute
+    of that name, and may pass ``**options`` on to their parent's; `inspect.signature` lists what they may be.
+
+    Attributes: ``n_arms``, ``n_objectives``, ``budget``; ``spent`` (float, unit of the budget) and ``pulls``
+    (int, shape (K,)) so far.
     """
 
     #: Name for pictures and tables.
     label = ""
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__signature__ = _full_signature(cls)  # type: ignore[attr-defined]
 
     def __init__(self, n_arms: int, n_objectives: int, budget: float):
         self.n_arms = _check.count(n_arms, "n_arms", 2)
@@ -34,8 +45,13 @@ class AskTell:
         self._warned = False
 
     @property
+    def waiting(self) -> int | None:
+        """Arm that was asked for and has not been told yet; None if there is none."""
+        return self._asked
+
+    @property
     def options(self) -> dict[str, Any]:
-        """The arguments that make this policy anew, by name: each is kept as an attribute of that name."""
+        """The arguments that make a fresh policy like this one: each is kept as an attribute of its name."""
         names = list(inspect.signature(type(self)).parameters)
         for name in names:
             if not hasattr(self, name):
@@ -125,3 +141,17 @@ class AskTell:
             f"{type(self).__name__}({self.n_arms} arms, {self.n_objectives} objectives, "
             f"spent {self.spent:g} of {self.budget:g} in {self.pulls.sum()} pulls)"
         )
+
+
+def _full_signature(policy: type[AskTell]) -> inspect.Signature:
+    """Signature of a constructor; where it passes ``**options`` on, with what its parent's takes."""
+    _, *own = inspect.signature(vars(policy)["__init__"]).parameters.values()  # the first is self
+    named = {parameter.name: parameter for parameter in own}
+    kinds = [parameter.kind for parameter in own]
+    if Parameter.VAR_KEYWORD not in kinds:
+        return inspect.Signature(own)
+    parents = dict(inspect.signature(policy.__mro__[1]).parameters)
+    if Parameter.VAR_POSITIONAL not in kinds:
+        parents = {name: each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in parents.items()}
+    both = [each for each in (parents | named).values() if each.kind not in VARIADIC]
+    return inspect.Signature(sorted(both, key=lambda parameter: parameter.kind))

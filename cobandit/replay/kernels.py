@@ -25,7 +25,7 @@ from numba.extending import overload
 from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.identification import GAP_ATOL, GAP_RTOL
+from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 
 
 def _probe() -> None:
@@ -73,7 +73,7 @@ def instance(seed, replication, arm, s, n):
     return _draw(_key(seed, replication, arm), s, n)
 
 
-class Stage(NamedTuple):
+class PhaseState(NamedTuple):
     """Where a gap elimination stands when it sets a target: phases count from 1.
 
     ``costs`` (k,) are the declared costs of the active arms, ascending, and ``round_cost`` is their sum;
@@ -120,8 +120,8 @@ FORMULAS: dict[Any, Callable[..., Any]] = {}  # index or target, by the type of 
 def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
     """Register ``index(n, sums, squares, p)`` of an arm: its pulls and its sums.
 
-    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares if p is
-    ``variance_aware``, otherwise it is empty.
+    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares if the
+    class of p says ``reads_squares = True``, otherwise it is empty.
     """
 
     def register(index: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,7 +133,7 @@ def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]
 
 
 def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
-    """Register ``target(at, p)`` of a gap elimination; ``at`` is its `Stage`."""
+    """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`."""
 
     def register(target: Callable[..., Any]) -> Callable[..., Any]:
         FORMULAS[parameters] = target
@@ -148,7 +148,7 @@ def _index(n, sums, squares, p):
 
 
 def _reads_squares(p):
-    """Whether the index reads sums of squares, by the type of p and its flag; replaced at compile time."""
+    """Whether the index reads sums of squares, by the type of p; replaced at compile time."""
 
 
 def _target(at, p):
@@ -162,8 +162,8 @@ def _compile_index(n, sums, squares, p):
 
 @overload(_reads_squares)
 def _compile_reads_squares(p):
-    if "variance_aware" in p.instance_class._fields:
-        return lambda p: p.variance_aware
+    if getattr(p.instance_class, "reads_squares", False):
+        return lambda p: True
     return lambda p: False
 
 
@@ -273,46 +273,62 @@ def select_online(p, limit, expected, dearest, n_init, table, seed, replications
     return pulls, spent
 
 
-class CoHV(NamedTuple):
+class CoHVUCBParameters(NamedTuple):
     """What the index of CoHV-UCB reads."""
 
     log_term: float
     reward_scale: float
     cost_scale: float
-    min_cost: float
-    variance_aware: bool
+    cost_ratio: float
+
+
+@online_index(policies.CoHVUCB, CoHVUCBParameters)
+def _cohv_ucb_index(n, sums, squares, p):
+    radius = sqrt(p.log_term / n)
+    hypervolume = 1.0
+    for d in range(1, len(sums)):
+        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * radius)
+    return hypervolume / max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * radius)
+
+
+class CoHVUCBVParameters(NamedTuple):
+    """What the index of CoHV-UCB-V reads."""
+
+    log_term: float
+    reward_scale: float
+    cost_scale: float
+    cost_ratio: float
+
+    reads_squares = True  # type: ignore[misc]  # of the class, not a field
 
 
 @njit(cache=True)
-def _narrowed(radius, n, total, squares, p):
+def _narrowed(radius, n, total, squares):
     """Radius of a mean, given the sum and the sum of squares behind it."""
-    if not p.variance_aware:
-        return radius
     mean = total / n
     variance = max(0.0, squares / n - mean * mean)
     return min(radius, 2.0 * sqrt(variance) * radius + 6.0 * (radius * radius))
 
 
-@online_index(policies.CoHVUCB, CoHV)
-def _cohv_index(n, sums, squares, p):
+@online_index(policies.CoHVUCBV, CoHVUCBVParameters)
+def _cohv_ucb_v_index(n, sums, squares, p):
     radius = sqrt(p.log_term / n)
     hypervolume = 1.0
     for d in range(1, len(sums)):
-        reward_radius = _narrowed(radius, n, sums[d], squares[d], p)
-        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * reward_radius)
-    cost_radius = _narrowed(radius, n, sums[0], squares[0], p)
-    return hypervolume / max(p.min_cost / 2, sums[0] / n - p.cost_scale * cost_radius)
+        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * _narrowed(radius, n, sums[d], squares[d]))
+    cost_radius = _narrowed(radius, n, sums[0], squares[0])
+    return hypervolume / max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * cost_radius)
 
 
-class HV(NamedTuple):
+class HVUCBParameters(NamedTuple):
     """What the index of HV-UCB reads."""
 
     log_term: float
     reward_scale: float
 
 
-@online_index(policies.HVUCB, HV)
-def _hv_index(n, sums, squares, p):
+@online_index(policies.HVUCB, HVUCBParameters)
+def _hv_ucb_index(n, sums, squares, p):
     radius = sqrt(p.log_term / n)
     hypervolume = 1.0
     for d in range(1, len(sums)):
@@ -320,28 +336,28 @@ def _hv_index(n, sums, squares, p):
     return hypervolume
 
 
-class AccuracyCost(NamedTuple):
+class AccuracyCostUCBParameters(NamedTuple):
     """What the index of Accuracy-Cost-UCB reads."""
 
     log_term: float
     reward_scale: float
     cost_scale: float
-    min_cost: float
+    cost_ratio: float
     objective: int
 
 
-@online_index(policies.AccuracyCostUCB, AccuracyCost)
-def _accuracy_cost_index(n, sums, squares, p):
+@online_index(policies.AccuracyCostUCB, AccuracyCostUCBParameters)
+def _accuracy_cost_ucb_index(n, sums, squares, p):
     radius = sqrt(p.log_term / n)
     reward = min(1.0, sums[1 + p.objective] / n + p.reward_scale * radius)
-    return reward / max(p.min_cost / 2, sums[0] / n - p.cost_scale * radius)
+    return reward / max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * radius)
 
 
-class Uniform(NamedTuple):
+class UniformParameters(NamedTuple):
     """Uniform allocation reads nothing."""
 
 
-@online_index(policies.UniformAllocation, Uniform)
+@online_index(policies.UniformAllocation, UniformParameters)
 def _uniform_index(n, sums, squares, p):
     return -float(n)
 
@@ -450,7 +466,7 @@ def _eliminate(p, limit, declared, realised, table, seed, replication, pulls, re
         round_cost = 0.0
         for position in range(k):
             round_cost += declared[active[position]]
-        target = _target(Stage(phase, costs[:k], round_cost, reached, spent), p)
+        target = _target(PhaseState(phase, costs[:k], round_cost, reached, spent), p)
         if target > reached:  # otherwise the means, and so their order, are as they were
             cut_short = False
             for position in range(k):
@@ -518,35 +534,51 @@ def eliminate(p, limit, declared, realised, table, seed, replications, arms):
     return pulls, spent, returned
 
 
-class Copsi(NamedTuple):
+class CoPSIParameters(NamedTuple):
     """What the target of CoPSI reads."""
 
     budget: float
     allocation_constant: float
-    adaptive: bool
 
 
-@elimination_target(policies.CoPSI, Copsi)
+class CoPSIExactParameters(NamedTuple):
+    """What the target of CoPSI with the exact constant reads: the same formula, another constant."""
+
+    budget: float
+    allocation_constant: float
+
+
+@elimination_target(policies.CoPSIExact, CoPSIExactParameters)
+@elimination_target(policies.CoPSI, CoPSIParameters)
 def _copsi_target(at, p):
-    budget, constant = p.budget, p.allocation_constant
-    if p.adaptive:
-        budget -= at.spent - at.reached * at.round_cost  # what the arms that have left were charged
-        constant = 1.0  # L* of those that are left, from the cheapest upwards
-        left = at.costs[0] + at.costs[1]
-        for cost in at.costs[2:]:
-            left += cost
-            constant += cost / left
+    return floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))
+
+
+class CoPSIAdaptiveParameters(NamedTuple):
+    """What the target of CoPSI with the adaptive constant reads."""
+
+    budget: float
+
+
+@elimination_target(policies.CoPSIAdaptive, CoPSIAdaptiveParameters)
+def _copsi_adaptive_target(at, p):
+    budget = p.budget - (at.spent - at.reached * at.round_cost)  # less what the arms that left were charged
+    constant = 1.0  # L* of those that are left, from the cheapest upwards
+    left = at.costs[0] + at.costs[1]
+    for cost in at.costs[2:]:
+        left += cost
+        constant += cost / left
     return floor(budget / (constant * at.round_cost) * (1.0 + SLACK))
 
 
-class Psisr(NamedTuple):
+class PSISRParameters(NamedTuple):
     """What the target of PSI-SR reads."""
 
     targets: np.ndarray
 
 
-@elimination_target(policies.PSISR, Psisr)
-def _psisr_target(at, p):
+@elimination_target(policies.PSISR, PSISRParameters)
+def _psi_sr_target(at, p):
     return p.targets[at.phase - 1]
 
 
@@ -595,4 +627,6 @@ def round_robin(p, limit, declared, realised, table, seed, replications, arms):
     return pulls, spent, returned
 
 
-IDENTIFICATION["UniformIdentification"] = Kernel(policies.UniformIdentification, round_robin, Uniform)
+IDENTIFICATION["UniformIdentification"] = Kernel(
+    policies.UniformIdentification, round_robin, UniformParameters
+)

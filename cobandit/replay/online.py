@@ -43,11 +43,15 @@ def play(
     costs: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Play replications of a cell by its kernel; arguments and results as of `kernels.select_online`."""
+    expected = source.costs
+    if policy.selection == "all":  # no arm is left out because of what it is expected to cost
+        expected = np.zeros_like(expected)
+        expected.setflags(write=False)
     pulls, spent = cell.spec.kernel.run(
         cell.spec.kernel.read(policy),
         _check.with_slack(cell.budget),
-        source.costs,
-        np.argsort(-source.costs, kind="stable"),
+        expected,
+        np.argsort(-expected, kind="stable"),
         policy.n_init,
         source.table,
         np.uint64(cell.seed),

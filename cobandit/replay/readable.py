@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.errors import GuaranteeWarning
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.replay.kernels import Table
 from cobandit.replay.reference import Run, run_on
+
+#: Filters of warnings belong to the process, and threads would undo each other's.
+ONE_AT_A_TIME = threading.Lock()
 
 
 class Readable(NamedTuple):
@@ -33,9 +39,11 @@ def readable(policy: type[AskTell]) -> Readable:
 def _fresh(policy: AskTell, table: Table, seed: int, replication: int, declared: bool) -> tuple[Any, Run]:
     """Play one replication with a new policy of the same options."""
     new = type(policy)(**policy.options)
-    new._warned = True  # a replay draws costs beyond what was declared, and no kernel warns of them
     rows = np.delete(table.rows, 1, axis=1)  # without the cost over the largest
-    return new, run_on(new, rows, table.offsets, seed, replication, declared)
+    with ONE_AT_A_TIME, warnings.catch_warnings():
+        # a replay draws costs beyond what was declared, and no kernel warns of them
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        return new, run_on(new, rows, table.offsets, seed, replication, declared)
 
 
 def _select(

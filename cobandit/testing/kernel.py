@@ -11,7 +11,8 @@ import numpy as np
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.replay.grid import source_of
+from cobandit.replay import online
+from cobandit.replay.grid import Cell, source_of
 from cobandit.replay.kernels import Kernel
 from cobandit.replay.methods import Spec
 from cobandit.replay.reference import play
@@ -24,16 +25,15 @@ def _play_kernel(
     chosen: Spec, policy: Any, table: EvaluationTable, charge: str, seed: int, replication: int
 ) -> tuple[list[int], tuple[Any, ...]]:
     """Arms in their order, and the result as of the policy, of one run of the kernel."""
-    kernel, source, limit = chosen.kernel, source_of(table), _check.with_slack(policy.budget)
-    stream, replications = np.uint64(seed), np.array([replication])
+    source, replications = source_of(table), np.array([replication])
+    cell = Cell(chosen, 1.0, policy.budget, replications, seed)
 
     def run(length: int) -> tuple[Any, ...]:
         arms, costs = np.empty((1, length), dtype=np.int64), np.empty((1, length))
         if chosen.kind == "online":
-            by_cost = np.argsort(-source.costs, kind="stable")
-            how: tuple[Any, ...] = (source.costs, by_cost, policy.n_init, source.table, stream, replications)
-            return arms[0], *kernel.run(kernel.read(policy), limit, *how, arms, costs), None
-        how = (source.costs, charge == "realised", source.table, stream, replications)
+            return arms[0], *online.play(source, cell, policy, replications, arms, costs), None
+        kernel, limit = chosen.kernel, _check.with_slack(policy.budget)
+        how = (source.costs, charge == "realised", source.table, np.uint64(seed), replications)
         return arms[0], *kernel.run(kernel.read(policy), limit, *how, arms)
 
     pulls = run(0)[1]  # whether a run is written down does not change it
@@ -98,8 +98,8 @@ def check_kernel_on(
 def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
     """Check a kernel against its class on random tables, budgets and options.
 
-    Drawn are those options of every online policy (alpha, scales, initialisation) that the spec leaves open;
-    options of a method's own are given with `cobandit.spec`.
+    Drawn are those options of every online policy (alpha, scales, initialisation, selection) that the spec
+    leaves open; options of a method's own are given with `cobandit.spec`.
 
     Parameters
     ----------
@@ -124,10 +124,11 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
         table = ragged_table(rng, int(rng.integers(2, 31)), int(rng.integers(1, 5)))
         for factor in rng.choice([1, 1.01, 1.5, 3, 10, 40], 3):
             drawn = {
-                "alpha": rng.uniform(0.5, 3),
+                "alpha": 10 ** rng.uniform(-4, 0.5),  # small radii show the variance, large ones the clipping
                 "reward_scale": rng.choice([0, 0.01, 0.3, 1.0]),
                 "cost_scale": rng.choice([0, 0.01, 1.0]),
                 "n_init": int(rng.integers(1, 5)),
+                "selection": str(rng.choice(["feasible", "all"])),
             }
             taken = inspect.signature(chosen.kernel.policy).parameters
             given = {name: value for name, value in drawn.items() if name in taken} | chosen.given

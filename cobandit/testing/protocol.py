@@ -167,10 +167,12 @@ def check_tell(method: Method) -> None:
 
     refused("before any ask", 0, [0.5, 0.5], 1.0)
     arm = policy.ask()
+    require(policy.waiting == arm, policy, f"asked for {arm}, but {policy.waiting} is waiting")
     for case, told in bad_tells(arm).items():
         refused(case, *told)
     policy.tell(np.int64(arm), [0.5, 0.5], 1.0)
     require(policy.spent == 1.0 and policy.pulls[arm] == policy.pulls.sum() == 1, policy, "a lost tell")
+    require(policy.waiting is None, policy, f"{policy.waiting} is waiting after it was told")
     refused("told twice", arm, [0.5, 0.5], 1.0)
 
 

@@ -1,8 +1,9 @@
 """Every constant and bound that the paper states, one function each, exactly as stated; some sharper ones.
 
-Costs are the paper's: in [lambda, 1].  ``min_cost`` is lambda, ``budget`` is B in the same unit,
-``alpha`` the exploration constant of Theorem 1.  Logarithms are natural.  Bounds that are this project's and
-not the paper's say so in their first line.
+Costs are the paper's: divided by the largest, in [lambda, 1].  ``cost_ratio`` is lambda, the smallest over
+the largest cost; ``budget`` is B in units of the largest cost; ``alpha`` is the exploration constant of
+Theorem 1.  Logarithms are natural.  Bounds that are this project's and not the paper's say so in their first
+line.
 """
 
 from cobandit.problem import cost_complexity

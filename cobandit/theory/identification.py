@@ -14,14 +14,14 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 
 
-def allocation_constant(n_arms: int, min_cost: float) -> float:
+def allocation_constant(n_arms: int, cost_ratio: float) -> float:
     r"""Normaliser of CoPSI, :math:`L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}`.
 
     Parameters
     ----------
     n_arms : int
         K >= 2.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1]: the smallest cost over the largest.
 
     Returns
@@ -40,10 +40,10 @@ def allocation_constant(n_arms: int, min_cost: float) -> float:
     1.8333333333333333
     """
     others = np.arange(1, _check.count(n_arms, "n_arms", 2))
-    return float(1 + (1 / (1 + others * _check.positive(min_cost, "min_cost", 1.0))).sum())
+    return float(1 + (1 / (1 + others * _check.positive(cost_ratio, "cost_ratio", 1.0))).sum())
 
 
-def needed_allocation_constant(n_arms: int, min_cost: float) -> float:
+def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
     r"""Not the paper's: what its proof uses of its normaliser, :math:`L_{K,\lambda} - 1/(1+\lambda)`.
 
     Step 2 of the proof of Theorem 2 needs one term for each removal that more sampling follows, which leave
@@ -54,7 +54,7 @@ def needed_allocation_constant(n_arms: int, min_cost: float) -> float:
     ----------
     n_arms : int
         K >= 2.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1].
 
     Returns
@@ -72,7 +72,7 @@ def needed_allocation_constant(n_arms: int, min_cost: float) -> float:
     >>> needed_allocation_constant(3, 1.0)  # 1 + 1/3
     1.3333333333333333
     """
-    return allocation_constant(n_arms, min_cost) - 1 / (1 + min_cost)
+    return allocation_constant(n_arms, cost_ratio) - 1 / (1 + cost_ratio)
 
 
 def exact_allocation_constant(costs: ArrayLike) -> float:
@@ -84,8 +84,8 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
                    = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}},
         \qquad c^{[1]} \ge \dots \ge c^{[K]} .
 
-    The maximum is over orders of elimination; the dearest arm first attains it, because exchanging two
-    neighbours in the order so that the dearer leaves first raises the sum.  It is at most
+    The maximum is over orders of elimination; the most expensive arm first attains it, because exchanging two
+    neighbours in the order so that the more expensive one leaves first raises the sum.  It is at most
     :math:`L_{K,\lambda} - 1/(1+\lambda)` and at most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
 
     Parameters
@@ -108,16 +108,16 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
     >>> exact_allocation_constant([1.0, 2.0, 1.0])  # 1 + 2 / 4
     1.5
     """
-    dearest_first = np.sort(_check.costs(costs))[::-1]
-    left = np.cumsum(dearest_first[::-1])[::-1]
-    return float(1 + (dearest_first / left)[:-2].sum())
+    descending = np.sort(_check.costs(costs))[::-1]
+    left = np.cumsum(descending[::-1])[::-1]
+    return float(1 + (descending / left)[:-2].sum())
 
 
 def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     r"""Not the paper's: :math:`\sum_i c_i / \gamma_i^2`, which charges each arm its own cost.
 
     The paper's :math:`H_{\mu,c}` sorts gaps and costs apart from each other, so that it does not see which
-    arm is the dear one; this sum does.
+    arm is the expensive one; this sum does.
 
     Parameters
     ----------
@@ -153,13 +153,13 @@ def _problem(n_arms: int, n_objectives: int, complexity: float) -> tuple[int, in
     return _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1), complexity
 
 
-def decay_budget(n_arms: int, min_cost: float, complexity: float) -> float:
+def decay_budget(n_arms: int, cost_ratio: float, complexity: float) -> float:
     r"""Budget that divides the bound of Theorem 2 by e, :math:`256\, L_{K,\lambda} H_{\mu,c}`."""
-    return 256 * allocation_constant(n_arms, min_cost) * complexity
+    return 256 * allocation_constant(n_arms, cost_ratio) * complexity
 
 
 def identification_error_bound(
-    budget: float, *, n_arms: int, n_objectives: int, min_cost: float, complexity: float
+    budget: float, *, n_arms: int, n_objectives: int, cost_ratio: float, complexity: float
 ) -> float:
     r"""Theorem 2: :math:`2K^2 D \exp\bigl(-B / (256\, L_{K,\lambda} H_{\mu,c})\bigr)`.
 
@@ -169,7 +169,7 @@ def identification_error_bound(
         B > 0.  The theorem asks for B >= 2 L H; below that the formula exceeds one anyway.
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1].
     complexity : float
         :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed (a gap of zero).
@@ -186,11 +186,11 @@ def identification_error_bound(
 
     Examples
     --------
-    >>> identification_error_bound(1e5, n_arms=3, n_objectives=2, min_cost=1.0, complexity=10.0) < 1e-7
+    >>> identification_error_bound(1e5, n_arms=3, n_objectives=2, cost_ratio=1.0, complexity=10.0) < 1e-7
     True
     """
     n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
-    scale = decay_budget(n_arms, min_cost, complexity)
+    scale = decay_budget(n_arms, cost_ratio, complexity)
     return 2 * n_arms**2 * n_objectives * exp(-_check.positive(budget, "budget") / scale)
 
 
@@ -231,7 +231,7 @@ def sharpened_error_bound(
     --------
     >>> how = {"n_arms": 3, "n_objectives": 2, "complexity": 10.0}
     >>> sharper = sharpened_error_bound(1e4, allocation=allocation_constant(3, 1.0), **how)
-    >>> sharper < identification_error_bound(1e4, min_cost=1.0, **how)
+    >>> sharper < identification_error_bound(1e4, cost_ratio=1.0, **how)
     True
     """
     n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
@@ -242,7 +242,7 @@ def sharpened_error_bound(
 
 
 def identification_budget(
-    error: float, *, n_arms: int, n_objectives: int, min_cost: float, complexity: float
+    error: float, *, n_arms: int, n_objectives: int, cost_ratio: float, complexity: float
 ) -> float:
     r"""Budget at which Theorem 2 promises an error of at most p.
 
@@ -252,7 +252,7 @@ def identification_budget(
     ----------
     error : float
         p in (0, 1]; at 1 the budget from which on the theorem says anything.
-    n_arms, n_objectives, min_cost, complexity
+    n_arms, n_objectives, cost_ratio, complexity
         As in `identification_error_bound`.
 
     Returns
@@ -267,10 +267,10 @@ def identification_budget(
 
     Examples
     --------
-    >>> how = {"n_arms": 3, "n_objectives": 2, "min_cost": 1.0, "complexity": 10.0}
+    >>> how = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 1.0, "complexity": 10.0}
     >>> round(identification_error_bound(identification_budget(0.05, **how), **how), 6)
     0.05
     """
     n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
-    scale = decay_budget(n_arms, min_cost, complexity)
+    scale = decay_budget(n_arms, cost_ratio, complexity)
     return scale * log(2 * n_arms**2 * n_objectives / _check.positive(error, "error", 1.0))

@@ -11,15 +11,15 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 
 
-def horizon(budget: float, min_cost: float) -> int:
+def horizon(budget: float, cost_ratio: float) -> int:
     r"""Deterministic bound on the number of pulls, :math:`T_B = \lceil B / \lambda \rceil + 1` (Section 4.1).
 
     Parameters
     ----------
     budget : float
         B > 0.
-    min_cost : float
-        lambda in (0, 1], in the unit of the budget.
+    cost_ratio : float
+        lambda in (0, 1]; the budget is in units of the largest cost.
 
     Returns
     -------
@@ -35,18 +35,18 @@ def horizon(budget: float, min_cost: float) -> int:
     >>> horizon(10, 0.5)
     21
     """
-    budget, min_cost = _check.positive(budget, "budget"), _check.positive(min_cost, "min_cost", 1.0)
-    return ceil(_check.pulls_within(budget, min_cost)) + 1
+    budget, cost_ratio = _check.positive(budget, "budget"), _check.positive(cost_ratio, "cost_ratio", 1.0)
+    return ceil(_check.pulls_within(budget, cost_ratio)) + 1
 
 
-def confidence_radius(pulls: int, budget: float, min_cost: float, alpha: float = 2.0) -> float:
+def confidence_radius(pulls: int, budget: float, cost_ratio: float, alpha: float = 2.0) -> float:
     r"""Radius :math:`\beta = \sqrt{\alpha \log T_B / n}` after n pulls of an arm (Section 4.1).
 
     Parameters
     ----------
     pulls : int
         n >= 1.
-    budget, min_cost : float
+    budget, cost_ratio : float
         B and lambda.
     alpha : float
         Exploration constant; Theorem 1 asks for alpha >= 2.
@@ -62,14 +62,14 @@ def confidence_radius(pulls: int, budget: float, min_cost: float, alpha: float =
 
     Examples
     --------
-    >>> round(confidence_radius(8, budget=10, min_cost=0.5), 4)
+    >>> round(confidence_radius(8, budget=10, cost_ratio=0.5), 4)
     0.8724
     """
     pulls = _check.count(pulls, "pulls", 1)
-    return sqrt(_check.positive(alpha, "alpha") * log(horizon(budget, min_cost)) / pulls)
+    return sqrt(_check.positive(alpha, "alpha") * log(horizon(budget, cost_ratio)) / pulls)
 
 
-def index_constant(n_objectives: int, min_cost: float) -> float:
+def index_constant(n_objectives: int, cost_ratio: float) -> float:
     r"""Constant :math:`C_{\lambda,H} = 4D/\lambda + 4/\lambda^2` of Theorem 1.
 
     On the concentration event no index exceeds its arm's efficiency by more than this times the radius.
@@ -78,7 +78,7 @@ def index_constant(n_objectives: int, min_cost: float) -> float:
     ----------
     n_objectives : int
         D >= 1.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1].
 
     Returns
@@ -96,12 +96,12 @@ def index_constant(n_objectives: int, min_cost: float) -> float:
     32.0
     """
     n_objectives = _check.count(n_objectives, "n_objectives", 1)
-    min_cost = _check.positive(min_cost, "min_cost", 1.0)
-    return 4 * n_objectives / min_cost + 4 / min_cost**2
+    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    return 4 * n_objectives / cost_ratio + 4 / cost_ratio**2
 
 
 def failure_probability(
-    *, n_arms: int, n_objectives: int, min_cost: float, budget: float, alpha: float = 2.0
+    *, n_arms: int, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
     r"""Bound :math:`2K(D+1)\,T_B^{1-2\alpha}` on leaving the concentration event (Theorem 1, Step 1).
 
@@ -109,7 +109,7 @@ def failure_probability(
     ----------
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -124,16 +124,16 @@ def failure_probability(
 
     Examples
     --------
-    >>> bound = failure_probability(n_arms=3, n_objectives=2, min_cost=0.5, budget=4.5, alpha=2)
+    >>> bound = failure_probability(n_arms=3, n_objectives=2, cost_ratio=0.5, budget=4.5, alpha=2)
     >>> round(bound, 6)  # 18 / 10^3
     0.018
     """
     n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
     exponent = 1 - 2 * _check.positive(alpha, "alpha")
-    return 2 * n_arms * (n_objectives + 1) * float(horizon(budget, min_cost)) ** exponent
+    return 2 * n_arms * (n_objectives + 1) * float(horizon(budget, cost_ratio)) ** exponent
 
 
-def leading_constant(gap: float, *, n_objectives: int, min_cost: float, alpha: float = 2.0) -> float:
+def leading_constant(gap: float, *, n_objectives: int, cost_ratio: float, alpha: float = 2.0) -> float:
     r"""Coefficient of :math:`\log T_B` in Theorem 1, :math:`4 \alpha C_{\lambda,H}^2 / \Delta_i^2`.
 
     Parameters
@@ -142,7 +142,7 @@ def leading_constant(gap: float, *, n_objectives: int, min_cost: float, alpha: f
         Efficiency gap :math:`\Delta_i > 0`.
     n_objectives : int
         D >= 1.
-    min_cost, alpha : float
+    cost_ratio, alpha : float
         lambda in (0, 1], and alpha.
 
     Returns
@@ -156,17 +156,17 @@ def leading_constant(gap: float, *, n_objectives: int, min_cost: float, alpha: f
 
     Examples
     --------
-    >>> leading_constant(0.5, n_objectives=1, min_cost=1.0)  # 4 * 2 * 8^2 / 0.25
+    >>> leading_constant(0.5, n_objectives=1, cost_ratio=1.0)  # 4 * 2 * 8^2 / 0.25
     2048.0
     """
-    ratio = index_constant(n_objectives, min_cost) / _check.positive(gap, "gap")
+    ratio = index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap")
     if ratio > 1e150:
         raise CobanditError(f"gap is {gap:g}: the bound is beyond every floating-point number")
     return 4 * _check.positive(alpha, "alpha") * ratio**2
 
 
 def pull_bound(
-    gap: float, *, n_arms: int, n_objectives: int, min_cost: float, budget: float, alpha: float = 2.0
+    gap: float, *, n_arms: int, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
     r"""Theorem 1: expected pulls of an arm with efficiency gap Delta under CoHV-UCB.
 
@@ -181,7 +181,7 @@ def pull_bound(
         Efficiency gap :math:`\Delta_i > 0`.
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
-    min_cost, budget : float
+    cost_ratio, budget : float
         lambda in (0, 1] and B > 0.
     alpha : float
         The theorem asks for alpha >= 2; smaller values are computed as asked.
@@ -198,21 +198,21 @@ def pull_bound(
 
     Examples
     --------
-    >>> bound = pull_bound(0.5, n_arms=2, n_objectives=1, min_cost=1.0, budget=99, alpha=2.0)
+    >>> bound = pull_bound(0.5, n_arms=2, n_objectives=1, cost_ratio=1.0, budget=99, alpha=2.0)
     >>> round(bound, 6)  # 1 + ceil(4 * 2 * 8^2 * log(100) / 0.25) + 8 / 100^2
     9433.0008
     """
     gap = _check.positive(gap, "gap")
     failure = failure_probability(
-        n_arms=n_arms, n_objectives=n_objectives, min_cost=min_cost, budget=budget, alpha=alpha
+        n_arms=n_arms, n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )
-    pulls = horizon(budget, min_cost)
-    leading = leading_constant(gap, n_objectives=n_objectives, min_cost=min_cost, alpha=alpha)
+    pulls = horizon(budget, cost_ratio)
+    leading = leading_constant(gap, n_objectives=n_objectives, cost_ratio=cost_ratio, alpha=alpha)
     return 1 + ceil(leading * log(pulls)) + pulls * failure
 
 
 def efficiency_regret_bound(
-    gaps: ArrayLike, *, n_objectives: int, min_cost: float, budget: float, alpha: float = 2.0
+    gaps: ArrayLike, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
     r"""Theorem 1 with its constants: :math:`\sum_i \Delta_i` times `pull_bound`, arms with gap zero left out.
 
@@ -222,7 +222,7 @@ def efficiency_regret_bound(
         Efficiency gaps of all arms, the best one (gap zero) among them.
     n_objectives : int
         D >= 1.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -237,12 +237,12 @@ def efficiency_regret_bound(
 
     Examples
     --------
-    >>> round(efficiency_regret_bound([0.0, 0.5], n_objectives=1, min_cost=1.0, budget=99), 4)
+    >>> round(efficiency_regret_bound([0.0, 0.5], n_objectives=1, cost_ratio=1.0, budget=99), 4)
     4716.5004
     """
     gaps = gaps_of(gaps)
     return float(
-        sum(gap * _pulls(gap, gaps, n_objectives, min_cost, budget, alpha) for gap in gaps[gaps > 0])
+        sum(gap * _pulls(gap, gaps, n_objectives, cost_ratio, budget, alpha) for gap in gaps[gaps > 0])
     )
 
 
@@ -279,7 +279,7 @@ def standard_regret_bound(
     best_efficiency: float,
     *,
     n_objectives: int,
-    min_cost: float,
+    cost_ratio: float,
     budget: float,
     alpha: float = 2.0,
 ) -> float:
@@ -301,7 +301,7 @@ def standard_regret_bound(
         :math:`\nu_{i^\star}`.
     n_objectives : int
         D >= 1.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -316,14 +316,14 @@ def standard_regret_bound(
 
     Examples
     --------
-    >>> bound = standard_regret_bound([0.0, 0.5], [1.0, 1.0], 0.75, n_objectives=1, min_cost=1.0, budget=99)
+    >>> bound = standard_regret_bound([0.0, 0.5], [1.0, 1.0], 0.75, n_objectives=1, cost_ratio=1.0, budget=99)
     >>> round(bound, 4)  # 2 * 0.75 more than the efficiency regret bound, as costs are 1
     4718.0004
     """
-    gaps, min_cost = gaps_of(gaps), _check.positive(min_cost, "min_cost", 1.0)
-    mean_costs = costs_within(mean_costs, min_cost, len(gaps))
+    gaps, cost_ratio = gaps_of(gaps), _check.positive(cost_ratio, "cost_ratio", 1.0)
+    mean_costs = costs_within(mean_costs, cost_ratio, len(gaps))
     wasted = sum(
-        cost * gap * _pulls(gap, gaps, n_objectives, min_cost, budget, alpha)
+        cost * gap * _pulls(gap, gaps, n_objectives, cost_ratio, budget, alpha)
         for gap, cost in zip(gaps, mean_costs, strict=True)
         if gap > 0
     )
@@ -340,19 +340,19 @@ def gaps_of(gaps: ArrayLike) -> np.ndarray:
     return gaps
 
 
-def costs_within(mean_costs: ArrayLike, min_cost: float, n_arms: int) -> np.ndarray:
+def costs_within(mean_costs: ArrayLike, cost_ratio: float, n_arms: int) -> np.ndarray:
     """Mean costs, checked to lie in [lambda, 1]."""
     mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=n_arms)
-    if mean_costs.max() > _check.with_slack(1.0) or _check.with_slack(float(mean_costs.min())) < min_cost:
+    if mean_costs.max() > _check.with_slack(1.0) or _check.with_slack(float(mean_costs.min())) < cost_ratio:
         raise CobanditError(
-            f"mean_costs: expected values in [min_cost, 1] = [{min_cost}, 1]; divide costs by the largest"
+            f"mean_costs: expected values in [cost_ratio, 1] = [{cost_ratio}, 1]; divide costs by the largest"
         )
     return mean_costs
 
 
 def _pulls(
-    gap: float, gaps: np.ndarray, n_objectives: int, min_cost: float, budget: float, alpha: float
+    gap: float, gaps: np.ndarray, n_objectives: int, cost_ratio: float, budget: float, alpha: float
 ) -> float:
     return pull_bound(
-        gap, n_arms=len(gaps), n_objectives=n_objectives, min_cost=min_cost, budget=budget, alpha=alpha
+        gap, n_arms=len(gaps), n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )

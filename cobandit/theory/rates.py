@@ -9,14 +9,14 @@ from cobandit.errors import CobanditError
 from cobandit.theory.identification import _problem, decay_budget, needed_allocation_constant
 
 
-def error_rate(*, n_arms: int, min_cost: float, complexity: float) -> float:
+def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
     r"""Rate at which the bound of Theorem 2 falls, :math:`1 / (256\, L_{K,\lambda} H_{\mu,c})`.
 
     Parameters
     ----------
     n_arms : int
         K >= 2.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1].
     complexity : float
         :math:`H_{\mu,c}`; ``inf`` is allowed.
@@ -33,11 +33,11 @@ def error_rate(*, n_arms: int, min_cost: float, complexity: float) -> float:
 
     Examples
     --------
-    >>> error_rate(n_arms=2, min_cost=1.0, complexity=2.0) == 1 / 768
+    >>> error_rate(n_arms=2, cost_ratio=1.0, complexity=2.0) == 1 / 768
     True
     """
     n_arms, _, complexity = _problem(n_arms, 1, complexity)
-    return 1 / decay_budget(n_arms, min_cost, complexity)
+    return 1 / decay_budget(n_arms, cost_ratio, complexity)
 
 
 def sharpened_error_rate(*, allocation: float, complexity: float) -> float:

@@ -8,7 +8,7 @@ from cobandit import _check
 from cobandit.theory.online import horizon
 
 
-def ratio_leading_constant(gap: float, *, min_cost: float) -> float:
+def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     r"""Coefficient of :math:`\log T_B` in `ratio_pull_bound` (ours, for the index of Ding et al.).
 
     .. math:: \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i} \Bigr)^2
@@ -17,7 +17,7 @@ def ratio_leading_constant(gap: float, *, min_cost: float) -> float:
     ----------
     gap : float
         Efficiency gap :math:`\Delta_i > 0`.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1].
 
     Returns
@@ -31,14 +31,14 @@ def ratio_leading_constant(gap: float, *, min_cost: float) -> float:
 
     Examples
     --------
-    >>> ratio_leading_constant(0.5, min_cost=1.0)  # (4.5 / 0.5)^2
+    >>> ratio_leading_constant(0.5, cost_ratio=1.0)  # (4.5 / 0.5)^2
     81.0
     """
-    gap, min_cost = _check.positive(gap, "gap"), _check.positive(min_cost, "min_cost", 1.0)
-    return ((2 + 2 / min_cost + gap) / (min_cost * gap)) ** 2
+    gap, cost_ratio = _check.positive(gap, "gap"), _check.positive(cost_ratio, "cost_ratio", 1.0)
+    return ((2 + 2 / cost_ratio + gap) / (cost_ratio * gap)) ** 2
 
 
-def ratio_pull_bound(gap: float, *, min_cost: float, budget: float) -> float:
+def ratio_pull_bound(gap: float, *, cost_ratio: float, budget: float) -> float:
     r"""Pulls of a suboptimal arm under the index of Ding et al. (2013), one objective (our derivation).
 
     Their index adds to the ratio of the means a bonus that goes with the radius
@@ -62,7 +62,7 @@ def ratio_pull_bound(gap: float, *, min_cost: float, budget: float) -> float:
     ----------
     gap : float
         Efficiency gap :math:`\Delta_i > 0`.
-    min_cost, budget : float
+    cost_ratio, budget : float
         lambda in (0, 1] and B > 0.
 
     Returns
@@ -76,9 +76,9 @@ def ratio_pull_bound(gap: float, *, min_cost: float, budget: float) -> float:
 
     Examples
     --------
-    >>> round(ratio_pull_bound(0.5, min_cost=1.0, budget=99), 3)  # 1 + floor(81 * log(100) = 373.02) + 22.421
+    >>> round(ratio_pull_bound(0.5, cost_ratio=1.0, budget=99), 3)  # 1 + floor(81 * log(100)) + 22.421
     396.421
     """
-    log_horizon = log(horizon(budget, min_cost))
-    leading = ratio_leading_constant(gap, min_cost=min_cost) * log_horizon
+    log_horizon = log(horizon(budget, cost_ratio))
+    leading = ratio_leading_constant(gap, cost_ratio=cost_ratio) * log_horizon
     return 1 + _check.floor(leading) + 4 * (1 + log_horizon)

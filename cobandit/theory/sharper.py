@@ -24,7 +24,7 @@ from cobandit.theory.online import horizon, index_constant
 
 
 def one_sided_failure_probability(
-    *, n_objectives: int, min_cost: float, budget: float, alpha: float = 2.0
+    *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
     r"""Bound :math:`2(D+1)\,T_B^{1-2\alpha}` on leaving the part of the event that one arm needs (ours).
 
@@ -32,7 +32,7 @@ def one_sided_failure_probability(
     ----------
     n_objectives : int
         D >= 1.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -47,16 +47,17 @@ def one_sided_failure_probability(
 
     Examples
     --------
-    >>> round(one_sided_failure_probability(n_objectives=2, min_cost=0.5, budget=4.5, alpha=2), 6)  # 6 / 10^3
+    >>> bound = one_sided_failure_probability(n_objectives=2, cost_ratio=0.5, budget=4.5, alpha=2)
+    >>> round(bound, 6)  # 6 / 10^3
     0.006
     """
     n_objectives = _check.count(n_objectives, "n_objectives", 1)
     exponent = 1 - 2 * _check.positive(alpha, "alpha")
-    return 2 * (n_objectives + 1) * float(horizon(budget, min_cost)) ** exponent
+    return 2 * (n_objectives + 1) * float(horizon(budget, cost_ratio)) ** exponent
 
 
 def lean_pull_bound(
-    gap: float, *, n_objectives: int, min_cost: float, budget: float, alpha: float = 2.0
+    gap: float, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
     r"""Theorem 1 without the slack in its last step (ours): a quarter of the leading term, and no K.
 
@@ -73,7 +74,7 @@ def lean_pull_bound(
         Efficiency gap :math:`\Delta_i > 0`.
     n_objectives : int
         D >= 1.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -87,12 +88,12 @@ def lean_pull_bound(
 
     Examples
     --------
-    >>> bound = lean_pull_bound(0.5, n_objectives=1, min_cost=1.0, budget=99)
+    >>> bound = lean_pull_bound(0.5, n_objectives=1, cost_ratio=1.0, budget=99)
     >>> round(bound, 4)  # 1 + floor(2357.8) + 4 / 100^2
     2358.0004
     """
-    ratio = index_constant(n_objectives, min_cost) / _check.positive(gap, "gap")
-    return _pulls(1 / ratio, n_objectives, min_cost, budget, alpha)
+    ratio = index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap")
+    return _pulls(1 / ratio, n_objectives, cost_ratio, budget, alpha)
 
 
 def instance_pull_bound(
@@ -101,7 +102,7 @@ def instance_pull_bound(
     best_efficiency: float,
     *,
     n_objectives: int,
-    min_cost: float,
+    cost_ratio: float,
     budget: float,
     alpha: float = 2.0,
 ) -> float:
@@ -130,7 +131,7 @@ def instance_pull_bound(
         :math:`\nu_{i^\star}` in (0, 1 / lambda].
     n_objectives : int
         D >= 1.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -144,7 +145,7 @@ def instance_pull_bound(
 
     Examples
     --------
-    >>> bound = instance_pull_bound(0.5, 1.0, 1.0, n_objectives=1, min_cost=1.0, budget=99)
+    >>> bound = instance_pull_bound(0.5, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99)
     >>> round(bound, 4)  # 1 + floor(4 * 2 * 2^2 * log(100) / 0.25 = 589.46) + 4 / 100^2
     590.0004
     """
@@ -154,10 +155,12 @@ def instance_pull_bound(
     if gap > _check.with_slack(best_efficiency):
         raise CobanditError(f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}")
     radius = mean_cost * gap / (2 * (n_objectives + best_efficiency))
-    return _pulls(radius, n_objectives, min_cost, budget, alpha)
+    return _pulls(radius, n_objectives, cost_ratio, budget, alpha)
 
 
-def threshold_radius(means: ArrayLike, mean_cost: float, best_efficiency: float, *, min_cost: float) -> float:
+def threshold_radius(
+    means: ArrayLike, mean_cost: float, best_efficiency: float, *, cost_ratio: float
+) -> float:
     r"""Smallest radius at which the event lets a suboptimal arm be selected (ours), not linearised.
 
     The root :math:`\beta` of
@@ -170,7 +173,7 @@ def threshold_radius(means: ArrayLike, mean_cost: float, best_efficiency: float,
     ----------
     means : array_like, shape (D,)
         :math:`\mu_i` in [0, 1].
-    mean_cost, best_efficiency, min_cost : float
+    mean_cost, best_efficiency, cost_ratio : float
         :math:`\mu_i^c`, :math:`\nu_{i^\star}` (larger than the arm's own efficiency) and lambda.
 
     Returns
@@ -187,18 +190,18 @@ def threshold_radius(means: ArrayLike, mean_cost: float, best_efficiency: float,
     --------
     The arm (mean 1/2, cost 1) against efficiency 1: 1/2 + 2 beta = 1 - 2 beta.
 
-    >>> round(threshold_radius([0.5], 1.0, 1.0, min_cost=1.0), 9)
+    >>> round(threshold_radius([0.5], 1.0, 1.0, cost_ratio=1.0), 9)
     0.125
     """
     means, mean_cost = _check.numbers(means, "means", 1), _check.positive(mean_cost, "mean_cost", 1.0)
     if not len(means) or means.min() < 0 or means.max() > 1:
         raise CobanditError(f"means is {means.tolist()}: mean rewards lie in [0, 1], at least one is needed")
-    min_cost = _check.positive(min_cost, "min_cost", 1.0)
-    best_efficiency = _check.positive(best_efficiency, "best_efficiency", 1 / min_cost * (1 + _check.SLACK))
+    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    best_efficiency = _check.positive(best_efficiency, "best_efficiency", 1 / cost_ratio * (1 + _check.SLACK))
 
     def reach(radius: float) -> float:
         largest = np.minimum(1.0, means + 2 * radius).prod()
-        return float(largest / max(min_cost / 2, mean_cost - 2 * radius))
+        return float(largest / max(cost_ratio / 2, mean_cost - 2 * radius))
 
     if reach(0.0) >= best_efficiency:
         raise CobanditError("the arm is as efficient as the best: it has no threshold")
@@ -214,7 +217,7 @@ def threshold_pull_bound(
     mean_cost: float,
     best_efficiency: float,
     *,
-    min_cost: float,
+    cost_ratio: float,
     budget: float,
     alpha: float = 2.0,
 ) -> float:
@@ -232,7 +235,7 @@ def threshold_pull_bound(
     ----------
     means : array_like, shape (D,)
         :math:`\mu_i`.
-    mean_cost, best_efficiency, min_cost : float
+    mean_cost, best_efficiency, cost_ratio : float
         :math:`\mu_i^c`, :math:`\nu_{i^\star}` and lambda.
     budget, alpha : float
         B and alpha.
@@ -248,12 +251,12 @@ def threshold_pull_bound(
 
     Examples
     --------
-    >>> bound = threshold_pull_bound([0.5], 1.0, 1.0, min_cost=1.0, budget=99)
+    >>> bound = threshold_pull_bound([0.5], 1.0, 1.0, cost_ratio=1.0, budget=99)
     >>> round(bound, 4)  # 1 + floor(589.46) + 4 / 100^2
     590.0004
     """
-    radius = threshold_radius(means, mean_cost, best_efficiency, min_cost=min_cost)
-    return _pulls(radius, np.size(means), min_cost, budget, alpha)
+    radius = threshold_radius(means, mean_cost, best_efficiency, cost_ratio=cost_ratio)
+    return _pulls(radius, np.size(means), cost_ratio, budget, alpha)
 
 
 def informative_budget(bound: Callable[[float], float], cost: float) -> float:
@@ -291,11 +294,11 @@ def informative_budget(bound: Callable[[float], float], cost: float) -> float:
     return high
 
 
-def _pulls(radius: float, n_objectives: int, min_cost: float, budget: float, alpha: float) -> float:
+def _pulls(radius: float, n_objectives: int, cost_ratio: float, budget: float, alpha: float) -> float:
     """Pulls after which the radius is below ``radius``, one more, and what failures add."""
-    pulls = horizon(budget, min_cost)
+    pulls = horizon(budget, cost_ratio)
     failure = one_sided_failure_probability(
-        n_objectives=n_objectives, min_cost=min_cost, budget=budget, alpha=alpha
+        n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )
     if radius < 1e-150:
         raise CobanditError(

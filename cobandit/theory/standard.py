@@ -10,7 +10,7 @@ from cobandit.theory.online import costs_within, gaps_of
 from cobandit.theory.sharper import instance_pull_bound
 
 
-def counted_cost_bounds(budget: float, min_cost: float) -> tuple[float, float]:
+def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]:
     r"""Where :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` lies: above B - 1, at most B + 1 - lambda (ours).
 
     Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
@@ -19,7 +19,7 @@ def counted_cost_bounds(budget: float, min_cost: float) -> tuple[float, float]:
 
     Parameters
     ----------
-    budget, min_cost : float
+    budget, cost_ratio : float
         B > 0 and lambda in (0, 1].
 
     Returns
@@ -38,10 +38,10 @@ def counted_cost_bounds(budget: float, min_cost: float) -> tuple[float, float]:
     (8.0, 9.5)
     """
     budget = _check.positive(budget, "budget")
-    return budget - 1, budget + 1 - _check.positive(min_cost, "min_cost", 1.0)
+    return budget - 1, budget + 1 - _check.positive(cost_ratio, "cost_ratio", 1.0)
 
 
-def completed_utility_bound(best_efficiency: float, budget: float, min_cost: float) -> float:
+def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: float) -> float:
     r"""Lemma 1 for pulls completed within the budget (ours): :math:`\nu_{i^\star} (B + 1 - \lambda)`.
 
     As :math:`H_i \le \nu_{i^\star} \mu_i^c`, this is the upper end of `counted_cost_bounds`.
@@ -50,7 +50,7 @@ def completed_utility_bound(best_efficiency: float, budget: float, min_cost: flo
     ----------
     best_efficiency : float
         :math:`\nu_{i^\star} \ge 0`.
-    budget, min_cost : float
+    budget, cost_ratio : float
         B > 0 and lambda in (0, 1].
 
     Returns
@@ -67,7 +67,9 @@ def completed_utility_bound(best_efficiency: float, budget: float, min_cost: flo
     >>> completed_utility_bound(0.5, 9, 0.5)
     4.75
     """
-    return _check.non_negative(best_efficiency, "best_efficiency") * counted_cost_bounds(budget, min_cost)[1]
+    return (
+        _check.non_negative(best_efficiency, "best_efficiency") * counted_cost_bounds(budget, cost_ratio)[1]
+    )
 
 
 def end_of_run(
@@ -115,7 +117,7 @@ def instance_standard_regret_bound(
     best_efficiency: float,
     *,
     n_objectives: int,
-    min_cost: float,
+    cost_ratio: float,
     budget: float,
     alpha: float = 2.0,
 ) -> float:
@@ -138,7 +140,7 @@ def instance_standard_regret_bound(
         :math:`\nu_{i^\star}`.
     n_objectives : int
         D >= 1.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -154,17 +156,17 @@ def instance_standard_regret_bound(
     Examples
     --------
     >>> bound = instance_standard_regret_bound(
-    ...     [0.0, 0.5], [1.0, 1.0], 1.0, n_objectives=1, min_cost=1.0, budget=99
+    ...     [0.0, 0.5], [1.0, 1.0], 1.0, n_objectives=1, cost_ratio=1.0, budget=99
     ... )
     >>> round(bound, 4)  # 1 + 0.5 * 590.0004
     296.0002
     """
-    gaps, min_cost = gaps_of(gaps), _check.positive(min_cost, "min_cost", 1.0)
-    mean_costs = costs_within(mean_costs, min_cost, len(gaps))
-    how = {"n_objectives": n_objectives, "min_cost": min_cost, "budget": budget, "alpha": alpha}
+    gaps, cost_ratio = gaps_of(gaps), _check.positive(cost_ratio, "cost_ratio", 1.0)
+    mean_costs = costs_within(mean_costs, cost_ratio, len(gaps))
+    how = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
     wasted = sum(
         cost * gap * instance_pull_bound(gap, cost, best_efficiency, **how)  # type: ignore[arg-type]
         for gap, cost in zip(gaps, mean_costs, strict=True)
         if gap > 0
     )
-    return float((2 - min_cost) * best_efficiency + wasted)
+    return float((2 - cost_ratio) * best_efficiency + wasted)

@@ -196,7 +196,7 @@ def test_the_sharpened_bound(target):
     budget = scale * (1 / 32 + log(24 / target))
     how = {"n_arms": 3, "n_objectives": 2, "complexity": problem.complexity}
     assert theory.sharpened_error_bound(budget, allocation=L, **how) == pytest.approx(target)
-    assert theory.identification_error_bound(budget, min_cost=0.2, **how) > 1
+    assert theory.identification_error_bound(budget, cost_ratio=0.2, **how) > 1
     measured = identification_error.errors_by_budget(problem, [budget], 1000)
     assert measured["errors"][0] <= stats.binom.isf(1e-6, 1000, target)
 
@@ -246,7 +246,7 @@ def test_the_abstract_leaves_out_a_constant_that_matters():
     assert ratios[0] > 1 and ratios[1] > 10 * ratios[0] and ratios[2] > 1000 * ratios[1]
 
 
-HOW = {"n_arms": 3, "n_objectives": 2, "min_cost": 0.5, "complexity": 4.0}
+HOW = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5, "complexity": 4.0}
 SHARP = {"n_arms": 3, "n_objectives": 2, "allocation": 2.0, "complexity": 4.0, "budget": 9.0}
 
 

@@ -39,7 +39,7 @@ def runs(arms):
 def test_designed_arms_have_the_means_asked_for(arms):
     assert arms.problem.means == pytest.approx(np.array(MEANS))
     assert arms.problem.costs == pytest.approx(COSTS)
-    assert arms.min_cost == pytest.approx(0.375)
+    assert arms.cost_ratio == pytest.approx(0.375)
     assert set(np.unique(arms.rows[:, 1:])) == {0.0, 1.0}
 
 
@@ -47,7 +47,7 @@ def test_arms_of_a_table_are_its_evaluation_split():
     table = cb.load("synthetic-24")
     arms = known.arms_of(table)
     assert arms.problem.means == pytest.approx(table.problem.means)
-    assert arms.rows[:, 0].max() == 1 and arms.rows[:, 0].min() == arms.min_cost
+    assert arms.rows[:, 0].max() == 1 and arms.rows[:, 0].min() == arms.cost_ratio
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_arms_of_a_table_are_its_evaluation_split():
         ({"means": [[1.25], [0.5]]}, "multiples"),
         ({"grain": 5}, "even grain"),
         ({"spread": 0.5, "costs": [0.9, 0.5]}, "must lie in"),
-        ({"min_cost": 0.6}, "must lie in"),
+        ({"cost_ratio": 0.6}, "must lie in"),
     ],
 )
 def test_designed_arms_refuse(change, message):
@@ -75,7 +75,9 @@ def test_runs_make_the_pulls_of_the_readable_class(arms):
     seen = pulls.run_cohv(arms, budget, 5, alpha=0.3, seed=7)
     for r, child in enumerate(np.random.SeedSequence(7).spawn(5)):
         rng = np.random.default_rng(child)
-        policy = cb.CoHVUCB(3, 2, budget, (arms.min_cost, 1.0), alpha=0.3, expected_costs=[arms.min_cost] * 3)
+        policy = cb.CoHVUCB(
+            3, 2, budget, (arms.cost_ratio, 1.0), alpha=0.3, expected_costs=[arms.cost_ratio] * 3
+        )
         counted, spent = np.zeros(3, dtype=int), 0.0
         while (arm := policy.ask()) is not None:
             first, last = arms.offsets[arm], arms.offsets[arm + 1]
@@ -89,7 +91,7 @@ def test_runs_make_the_pulls_of_the_readable_class(arms):
             assert (seen.pulls[r] == counted).all()
             assert seen.spent[r] == pytest.approx(spent)
         else:  # the class stops where not even lambda fits, before the pull that crosses
-            assert budget - policy.spent < arms.min_cost
+            assert budget - policy.spent < arms.cost_ratio
             assert (seen.pulls[r] == counted).all()
 
 
@@ -199,11 +201,11 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
     """Not in the mean but run by run, and where a run off the event breaks one, so that it can be broken."""
     problem, broken = arms.problem, 0
     for alpha, seen in runs.items():
-        T = theory.horizon(400.0, arms.min_cost)
+        T = theory.horizon(400.0, arms.cost_ratio)
         failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
         on = seen.on_needed_event(problem.best_arm)
         for i in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
-            bounds = compare.pull_bounds(problem, i, min_cost=arms.min_cost, budget=400.0, alpha=alpha)
+            bounds = compare.pull_bounds(problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha)
             for name in ("lean", "instance", "threshold"):
                 most = bounds[name] - failures + 1e-6
                 assert (seen.pulls[on[:, i], i] <= most).all()
@@ -226,7 +228,7 @@ def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
     gap = best - efficiency
     if gap < 1e-3:
         return
-    how = {"min_cost": lam, "budget": 1e5, "alpha": alpha}
+    how = {"cost_ratio": lam, "budget": 1e5, "alpha": alpha}
     tight = theory.threshold_pull_bound(means, mean_cost, best, **how)
     linear = theory.instance_pull_bound(gap, mean_cost, best, n_objectives=D, **how)
     lean = theory.lean_pull_bound(gap, n_objectives=D, **how)
@@ -241,13 +243,13 @@ def test_the_threshold_radius_solves_its_equation(mean, mean_cost, gap):
     lam, best = 0.1, mean / mean_cost + gap
     if best > 1 / lam:
         return
-    radius = theory.threshold_radius([mean, mean], mean_cost, best, min_cost=lam) if mean * mean else 1.0
+    radius = theory.threshold_radius([mean, mean], mean_cost, best, cost_ratio=lam) if mean * mean else 1.0
     at = min(1, mean + 2 * radius) ** 2 / max(lam / 2, mean_cost - 2 * radius)
     assert at == pytest.approx(best, rel=1e-6)
 
 
 def test_bounds_by_hand():
-    how = {"n_objectives": 1, "min_cost": 1.0, "budget": 99}
+    how = {"n_objectives": 1, "cost_ratio": 1.0, "budget": 99}
     assert theory.one_sided_failure_probability(**how, alpha=2) == pytest.approx(4 / 100**3)
     # alpha C^2 log T / gap^2 = 2 * 64 * 4.60517 / 0.25 = 2357.85
     assert theory.lean_pull_bound(0.5, **how) == pytest.approx(2358 + 4 / 100**2)
@@ -261,15 +263,18 @@ def test_bounds_by_hand():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theory.instance_pull_bound(2.0, 0.5, 1.0, n_objectives=1, min_cost=0.5, budget=9), "larger"),
         (
-            lambda: theory.instance_pull_bound(0.5, 2.0, 1.0, n_objectives=1, min_cost=0.5, budget=9),
+            lambda: theory.instance_pull_bound(2.0, 0.5, 1.0, n_objectives=1, cost_ratio=0.5, budget=9),
+            "larger",
+        ),
+        (
+            lambda: theory.instance_pull_bound(0.5, 2.0, 1.0, n_objectives=1, cost_ratio=0.5, budget=9),
             "mean_cost",
         ),
-        (lambda: theory.threshold_radius([0.5], 0.5, 1.0, min_cost=0.5), "as efficient"),
-        (lambda: theory.threshold_radius([1.5], 0.5, 1.0, min_cost=0.5), "lie in"),
-        (lambda: theory.threshold_radius([0.5], 0.5, 3.0, min_cost=0.5), "best_efficiency"),
-        (lambda: theory.lean_pull_bound(0.0, n_objectives=1, min_cost=0.5, budget=9), "gap"),
+        (lambda: theory.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5), "as efficient"),
+        (lambda: theory.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "lie in"),
+        (lambda: theory.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5), "best_efficiency"),
+        (lambda: theory.lean_pull_bound(0.0, n_objectives=1, cost_ratio=0.5, budget=9), "gap"),
     ],
 )
 def test_bounds_refuse(call, message):
@@ -279,7 +284,7 @@ def test_bounds_refuse(call, message):
 
 def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
     def bound(budget):
-        return theory.lean_pull_bound(0.5, n_objectives=1, min_cost=0.5, budget=budget)
+        return theory.lean_pull_bound(0.5, n_objectives=1, cost_ratio=0.5, budget=budget)
 
     at = theory.informative_budget(bound, 0.5)
     assert bound(at * 1.001) < at * 1.001 / 0.5 and bound(at * 0.999) > at * 0.999 / 0.5
@@ -293,7 +298,7 @@ def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
         assert row["simulated"] == runs.pulls[:, row["arm"]].mean()
         assert row["low"] <= row["simulated"] <= row["high"]
         bounds = compare.pull_bounds(
-            arms.problem, row["arm"], min_cost=arms.min_cost, budget=100.0, alpha=0.5
+            arms.problem, row["arm"], cost_ratio=arms.cost_ratio, budget=100.0, alpha=0.5
         )
         assert {name: row[name] for name in compare.BOUNDS} == bounds
 
@@ -302,7 +307,7 @@ def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
 def test_two_arms_have_the_gap_asked_for(D, lam, gap):
     arms = known.two_arms(D, lam, gap)
     assert arms.problem.efficiency_gaps == pytest.approx([0, gap], abs=0.003)
-    assert arms.min_cost == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
+    assert arms.cost_ratio == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
 
 
 @pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (2, 0.5, 0.25)])
@@ -340,7 +345,7 @@ def pulls_by_bonus(lam, rewards, costs, budget, rng):
 def test_the_bound_for_a_bonus_on_the_ratio_holds():
     """In three runs no count passes the bound, and none is below a tenth of it."""
     lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
-    bound = theory.ratio_pull_bound(0.8, min_cost=lam, budget=budget)
+    bound = theory.ratio_pull_bound(0.8, cost_ratio=lam, budget=budget)
     rng = np.random.default_rng(0)
     counts = [pulls_by_bonus(lam, rewards, costs, budget, rng)[1] for _ in range(3)]
     assert bound / 10 < min(counts) <= max(counts) <= bound < budget / lam

@@ -21,10 +21,13 @@ pytest.importorskip("fcntl")
 COSTS = [0.25, 1.0, 0.5]
 MAKERS = {
     "CoHVUCB": lambda: cb.CoHVUCB(3, 2, 4, (0.2, 1.0), reward_scale=0.1, expected_costs=COSTS),
+    "CoHVUCBV": lambda: cb.CoHVUCBV(3, 2, 4, (0.2, 1.0), alpha=0.1, selection="all"),
     "HVUCB": lambda: cb.HVUCB(3, 2, 4, (0.2, 1.0), n_init=2),
     "AccuracyCostUCB": lambda: cb.AccuracyCostUCB(3, 2, 4, (0.2, 1.0), objective=1, alpha=1.5),
     "UniformAllocation": lambda: cb.UniformAllocation(3, 2, 4, (0.2, 1.0)),
     "CoPSI": lambda: cb.CoPSI(COSTS, 9, 2, min_cost=0.2),
+    "CoPSIExact": lambda: cb.CoPSIExact(COSTS, 9, 2),
+    "CoPSIAdaptive": lambda: cb.CoPSIAdaptive(COSTS, 9, 2),
     "PSISR": lambda: cb.PSISR(COSTS, 8, 2, rounds="mean"),
     "UniformIdentification": lambda: cb.UniformIdentification(COSTS, 6, 2),
 }
@@ -114,7 +117,6 @@ def test_lines_say_what_happened(path):
             "budget": 9.0,
             "n_objectives": 2,
             "min_cost": 0.2,
-            "normaliser": "paper",
         },
     }
     assert ask == {"ask": 0}

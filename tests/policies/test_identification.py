@@ -16,8 +16,8 @@ from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 
 METHODS = {
     "CoPSI": cb.CoPSI,
-    "CoPSI-exact": lambda *a, **k: cb.CoPSI(*a, normaliser="exact", **k),
-    "CoPSI-adaptive": lambda *a, **k: cb.CoPSI(*a, normaliser="adaptive", **k),
+    "CoPSIExact": cb.CoPSIExact,
+    "CoPSIAdaptive": cb.CoPSIAdaptive,
     "PSISR": cb.PSISR,
     "PSISR-max": lambda *a, **k: cb.PSISR(*a, rounds="max", **k),
     "PSISR-mean": lambda *a, **k: cb.PSISR(*a, rounds="mean", **k),
@@ -82,8 +82,11 @@ def test_copsi_keeps_its_budget_under_any_feedback(given_problem, factor, seed):
 
 
 def test_a_smaller_lambda_allocates_less():
-    """A5: lambda may be any lower bound; L_{3, 1/8} = 1 + 8/9 + 4/5."""
+    """A5: lambda may be any lower bound, given as a cost; L_{3, 1/8} = 1 + 8/9 + 4/5."""
     finder = cb.CoPSI([1, 4, 1], 40, 2, min_cost=0.5)
+    assert (finder.min_cost, finder.cost_ratio) == (0.5, 1 / 8)
+    assert cb.CoPSI([2, 8], 60, 1).cost_ratio == cb.CoPSI([2, 8], 60, 1, min_cost=2).cost_ratio == 0.25
+    assert cb.CoPSI([0.3, 0.3], 9, 1, min_cost=0.1 * 3).cost_ratio == 1  # more than 0.3, by rounding
     assert finder.allocation_constant == pytest.approx(1 + 8 / 9 + 4 / 5)
     run(finder, noise_free(np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]), [1, 4, 1]))
     assert [phase.target for phase in finder.phases] == [2, 7]  # 40 / (2.689 * 6), 40 / (2.689 * 2)
@@ -92,6 +95,14 @@ def test_a_smaller_lambda_allocates_less():
 def psi_sr_targets(n_rounds, K):
     log_bar = 0.5 + math.fsum(1 / i for i in range(2, K + 1))
     return [math.ceil((n_rounds - K) / (log_bar * (K + 1 - k)) - 1e-9) for k in range(1, K)]
+
+
+def test_targets_forgive_rounding_and_no_more():
+    """L_{2, 1} C = 3: a budget of 12 holds four pulls of each, a ten-millionth less does not."""
+    for short, target in ((1e-10, 4), (1e-7, 3)):
+        finder = cb.CoPSI([1, 1], 12 * (1 - short), 1)
+        run(finder, noise_free(forced((0, 1)), [1, 1]))
+        assert finder.phases[0].target == target
 
 
 def spends(n_rounds, costs):
@@ -220,8 +231,8 @@ def test_smallest_budgets_are_those_of_the_design():
     assert smallest == pytest.approx(
         {
             "CoPSI": 37 / 15 * 6,
-            "CoPSI-exact": 10,
-            "CoPSI-adaptive": 10,
+            "CoPSIExact": 10,
+            "CoPSIAdaptive": 10,
             "PSISR": 6,
             "PSISR-max": 16,
             "PSISR-mean": 8,
@@ -382,11 +393,6 @@ BAD = {
 def test_invalid_arguments(method, bad):
     with pytest.raises(CobanditError):
         method(**GOOD | bad)
-
-
-def test_invalid_normaliser():
-    with pytest.raises(CobanditError, match="Did you mean 'adaptive'"):
-        cb.CoPSI([1, 1], 10, 1, normaliser="adaptiv")
 
 
 def test_invalid_rounds():

@@ -1,5 +1,6 @@
 """Online policies: budget, affordability, protocol, symmetry, and an independent scalar twin."""
 
+import inspect
 import warnings
 from math import ceil, log, sqrt
 
@@ -13,7 +14,7 @@ from support.strategies import problems
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 
-POLICIES = [cb.CoHVUCB, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation]
+POLICIES = [cb.CoHVUCB, cb.CoHVUCBV, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation]
 every_policy = pytest.mark.parametrize("policy_class", POLICIES)
 SMALL_RADII = {"reward_scale": 0.05, "cost_scale": 0.05}
 
@@ -96,6 +97,12 @@ def test_a_budget_of_whole_rounds_loses_no_pull_to_rounding():
     for rounds in range(1, 40):
         policy = cb.UniformAllocation(3, 1, rounds * 3 * 0.1, (0.1, 0.1))
         assert len(run(policy, noise_free(np.full((3, 1), 0.5), [0.1] * 3))) == 3 * rounds
+
+
+@pytest.mark.parametrize(("short", "pulls"), [(1e-10, 12), (1e-7, 11)])
+def test_a_budget_that_is_short_by_more_than_rounding_loses_a_pull(short, pulls):
+    policy = cb.UniformAllocation(3, 1, 12 * (1 - short), (1, 1))
+    assert len(run(policy, noise_free(np.full((3, 1), 0.5), np.ones(3)))) == pulls
 
 
 # ----------------------------------------------------------------------------- affordability
@@ -196,7 +203,9 @@ def test_index_formulas(policy_class, index):
     lower = np.maximum(1 / 8, costs - 0.2 * beta)
     assert policy.radius == pytest.approx(beta, rel=1e-12)
     assert policy.optimistic_rewards == pytest.approx(upper, rel=1e-12)
-    assert policy.optimistic_costs == pytest.approx(lower, rel=1e-12)
+    assert policy.normalised_optimistic_costs == pytest.approx(lower, rel=1e-12)
+    assert policy.cost_ratio == 0.25
+    assert policy.mean_costs == pytest.approx(8 * costs) == policy.expected_costs  # in the user's unit
     assert policy.index() == pytest.approx(index(upper, lower), rel=1e-12)
 
 
@@ -276,6 +285,98 @@ def test_a_crossing_pull_is_charged_and_ends_the_run():
     assert (policy.spent, policy.ask(), policy.pulls.tolist()) == (3.5, None, [1, 1])
 
 
+# ----------------------------------------------------------------------------- Algorithm 1 as printed
+
+
+def algorithm_1(rewards, costs, budget, lam, alpha):
+    """Algorithm 1 line by line, written on its own: the arms pulled; arrays as in `scalar_ucb`."""
+    K, T = len(costs), ceil(budget / lam) + 1
+    n, c = [0] * K, [0.0] * K
+    r = [[0.0] * len(rewards[0][0]) for _ in range(K)]
+    spent, arms = 0.0, []
+
+    def pull(i):
+        nonlocal spent
+        r[i] = [total + x for total, x in zip(r[i], rewards[i][n[i]], strict=True)]
+        c[i], spent, n[i] = c[i] + costs[i][n[i]], spent + costs[i][n[i]], n[i] + 1
+        arms.append(i)
+
+    for i in range(K):
+        pull(i)
+    while spent <= budget:
+        index = []
+        for i in range(K):
+            beta = sqrt(alpha * log(T) / n[i])
+            optimistic = [min(1, total / n[i] + beta) for total in r[i]]
+            index.append(np.prod(optimistic) / max(lam / 2, c[i] / n[i] - beta))
+        pull(index.index(max(index)))
+    return arms
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_selection_among_all_arms_is_algorithm_1(seed):
+    rng = np.random.default_rng(seed)
+    K, D, lam = int(rng.integers(2, 7)), int(rng.integers(1, 4)), float(rng.uniform(0.05, 0.5))
+    budget, alpha = float(rng.uniform(K, 40 * K)), 10 ** rng.uniform(-3, 0.5)
+    length = ceil(budget / lam) + 2
+    rewards, costs = rng.beta(2, 2, (K, length, D)), rng.uniform(lam, 1, (K, length))
+    policy = cb.CoHVUCB(K, D, budget, (lam, 1.0), alpha=alpha, selection="all")
+    arms = run(policy, lambda arm: (rewards[arm, policy.pulls[arm]], costs[arm, policy.pulls[arm]]))
+    assert arms == algorithm_1(rewards.tolist(), costs.tolist(), budget, lam, alpha)
+    assert budget < policy.spent <= budget + costs.max()  # the last pull crosses, is charged, and ends it
+    assert policy.ask() is None and not policy.eligible.any()
+
+
+@every_policy
+@settings(max_examples=20)
+@given(problems(max_arms=6), st.floats(1, 12))
+def test_selection_among_all_arms_goes_on_where_feasible_selection_stops(policy_class, given_problem, rho):
+    """With known costs: one pull more at least, since what is left pays for no arm."""
+    means, costs = given_problem
+    how = {"expected_costs": costs, **SMALL_RADII}
+    policies = [
+        policy_class(*means.shape, rho * costs.sum(), (costs.min(), costs.max()), selection=which, **how)
+        for which in ("feasible", "all")
+    ]
+    feasible, everything = (run(policy, noise_free(means, costs)) for policy in policies)
+    assert policies[0].spent <= slack(rho * costs.sum()) < policies[1].spent
+    left = policies[1].budget - np.cumsum(costs[everything])
+    same = int((left >= costs.max()).sum())  # while everything is affordable, the two make the same pulls
+    assert everything[: same + 1] == feasible[: same + 1]
+
+
+# ----------------------------------------------------------------------------- recommendation
+
+
+@every_policy
+def test_the_most_efficient_arm_so_far_is_recommended(policy_class):
+    policy = policy_class(3, 2, 100, (2.0, 8.0))
+    assert policy.recommend() is None
+    policy.tell(policy.ask(), [0.5, 0.0], 2.0)
+    first = policy.recommend()
+    assert (first.arm, first.pulls, first.efficiency) == (0, 1, 0.0)  # the only one that was pulled
+    policy.tell(policy.ask(), [0.75, 0.5], 8.0)
+    policy.tell(policy.ask(), [0.75, 0.25], 4.0)
+    best = policy.recommend()  # arms 1 and 2 tie at 0.046875
+    assert (best.arm, best.pulls, best.mean_cost, best.efficiency) == (1, 1, 8.0, 0.375 / 8)
+    assert best.mean_rewards.tolist() == [0.75, 0.5]
+
+
+@settings(max_examples=30)
+@given(problems(max_arms=6), st.floats(2, 12), st.floats(0.01, 100))
+def test_without_noise_the_best_arm_is_recommended(given_problem, rho, unit):
+    means, costs = given_problem
+    costs = costs * unit
+    policy = cb.UniformAllocation(*means.shape, rho * costs.sum(), (costs.min(), costs.max()))
+    run(policy, noise_free(means, costs))
+    best, problem = policy.recommend(), cb.Problem(means, costs)
+    assert best.efficiency == pytest.approx(problem.efficiency.max(), rel=1e-9)
+    assert problem.efficiency[best.arm] == pytest.approx(problem.efficiency.max(), rel=1e-9)
+    assert best.pulls == policy.pulls[best.arm]
+
+
+# ----------------------------------------------------------------------------- arguments
+
 GOOD = {"n_arms": 3, "n_objectives": 2, "budget": 10.0, "cost_range": (0.5, 2.0)}
 NAN, INF = float("nan"), float("inf")
 BAD = {
@@ -287,6 +388,7 @@ BAD = {
     "reward_scale": [-0.1, NAN, INF],
     "cost_scale": [-0.1, NAN, INF],
     "n_init": [0, -1, 1.5],
+    "selection": ["", "printed", None],
     "expected_costs": [(1, 1), (1, 1, 0), (1, 1, NAN), (1, 1, 3), (0.1, 1, 1), 1.0],
 }
 
@@ -296,6 +398,25 @@ BAD = {
 def test_invalid_arguments(policy_class, bad):
     with pytest.raises(CobanditError):
         policy_class(**GOOD | bad)
+
+
+def test_signatures_list_what_is_passed_on():
+    """Options and `spec` read them: the parent's arguments first, and each once."""
+    parents = list(inspect.signature(cb.CoHVUCB).parameters)
+    assert parents[:4] == ["n_arms", "n_objectives", "budget", "cost_range"] and "selection" in parents
+    assert list(inspect.signature(cb.CoHVUCBV).parameters) == parents
+    assert sorted(inspect.signature(cb.AccuracyCostUCB).parameters) == sorted([*parents, "objective"])
+
+    class Impatient(cb.AccuracyCostUCB):
+        def __init__(self, patience, *, n_init=2, **options):
+            super().__init__(n_init=n_init, **options)
+            self.patience = patience
+
+    parameters = inspect.signature(Impatient).parameters
+    assert sorted(parameters) == sorted([*parents, "objective", "patience"])
+    assert next(iter(parameters)) == "patience" and parameters["n_init"].default == 2
+    options = Impatient(3, **GOOD).options
+    assert options["patience"] == 3 and Impatient(**options).options == options
 
 
 @pytest.mark.parametrize("objective", [-1, 2, 0.5, "accuracy"])

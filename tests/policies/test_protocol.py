@@ -12,9 +12,6 @@ from cobandit.replay import kernels
 
 METHODS = [
     *(cb.spec(name) for name in (*kernels.ONLINE, *kernels.IDENTIFICATION)),
-    cb.spec("CoHVUCB", bound="bernstein"),
-    cb.spec("CoPSI", normaliser="exact"),
-    cb.spec("CoPSI", normaliser="adaptive"),
     cb.spec("PSISR", rounds="max"),
     cb.spec("PSISR", rounds="mean"),
 ]

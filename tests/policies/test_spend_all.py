@@ -22,7 +22,7 @@ def floor(x):
 
 
 def adaptive(costs, budget, n_objectives=1):
-    return cb.CoPSI(costs, budget, n_objectives, normaliser="adaptive")
+    return cb.CoPSIAdaptive(costs, budget, n_objectives)
 
 
 def leaving(order):
@@ -104,12 +104,12 @@ def test_no_step_of_the_proof_fails_in_forced_orders():
     assert (dearest["growth"] < trials["growth"].median()).mean() > 0.5  # this order leaves no more to gain
 
 
-@pytest.mark.parametrize("normaliser", ["exact", "adaptive"])
-def test_smallest_budget(normaliser):
+@pytest.mark.parametrize("policy_class", [cb.CoPSIExact, cb.CoPSIAdaptive])
+def test_smallest_budget(policy_class):
     """One pull of each arm in the first phase; the paper's constant, 37/15 * 6 = 14.8, asks for more."""
     for budget, works in ((10.0, True), (9.99, False)):
         try:
-            finder = cb.CoPSI([1, 4, 1], budget, 1, normaliser=normaliser)
+            finder = policy_class([1, 4, 1], budget, 1)
         except BudgetError as error:
             assert not works and error.smallest == pytest.approx(10.0) and "1.66667" in str(error)
         else:
@@ -121,7 +121,7 @@ def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
     costs = np.array([1.0, 4.0, 1.0, 0.25])
     rewards = leaving((2, 1, 0, 3))
     gain = allocation_constant(4, 1 / 16) / exact_allocation_constant(costs)
-    exact, paper = cb.CoPSI(costs, 200.0, 1, normaliser="exact"), cb.CoPSI(costs, 200.0 * gain, 1)
+    exact, paper = cb.CoPSIExact(costs, 200.0, 1), cb.CoPSI(costs, 200.0 * gain, 1)
     assert run(exact, noise_free(rewards, costs)) == run(paper, noise_free(rewards, costs))
     assert gain > 1.2 and exact.spent <= 200
 
@@ -164,26 +164,26 @@ def test_cheaper_charges_are_spent_on_more_pulls():
     assert pulls[0.5] > pulls[1.0]
 
 
-def test_replayed_by_its_option(synthetic):
+def test_each_rule_spends_more_than_the_one_before(synthetic):
     how = {"rho": [30, 200], "replications": 40}
-    methods = [cb.spec("CoPSI", normaliser=which) for which in ("paper", "exact", "adaptive")]
+    methods = ["CoPSI", "CoPSIExact", "CoPSIAdaptive"]
     for costs in ("declared", "realised"):
         runs = cb.replay_identification(synthetic, methods, costs=costs, **how)
-        used = (runs["spent"] / runs["budget"]).groupby(runs["options"]).agg(["min", "max"])
+        used = (runs["spent"] / runs["budget"]).groupby(runs["method"]).agg(["min", "max"])
         assert (used["max"] <= 1 + 1e-9).all()
-        assert used.loc["normaliser=paper", "max"] < used.loc["normaliser=exact", "max"] < 1
+        assert used.loc["CoPSI", "max"] < used.loc["CoPSIExact", "max"] < 1
         least = 1 - np.sort(synthetic.costs)[-2:].sum() / (30 * synthetic.costs.sum())
-        assert used.loc["normaliser=adaptive", "min"] > (least if costs == "declared" else 0.95)
+        assert used.loc["CoPSIAdaptive", "min"] > (least if costs == "declared" else 0.95)
 
 
 def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
     """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
-    methods = ["CoPSI", cb.spec("CoPSI", normaliser="adaptive"), "UniformIdentification"]
+    methods = ["CoPSI", "CoPSIAdaptive", "UniformIdentification"]
     small, large = (spend_all.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0) for rho in (30, 3000))
     assert len(small) == len(methods) * 2 * 3 and not small.isna().to_numpy().any()
     assert small["error"].mean() > 0.05 and large["error"].mean() < 0.01
     assert small["f1"].mean() < large["f1"].mean() and large["f1"].max() == 1
-    used = large.groupby(["method", "options"])["used"].agg(["min", "max"])
-    assert (used["max"] <= 1 + 1e-9).all() and used.loc["CoPSI", "normaliser=adaptive"]["min"] > 0.999
+    used = large.groupby("method")["used"].agg(["min", "max"])
+    assert (used["max"] <= 1 + 1e-9).all() and used.loc["CoPSIAdaptive", "min"] > 0.999
     equal = small[small["method"] == "UniformIdentification"].pivot(index="problem", columns="ratio")
     assert (equal["error", 1] == equal["error", 100]).all()  # costs do not matter to it

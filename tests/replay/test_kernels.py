@@ -46,8 +46,8 @@ def test_identical_arms(method, n_objectives):
             check(method, table, factor, charge)
 
 
-@pytest.mark.parametrize("normaliser", ["exact", "adaptive"])
-def test_normalisers_on_unusual_sizes(normaliser, synthetic):
+@pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
+def test_allocation_constants_on_unusual_sizes(method, synthetic):
     """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
     rng = np.random.default_rng(8)
     wide = [
@@ -56,10 +56,9 @@ def test_normalisers_on_unusual_sizes(normaliser, synthetic):
     ]
     ties = [[[0.1, 0.5, 0.5]] * 2] * 7
     tables = [ragged_table(rng, 2, 1), ragged_table(rng, 130, 3), table_of(wide), table_of(ties), synthetic]
-    method = cb.spec("CoPSI", normaliser=normaliser)
     for table in tables:
         for factor in (1, 1.5, 7):
-            for charge in charges("CoPSI"):
+            for charge in charges(method):
                 check(method, table, factor, charge)
 
 

@@ -364,11 +364,11 @@ def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
 def test_class_without_a_kernel_has_a_look_of_its_own_and_leaves_the_others_theirs():
     from cobandit import figures
 
-    known = [("CoHVUCB", ""), ("CoPSI", ""), ("CoPSI", "normaliser=adaptive")]
+    known = ["CoHVUCB", "CoPSI", "CoPSIAdaptive"]
     cb.spec(OwnCoHV)
-    before = [figures.method_style(*each) for each in known]
+    before = [figures.method_style(each) for each in known]
     later = cb.spec(type("Later", (cb.CoPSI,), {}))
-    assert [figures.method_style(*each) for each in known] == before
+    assert [figures.method_style(each) for each in known] == before
     assert figures.method_style(later.name) not in [*before, figures.method_style("OwnCoHV")]
     assert figures.method_label("OwnCoHV") == "own CoHV-UCB"
 

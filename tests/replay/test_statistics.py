@@ -52,7 +52,7 @@ def test_theorem_1_and_corollary_1(budget, noisy):
     policy = cb.CoHVUCB(3, 2, budget, (0.5, 1.0), expected_costs=noisy.costs)
     problem, pulls = noisy.problem, pulls_by_kernel(noisy, policy, 24)
     assert problem.efficiency == pytest.approx([0.75, 1 / 12, 1 / 6])
-    how = {"n_objectives": 2, "min_cost": 0.5, "budget": budget}
+    how = {"n_objectives": 2, "cost_ratio": 0.5, "budget": budget}
 
     def upper(values):
         return values.mean() + 5 * values.std(ddof=1) / sqrt(len(values))
@@ -89,7 +89,7 @@ def test_the_concentration_event_is_left_as_rarely_as_stated():
     4,000 draws of the four sequences; a frequency five standard errors above the bound would come up with
     probability below 1e-6 if the bound were attained.
     """
-    bound = theory.failure_probability(n_arms=2, n_objectives=1, min_cost=1, budget=8, alpha=1)
+    bound = theory.failure_probability(n_arms=2, n_objectives=1, cost_ratio=1, budget=8, alpha=1)
     assert bound == pytest.approx(8 / 9)
     samples = np.random.default_rng(0).integers(0, 2, (4000, 4, theory.horizon(8, 1)))
     steps = np.arange(1, samples.shape[-1] + 1)
@@ -112,7 +112,7 @@ def test_theorem_2(target, costs):
     assert problem.pareto_mask.tolist() == [True, True, False]
     scale = 256 * theory.allocation_constant(3, lam) * problem.complexity
     budget = scale * np.log(36 / target)  # 2 K^2 D exp(-B / scale) = target
-    how = {"n_arms": 3, "n_objectives": 2, "min_cost": lam, "complexity": problem.complexity}
+    how = {"n_arms": 3, "n_objectives": 2, "cost_ratio": lam, "complexity": problem.complexity}
     assert theory.identification_error_bound(budget, **how) == pytest.approx(target)
     assert budget >= 2 * theory.allocation_constant(3, lam) * problem.complexity
     runs = cb.replay_identification(table, "CoPSI", budget / table.costs.sum(), replications=1000)

@@ -23,20 +23,22 @@ positive_gaps = st.floats(1e-3, 10)
     [
         (theory.horizon(10, 0.5), 21),
         (theory.horizon(10.1, 0.5), 22),
-        (theory.confidence_radius(8, budget=10, min_cost=0.5), sqrt(log(21) / 4)),
+        (theory.confidence_radius(8, budget=10, cost_ratio=0.5), sqrt(log(21) / 4)),
         (theory.index_constant(2, 0.5), 32),  # 8 / 0.5 + 4 / 0.25
-        (theory.failure_probability(n_arms=3, n_objectives=2, min_cost=0.5, budget=4.5), 18 / 10**3),
+        (theory.failure_probability(n_arms=3, n_objectives=2, cost_ratio=0.5, budget=4.5), 18 / 10**3),
         # C = 4 + 4 = 8, T = 100: 1 + ceil(8 * 64 * 4.60517 / 0.25 = 9431.39) + 2 * 2 * 2 / 100^2
-        (theory.pull_bound(0.5, n_arms=2, n_objectives=1, min_cost=1, budget=99), 9433 + 8 / 100**2),
-        (theory.leading_constant(0.5, n_objectives=1, min_cost=1), 2048),  # 8 * 8^2 / 0.25
+        (theory.pull_bound(0.5, n_arms=2, n_objectives=1, cost_ratio=1, budget=99), 9433 + 8 / 100**2),
+        (theory.leading_constant(0.5, n_objectives=1, cost_ratio=1), 2048),  # 8 * 8^2 / 0.25
         # lambda = 1/2: (2 + 4 + 2) / (1/2 * 2) = 8; T = 21: 1 + floor(64 * 3.04452 = 194.85) + 4 * 4.04452
-        (theory.ratio_leading_constant(2, min_cost=0.5), 64),
-        (theory.ratio_pull_bound(2, min_cost=0.5, budget=10), 195 + 4 * (1 + log(21))),
-        (theory.efficiency_regret_bound([0, 0.5], n_objectives=1, min_cost=1, budget=99), 4716.5004),
+        (theory.ratio_leading_constant(2, cost_ratio=0.5), 64),
+        (theory.ratio_pull_bound(2, cost_ratio=0.5, budget=10), 195 + 4 * (1 + log(21))),
+        (theory.efficiency_regret_bound([0, 0.5], n_objectives=1, cost_ratio=1, budget=99), 4716.5004),
         (theory.optimal_utility_bound(0.5, 9), 5),
         # the same again with every pull costing 1/2, and 2 nu = 3
         (
-            theory.standard_regret_bound([0.5, 0], [0.5, 1], 1.5, n_objectives=1, min_cost=0.5, budget=49.5),
+            theory.standard_regret_bound(
+                [0.5, 0], [0.5, 1], 1.5, n_objectives=1, cost_ratio=0.5, budget=49.5
+            ),
             # T = 100, C = 8 + 16 = 24: 3 + 0.25 * (1 + ceil(8 * 576 * 4.60517 / 0.25 = 84882.50) + 8 / 100^2)
             3 + 0.25 * (84884 + 0.0008),
         ),
@@ -44,11 +46,11 @@ positive_gaps = st.floats(1e-3, 10)
         (theory.allocation_constant(3, 0.25), 37 / 15),
         # L = 3/2: 2 * 4 * 1 * exp(-768 / (256 * 1.5 * 2))
         (
-            theory.identification_error_bound(768, n_arms=2, n_objectives=1, min_cost=1, complexity=2),
+            theory.identification_error_bound(768, n_arms=2, n_objectives=1, cost_ratio=1, complexity=2),
             8 / np.e,
         ),
         (theory.cost_complexity([0.5, 0.25], [1, 2]), 32),
-        (theory.error_rate(n_arms=2, min_cost=1, complexity=2), 1 / 768),
+        (theory.error_rate(n_arms=2, cost_ratio=1, complexity=2), 1 / 768),
         (theory.sharpened_error_rate(allocation=1.5, complexity=2), 1 / 96),
         # log-bar of 3 is 1/2 + 1/2 + 1/3: 2 * 3 * 2 * 2 * exp(-(131 - 3) / (32 * 4/3 * 3))
         (theory.psi_sr_error_bound(131, n_arms=3, n_objectives=2, complexity=3), 24 / np.e),
@@ -67,11 +69,11 @@ def pulls(gap, K, D, lam, B, alpha):
 
 @given(positive_gaps, sizes, objectives, lambdas, budgets, alphas)
 def test_theorem_1(gap, K, D, lam, B, alpha):
-    bound = theory.pull_bound(gap, n_arms=K, n_objectives=D, min_cost=lam, budget=B, alpha=alpha)
+    bound = theory.pull_bound(gap, n_arms=K, n_objectives=D, cost_ratio=lam, budget=B, alpha=alpha)
     assert bound == pytest.approx(pulls(gap, K, D, lam, B, alpha), rel=1e-12, abs=1)  # one: the ceiling
     T = theory.horizon(B, lam)
-    leading = theory.leading_constant(gap, n_objectives=D, min_cost=lam, alpha=alpha) * log(T)
-    failure = theory.failure_probability(n_arms=K, n_objectives=D, min_cost=lam, budget=B, alpha=alpha)
+    leading = theory.leading_constant(gap, n_objectives=D, cost_ratio=lam, alpha=alpha) * log(T)
+    failure = theory.failure_probability(n_arms=K, n_objectives=D, cost_ratio=lam, budget=B, alpha=alpha)
     assert bound - T * failure == pytest.approx(1 + leading, rel=1e-9, abs=1 + 1e-6)
     assert failure * T ** (2 * alpha) == pytest.approx(2 * K * (D + 1) * T, rel=1e-9)
 
@@ -86,7 +88,7 @@ def test_theorem_1(gap, K, D, lam, B, alpha):
 )
 def test_regret_bounds_sum_over_suboptimal_arms(arms, D, lam, B, alpha, best):
     gaps, costs = np.array([(0.0, 1.0), *arms]).T
-    how = {"n_objectives": D, "min_cost": lam, "budget": B, "alpha": alpha}
+    how = {"n_objectives": D, "cost_ratio": lam, "budget": B, "alpha": alpha}
     each = [theory.pull_bound(gap, n_arms=len(gaps), **how) for gap in gaps[1:]]
     efficiency = theory.efficiency_regret_bound(gaps, **how)
     assert efficiency == pytest.approx(sum(gaps[1:] * each), rel=1e-12)
@@ -103,7 +105,7 @@ def test_theorem_2(K, D, lam, B, complexity):
     assert theory.allocation_constant(K, lam) == pytest.approx(L, rel=1e-12)
     assert sum(1 / k for k in range(1, K + 1)) <= L * (1 + 1e-12) and L <= K
     bound = theory.identification_error_bound(
-        B, n_arms=K, n_objectives=D, min_cost=lam, complexity=complexity
+        B, n_arms=K, n_objectives=D, cost_ratio=lam, complexity=complexity
     )
     assert bound == pytest.approx(2 * K * K * D * exp(-B / (256 * L * complexity)), rel=1e-9)
 
@@ -123,21 +125,21 @@ def test_radius(n, B, lam, alpha):
         (lambda x: theory.confidence_radius(ceil(x), 10, 0.3), False, True),
         (lambda x: theory.index_constant(ceil(x), 0.3), True, False),
         (lambda x: theory.index_constant(2, min(x, 1)), False, True),
-        (lambda x: theory.pull_bound(x, n_arms=3, n_objectives=2, min_cost=0.3, budget=9), False, True),
-        (lambda x: theory.pull_bound(0.5, n_arms=3, n_objectives=2, min_cost=0.3, budget=x), True, False),
+        (lambda x: theory.pull_bound(x, n_arms=3, n_objectives=2, cost_ratio=0.3, budget=9), False, True),
+        (lambda x: theory.pull_bound(0.5, n_arms=3, n_objectives=2, cost_ratio=0.3, budget=x), True, False),
         (lambda x: theory.optimal_utility_bound(x, 9), True, False),
         (lambda x: theory.allocation_constant(1 + ceil(x), 0.3), True, False),
         (lambda x: theory.allocation_constant(5, min(x, 1)), False, True),
         (
             lambda x: theory.identification_error_bound(
-                x, n_arms=3, n_objectives=2, min_cost=0.3, complexity=1
+                x, n_arms=3, n_objectives=2, cost_ratio=0.3, complexity=1
             ),
             False,
             True,
         ),
         (
             lambda x: theory.identification_error_bound(
-                9, n_arms=3, n_objectives=2, min_cost=0.3, complexity=x
+                9, n_arms=3, n_objectives=2, cost_ratio=0.3, complexity=x
             ),
             True,
             False,
@@ -152,36 +154,36 @@ def test_monotone(function, rises, falls, x, y):
 
 
 def test_an_undecidable_problem_has_a_bound_that_says_nothing():
-    assert theory.identification_error_bound(9, n_arms=2, n_objectives=3, min_cost=1, complexity=inf) == 24
+    assert theory.identification_error_bound(9, n_arms=2, n_objectives=3, cost_ratio=1, complexity=inf) == 24
 
 
 # Every argument of every function, out of its range.
-HOW = {"n_arms": 3, "n_objectives": 2, "min_cost": 0.5, "budget": 9.0, "alpha": 2.0}
+HOW = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5, "budget": 9.0, "alpha": 2.0}
 GOOD = {
-    theory.horizon: {key: HOW[key] for key in ("budget", "min_cost")},
-    theory.confidence_radius: {"pulls": 3} | {key: HOW[key] for key in ("budget", "min_cost", "alpha")},
-    theory.index_constant: {key: HOW[key] for key in ("n_objectives", "min_cost")},
+    theory.horizon: {key: HOW[key] for key in ("budget", "cost_ratio")},
+    theory.confidence_radius: {"pulls": 3} | {key: HOW[key] for key in ("budget", "cost_ratio", "alpha")},
+    theory.index_constant: {key: HOW[key] for key in ("n_objectives", "cost_ratio")},
     theory.failure_probability: HOW,
     theory.pull_bound: {"gap": 0.5} | HOW,
     theory.efficiency_regret_bound: {"gaps": [0, 0.5]} | {k: v for k, v in HOW.items() if k != "n_arms"},
     theory.optimal_utility_bound: {"best_efficiency": 0.5, "budget": 9.0},
     theory.standard_regret_bound: {"gaps": [0, 0.5], "mean_costs": [0.5, 1], "best_efficiency": 0.5}
     | {k: v for k, v in HOW.items() if k != "n_arms"},
-    theory.counted_cost_bounds: {"budget": 9.0, "min_cost": 0.5},
-    theory.leading_constant: {"gap": 0.5} | {k: HOW[k] for k in ("n_objectives", "min_cost", "alpha")},
-    theory.ratio_leading_constant: {"gap": 0.5, "min_cost": 0.5},
-    theory.ratio_pull_bound: {"gap": 0.5, "min_cost": 0.5, "budget": 9.0},
-    theory.error_rate: {"n_arms": 3, "min_cost": 0.5, "complexity": 4.0},
+    theory.counted_cost_bounds: {"budget": 9.0, "cost_ratio": 0.5},
+    theory.leading_constant: {"gap": 0.5} | {k: HOW[k] for k in ("n_objectives", "cost_ratio", "alpha")},
+    theory.ratio_leading_constant: {"gap": 0.5, "cost_ratio": 0.5},
+    theory.ratio_pull_bound: {"gap": 0.5, "cost_ratio": 0.5, "budget": 9.0},
+    theory.error_rate: {"n_arms": 3, "cost_ratio": 0.5, "complexity": 4.0},
     theory.sharpened_error_rate: {"allocation": 1.5, "complexity": 4.0},
     theory.psi_sr_error_bound: {"rounds": 9, "n_arms": 3, "n_objectives": 2, "complexity": 4.0},
-    theory.allocation_constant: {"n_arms": 3, "min_cost": 0.5},
+    theory.allocation_constant: {"n_arms": 3, "cost_ratio": 0.5},
     theory.identification_error_bound: {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"},
 }
 NAN, INF = float("nan"), inf
 BAD = {
     "n_arms": [1, 0, -3, 2.0, "3", True, None],
     "n_objectives": [0, -1, 1.5, "2", None],
-    "min_cost": [0, -0.5, 1.5, NAN, INF, "low", None],
+    "cost_ratio": [0, -0.5, 1.5, NAN, INF, "low", None],
     "budget": [0, -1, NAN, INF, "much", None],
     "alpha": [0, -1, NAN, INF, "two"],
     "pulls": [0, -1, 2.5],
@@ -210,4 +212,4 @@ def test_invalid_arguments(function, arguments):
 
 def test_a_gap_too_small_for_floating_point_is_refused():
     with pytest.raises(CobanditError, match="beyond every floating-point number"):
-        theory.leading_constant(1e-160, n_objectives=1, min_cost=1)
+        theory.leading_constant(1e-160, n_objectives=1, cost_ratio=1)

@@ -124,7 +124,7 @@ def theory_values() -> dict[str, float]:
     >>> round(theory_values()["error_bound_divisor"], 6)
     256.0
     """
-    case: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "min_cost": 0.5}
+    case: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5}
     online = case | {"budget": 99.0}
     constant, pulls = theory.index_constant(2, 0.5), theory.horizon(99.0, 0.5)
 
@@ -135,7 +135,7 @@ def theory_values() -> dict[str, float]:
 
     without = theory.identification_error_bound(1.0, **case, complexity=inf)
     error = theory.identification_error_bound(1e3, **case, complexity=1.0)
-    fluid: dict[str, Any] = {"n_objectives": 2, "min_cost": 0.5, "budget": 99.0}
+    fluid: dict[str, Any] = {"n_objectives": 2, "cost_ratio": 0.5, "budget": 99.0}
     gaps, unit_costs = [0.0, 0.5], [1.0, 1.0]
     standard = theory.standard_regret_bound(gaps, unit_costs, 1.0, **fluid)
     efficiency = theory.efficiency_regret_bound(gaps, **fluid)

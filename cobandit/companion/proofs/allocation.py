@@ -93,7 +93,7 @@ def spending_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     Returns
     -------
     DataFrame, a row a cost vector and order
-        ``n_arms``, ``min_cost`` (smallest over largest), ``order``, ``spent`` (share of the budget),
+        ``n_arms``, ``cost_ratio`` (smallest over largest), ``order``, ``spent`` (share of the budget),
         ``spent_exact`` (the same with the exact constant in place of L) and ``ceiling``, the share that no
         order can pass, L* / L.  Budgets go from the least that works to 10^6 times it.
 
@@ -116,7 +116,7 @@ def spending_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
         for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
             columns = {
                 "n_arms": n_arms,
-                "min_cost": least,
+                "cost_ratio": least,
                 "order": order,
                 "spent": spending(sequence, budget, published) / budget,
                 "spent_exact": spending(sequence, budget, exact) / budget,

@@ -16,7 +16,7 @@ BOUNDS = ("Theorem 1", "lean", "instance", "threshold")
 
 
 def pull_bounds(
-    problem: Problem, arm: int, *, min_cost: float, budget: float, alpha: float = 2.0
+    problem: Problem, arm: int, *, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> dict[str, float]:
     r"""Theorem 1 and the sharper bounds of `cobandit.theory` for one suboptimal arm.
 
@@ -26,7 +26,7 @@ def pull_bounds(
         With costs in [lambda, 1].
     arm : int
         An arm whose efficiency gap is positive.
-    min_cost, budget, alpha : float
+    cost_ratio, budget, alpha : float
         lambda, B and alpha.
 
     Returns
@@ -41,12 +41,12 @@ def pull_bounds(
 
     Examples
     --------
-    >>> bounds = pull_bounds(Problem([[1.0], [0.5]], [1.0, 1.0]), 1, min_cost=1.0, budget=99)
+    >>> bounds = pull_bounds(Problem([[1.0], [0.5]], [1.0, 1.0]), 1, cost_ratio=1.0, budget=99)
     >>> {name: int(bound) for name, bound in bounds.items()}
     {'Theorem 1': 9433, 'lean': 2358, 'instance': 590, 'threshold': 590}
     """
     gap, cost, best = problem.efficiency_gaps[arm], problem.costs[arm], problem.efficiency.max()
-    how = {"min_cost": min_cost, "budget": budget, "alpha": alpha}
+    how = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
     D = problem.n_objectives
     return {
         "Theorem 1": theory.pull_bound(gap, n_arms=problem.n_arms, n_objectives=D, **how),
@@ -96,9 +96,9 @@ def beside(
     for arm in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
         counts = runs.pulls[:, arm]
         low, high = metrics.mean_interval(counts)
-        bounds = pull_bounds(problem, arm, min_cost=arms.min_cost, budget=budget, alpha=alpha)
-        bought = theory.completed_utility_bound(1 / problem.costs[arm], budget, arms.min_cost)
+        bounds = pull_bounds(problem, arm, cost_ratio=arms.cost_ratio, budget=budget, alpha=alpha)
+        bought = theory.completed_utility_bound(1 / problem.costs[arm], budget, arms.cost_ratio)
         seen = {"simulated": counts.mean(), "low": low, "high": high}
-        most = {"affordable": bought, "trivial": budget / arms.min_cost}
+        most = {"affordable": bought, "trivial": budget / arms.cost_ratio}
         rows.append({"arm": arm, "gap": problem.efficiency_gaps[arm], **bounds, **seen, **most})
     return pd.DataFrame(rows).sort_values("gap", ignore_index=True), runs

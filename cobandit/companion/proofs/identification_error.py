@@ -317,7 +317,7 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
     399
     """
     needed = theory.identification_budget(
-        1.0, n_arms=n_arms, n_objectives=n_objectives, min_cost=1.0, complexity=1 / least_gap**2
+        1.0, n_arms=n_arms, n_objectives=n_objectives, cost_ratio=1.0, complexity=1 / least_gap**2
     )
     return needed / n_arms
 

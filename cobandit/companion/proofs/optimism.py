@@ -95,9 +95,9 @@ def noise_free_pulls(
         raise CobanditError("arms: two of different efficiency are needed")
 
     def index(arm: int, pulls: float) -> float:
-        one = theory.confidence_radius(1, budget, arms.min_cost, alpha)
+        one = theory.confidence_radius(1, budget, arms.cost_ratio, alpha)
         radius = one / np.sqrt(pulls)
-        return float(index_at(problem.means[arm], problem.costs[arm], radius, floor=arms.min_cost / 2))
+        return float(index_at(problem.means[arm], problem.costs[arm], radius, floor=arms.cost_ratio / 2))
 
     low, high = 0.0, budget / float(problem.costs[other])
     for _ in range(80):

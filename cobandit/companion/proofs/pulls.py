@@ -146,8 +146,8 @@ def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0
         raise BudgetError(
             f"budget {budget:g} may not hold one pull of each arm: {dearest:g} is needed", dearest
         )
-    log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.min_cost))
-    constant = theory.index_constant(problem.n_objectives, arms.min_cost)
+    log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.cost_ratio))
+    constant = theory.index_constant(problem.n_objectives, arms.cost_ratio)
     shape = (replications, problem.n_arms)
     runs = Runs(
         pulls=np.zeros(shape, dtype=np.int64),
@@ -166,7 +166,7 @@ def run_cohv(arms: Arms, budget: float, replications: int, *, alpha: float = 2.0
     for r, child in enumerate(np.random.SeedSequence(_check.seed(seed)).spawn(replications)):
         watched = (runs.pulls, runs.over, runs.under, runs.closest, runs.slack, runs.clipped, runs.truncated)
         runs.spent[r], runs.last_arm[r], runs.last_cost[r], runs.optimism[r] = _play(
-            arms.rows, arms.offsets, _check.with_slack(budget), log_term, arms.min_cost, constant, *truth,
+            arms.rows, arms.offsets, _check.with_slack(budget), log_term, arms.cost_ratio, constant, *truth,
             np.random.default_rng(child), *(array[r] for array in watched),
         )  # fmt: skip
     return runs

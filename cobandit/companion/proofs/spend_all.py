@@ -98,12 +98,12 @@ def trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, a row a cost vector and order
-        ``n_arms``, ``min_cost``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if targets
-        never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last two arms;
-        ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order; ``ahead``, whether
-        no target is below that of L*([K]), nor that below the paper's.  Budgets go from the least that works
-        to 10^4 times it.
+    DataFrame, one row per cost vector and order
+        ``n_arms``, ``cost_ratio``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if
+        targets never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last
+        two arms; ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order;
+        ``ahead``, whether no target is below that of L*([K]), nor that below the paper's.  Budgets go from
+        the least that works to 10^4 times it.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
             )
             columns = {
                 "n_arms": n_arms,
-                "min_cost": least,
+                "cost_ratio": least,
                 "order": order,
                 "growth": (shares[:, 1:] / shares[:, :-1]).min(axis=1, initial=np.inf),
                 "monotone": (np.diff(targets, prepend=0, axis=1) >= 0).all(axis=1),

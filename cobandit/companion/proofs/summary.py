@@ -54,7 +54,7 @@ def _event(seed: int) -> Row:
             one = concentration.leaving_probability(T, alpha)
             exact = -np.expm1(6 * np.log1p(-one))
             bound = theory.failure_probability(
-                n_arms=2, n_objectives=2, min_cost=1.0, budget=T - 1, alpha=alpha
+                n_arms=2, n_objectives=2, cost_ratio=1.0, budget=T - 1, alpha=alpha
             )
             share, informative = max(share, exact / bound), informative + (bound < 1)
     cases = len(T_values) * len(alphas)
@@ -107,12 +107,12 @@ def _pull_counts(seed: int) -> Row:
 def _growth(seed: int) -> Row:
     known, budgets, runs = arms.two_arms(2, 0.5, 0.5), np.geomspace(1e3, 1e6, 6), 8
     gaps = known.problem.efficiency_gaps
-    how: dict[str, Any] = {"n_objectives": 2, "min_cost": known.min_cost}
+    how: dict[str, Any] = {"n_objectives": 2, "cost_ratio": known.cost_ratio}
     seen = [pulls.run_cohv(known, b, runs, seed=seed + k).pulls @ gaps for k, b in enumerate(budgets)]
     bounds = np.array([theory.efficiency_regret_bound(gaps, budget=b, **how) for b in budgets])
     below = [metrics.mean_interval(regret)[0] <= bound for regret, bound in zip(seen, bounds, strict=True)]
-    trivial = gaps.max() * budgets / known.min_cost
-    possible = [theory.horizon(b, known.min_cost) for b in budgets]
+    trivial = gaps.max() * budgets / known.cost_ratio
+    possible = [theory.horizon(b, known.cost_ratio) for b in budgets]
     law = growth.fitted_growth(possible, np.array(seen), resamples=100)
     return (
         "mean efficiency regret, 95 % interval against the bound, and its growth",
@@ -164,7 +164,12 @@ def _standard(seed: int) -> Row:
     regret = metrics.standard_regret(problem, counts, budget)
     best = float(problem.efficiency.max())
     bound = theory.standard_regret_bound(
-        problem.efficiency_gaps, problem.costs, best, n_objectives=1, min_cost=known.min_cost, budget=budget
+        problem.efficiency_gaps,
+        problem.costs,
+        best,
+        n_objectives=1,
+        cost_ratio=known.cost_ratio,
+        budget=budget,
     )
     return (
         "mean regret against ν*B, 95 % interval against the bound",
@@ -224,7 +229,7 @@ def _deviation(seed: int) -> Row:
 def _two_arms(better: float, worse: float, budgets: Iterable[float]) -> tuple[pd.DataFrame, float]:
     """Exact error and Theorem 2 for two arms at unit costs, and the complexity."""
     H = theory.cost_complexity([better - worse] * 2, [1.0, 1.0])
-    how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "min_cost": 1.0, "complexity": H}
+    how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "cost_ratio": 1.0, "complexity": H}
     rows = [
         (b, measured.two_arm_error(better, worse, b), theory.identification_error_bound(b, **how))
         for b in budgets

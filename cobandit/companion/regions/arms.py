@@ -20,12 +20,12 @@ class Arms(NamedTuple):
     """Arms with finitely many equally likely outcomes, so that every true mean is known.
 
     ``rows`` (N, D + 1) holds cost, then rewards; ``offsets[i]`` to ``offsets[i + 1]`` are those of arm i.
-    Costs lie in [``min_cost``, 1].
+    Costs lie in [``cost_ratio``, 1].
     """
 
     rows: NDArray[np.float64]
     offsets: NDArray[np.int64]
-    min_cost: float
+    cost_ratio: float
 
     @property
     def problem(self) -> Problem:
@@ -35,13 +35,13 @@ class Arms(NamedTuple):
         return Problem(means[:, 1:], means[:, 0])
 
 
-def packed(rows: Sequence[ArrayLike], min_cost: float | None = None) -> Arms:
+def packed(rows: Sequence[ArrayLike], cost_ratio: float | None = None) -> Arms:
     """Arms with the given outcomes, one array of shape (n_i, D + 1) an arm: cost, then rewards.
 
     Parameters
     ----------
     rows : sequence of array_like
-    min_cost : float, optional
+    cost_ratio : float, optional
         lambda; default the smallest cost.
 
     Returns
@@ -61,10 +61,10 @@ def packed(rows: Sequence[ArrayLike], min_cost: float | None = None) -> Arms:
     arrays = [np.asarray(each, dtype=np.float64) for each in rows]
     together = np.concatenate(arrays)
     least, most = float(together[:, 0].min()), float(together[:, 0].max())
-    min_cost = least if min_cost is None else _check.positive(min_cost, "min_cost", 1.0)
-    if least <= 0 or _check.with_slack(least) < min_cost or most > _check.with_slack(1.0):
-        raise CobanditError(f"costs run from {least:g} to {most:g}: they must lie in [{min_cost:g}, 1]")
-    return Arms(together, np.cumsum([0, *map(len, arrays)]), min_cost)
+    cost_ratio = least if cost_ratio is None else _check.positive(cost_ratio, "cost_ratio", 1.0)
+    if least <= 0 or _check.with_slack(least) < cost_ratio or most > _check.with_slack(1.0):
+        raise CobanditError(f"costs run from {least:g} to {most:g}: they must lie in [{cost_ratio:g}, 1]")
+    return Arms(together, np.cumsum([0, *map(len, arrays)]), cost_ratio)
 
 
 def designed_arms(
@@ -72,7 +72,7 @@ def designed_arms(
     costs: ArrayLike,
     *,
     spread: float = 0.0,
-    min_cost: float | None = None,
+    cost_ratio: float | None = None,
     grain: int = 400,
 ) -> Arms:
     """Arms with Bernoulli objectives and two equally likely costs, of the given means.
@@ -85,7 +85,7 @@ def designed_arms(
         Mean costs; a pull costs ``(1 - spread)`` or ``(1 + spread)`` times the mean, at most 1.
     spread : float
         In [0, 1).
-    min_cost : float, optional
+    cost_ratio : float, optional
         lambda; default the smallest cost.
     grain : int
         Outcomes of an arm, an even number.  Objectives and cost are shuffled against each other, in the
@@ -103,7 +103,7 @@ def designed_arms(
     Examples
     --------
     >>> arms = designed_arms([[0.75], [0.5]], [0.8, 0.4], spread=0.25)
-    >>> arms.problem.means.ravel(), arms.problem.costs.round(9), round(arms.min_cost, 9)
+    >>> arms.problem.means.ravel(), arms.problem.costs.round(9), round(arms.cost_ratio, 9)
     (array([0.75, 0.5 ]), array([0.8, 0.4]), 0.3)
     """
     means = _check.means(means)
@@ -115,10 +115,10 @@ def designed_arms(
     for arm, mean_cost in enumerate(costs):
         cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
         rows.append(np.column_stack([cost, *(rng.permutation(grain) < k for k in ones[arm])]))
-    return packed(rows, min_cost)
+    return packed(rows, cost_ratio)
 
 
-def two_arms(n_objectives: int, min_cost: float, gap: float) -> Arms:
+def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
     r"""Two arms that differ in one objective, with costs lambda or 1 of equal chance.
 
     The best arm has mean 3/4 in every objective; the other has less in the first, by what gives the gap.
@@ -127,7 +127,7 @@ def two_arms(n_objectives: int, min_cost: float, gap: float) -> Arms:
     ----------
     n_objectives : int
         D >= 1.
-    min_cost : float
+    cost_ratio : float
         lambda in (0, 1].
     gap : float
         :math:`\Delta`, met up to the rounding of the lower mean to a multiple of 1/400.
@@ -147,10 +147,10 @@ def two_arms(n_objectives: int, min_cost: float, gap: float) -> Arms:
     array([0. , 0.5])
     """
     n_objectives = _check.count(n_objectives, "n_objectives", 1)
-    mean_cost = (1 + _check.positive(min_cost, "min_cost", 1.0)) / 2
+    mean_cost = (1 + _check.positive(cost_ratio, "cost_ratio", 1.0)) / 2
     lower = round((0.75 - _check.positive(gap, "gap") * mean_cost / 0.75 ** (n_objectives - 1)) * 400) / 400
     means = [[0.75] * n_objectives, [lower] + [0.75] * (n_objectives - 1)]
-    return designed_arms(means, [mean_cost] * 2, spread=(1 - min_cost) / (1 + min_cost))
+    return designed_arms(means, [mean_cost] * 2, spread=(1 - cost_ratio) / (1 + cost_ratio))
 
 
 def arms_of(table: EvaluationTable) -> Arms:

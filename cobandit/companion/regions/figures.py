@@ -29,7 +29,7 @@ def region_styles(selection: str) -> dict[str, dict[str, Any]]:
     styles: dict[str, dict[str, Any]] = {}
     taken: set[tuple[Any, str]] = set()
     for name, method in METHODS[selection].items():
-        style = method_style(method.name, method.options)
+        style = method_style(method.name)
         if (style["color"], style["marker"]) in taken:
             style = dict(zip(("color", "marker"), next(spare), strict=True))
         taken.add((style["color"], style["marker"]))

@@ -36,8 +36,8 @@ METHODS: dict[str, dict[str, Spec]] = {
     },
     "identification": {
         "CoPSI": spec("CoPSI"),
-        "CoPSI (exact L*)": spec("CoPSI", normaliser="exact"),
-        "CoPSI (adaptive L*)": spec("CoPSI", normaliser="adaptive"),
+        "CoPSI (exact L*)": spec("CoPSIExact"),
+        "CoPSI (adaptive L*)": spec("CoPSIAdaptive"),
         "PSI-SR": spec("PSISR"),
         "PSI-SR (mean cost)": spec("PSISR", rounds="mean"),
         "Uniform": spec("UniformIdentification"),

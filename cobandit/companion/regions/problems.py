@@ -141,4 +141,4 @@ def source_of(arms: Arms) -> Source:
     costs = arms.rows[:, :1]
     rows = np.ascontiguousarray(np.hstack([costs, costs / costs.max(), arms.rows[:, 1:]]))
     problem = arms.problem
-    return Source(Table(rows, arms.offsets), problem, problem.costs, (arms.min_cost, float(costs.max())))
+    return Source(Table(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, float(costs.max())))

@@ -1,0 +1,84 @@
+"""PSI-SR (Kone et al., 2024), the baseline of the paper that counts rounds instead of costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit import _check
+from cobandit.errors import BudgetError
+from cobandit.policies.elimination import GapElimination
+
+
+class PSISR(GapElimination):
+    r"""PSI-SR (Kone et al., 2024): gap elimination whose targets do not look at costs.
+
+    .. math::
+
+        n_k = \Bigl\lceil \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil, \qquad
+        \overline{\log}(K) = \frac12 + \sum_{i=2}^K \frac1i
+
+    Takes what `IdentificationPolicy` takes, and ``rounds``, how T follows from the budget:
+    ``"worst-case"`` (default), the most rounds whose spend fits whatever the order of elimination;
+    ``"max"``, B over the largest cost; ``"mean"``, B over the mean cost, cut short where B is reached.
+
+    Examples
+    --------
+    >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
+    >>> finder = PSISR(costs=[1, 4, 1], budget=40, n_objectives=2)
+    >>> while (arm := finder.ask()) is not None:
+    ...     finder.tell(arm, rewards[arm])
+    >>> finder.recommend(), finder.pulls, finder.spent
+    (array([0, 1]), array([7, 5, 7]), 34.0)
+    """
+
+    label = "PSI-SR"
+
+    def __init__(self, *arguments: Any, rounds: str = "worst-case", **options: Any):
+        super().__init__(*arguments, **options)
+        self.rounds = _check.choice(rounds, "rounds", ("worst-case", "max", "mean"))
+        fewest = self.n_arms + 1
+        if self.rounds == "max":
+            smallest, n_rounds = fewest * self.costs.max(), _check.floor(self.budget / self.costs.max())
+        elif self.rounds == "mean":
+            smallest, n_rounds = fewest * self.costs.mean(), _check.floor(self.budget / self.costs.mean())
+        else:
+            smallest, n_rounds = self._worst_spend(fewest), self._most_rounds()
+        if n_rounds < fewest:
+            raise BudgetError(
+                f"budget {self.budget:g} does not hold {fewest} rounds, one more than arms: at least "
+                f"{smallest:g} is needed (rounds={self.rounds!r})",
+                float(smallest),
+            )
+        self.n_rounds = n_rounds
+        self.targets = self._targets(n_rounds)
+
+    def _targets(self, n_rounds: int) -> NDArray[np.int64]:
+        """n_1, ..., n_{K-1}."""
+        K = self.n_arms
+        log_bar = 0.5 + sum(1 / i for i in range(2, K + 1))
+        return np.array([_check.ceil((n_rounds - K) / (log_bar * (K + 1 - k))) for k in range(1, K)])
+
+    def _worst_spend(self, n_rounds: int) -> float:
+        """Largest spend over all orders of elimination: the most expensive arms stay longest."""
+        targets = self._targets(n_rounds)
+        return float(np.sort(self.costs) @ np.append(targets, targets[-1]))
+
+    def _most_rounds(self) -> int:
+        """Largest T whose worst-case spend fits, by bisection: the spend never decreases in T."""
+        low = self.n_arms  # affords nothing: all targets are zero
+        high = low + 1
+        while self._worst_spend(high) <= _check.with_slack(self.budget):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._worst_spend(middle) <= _check.with_slack(self.budget):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _target(self, phase: int) -> int:
+        return int(self.targets[phase - 1])

@@ -1,0 +1,56 @@
+"""CoHV-UCB-V: the variance-aware radius, its formula and its promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from support.asking import run
+
+import cobandit as cb
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 3))
+def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
+    rng = np.random.default_rng(seed)
+    rewards, costs = rng.random((n_arms, n_objectives)), rng.uniform(0.5, 1, n_arms)
+    policy = cb.CoHVUCBV(n_arms, n_objectives, 60.0, (0.25, 1.0), alpha=0.01)
+    seen = {arm: [] for arm in range(n_arms)}
+    for _ in range(40):
+        arm = policy.ask()
+        if arm is None:
+            break
+        row = [costs[arm] * rng.uniform(0.5, 1), *(rewards[arm] * rng.random(n_objectives))]
+        policy.tell(arm, row[1:], row[0])
+        seen[arm].append(row)
+    beta = policy.radius
+    for arm, rows in seen.items():
+        if not rows:
+            continue
+        sigma = np.std(rows, axis=0)  # the biased one, as in the inequality
+        expected = np.minimum(beta[arm], 2 * sigma * beta[arm] + 6 * beta[arm] ** 2)
+        got = [policy.normalised_cost_radius[arm], *policy.reward_radius[arm]]
+        assert got == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        assert (np.array(got) <= beta[arm]).all()
+
+
+def test_without_variance_the_radius_is_the_second_term():
+    policy = cb.CoHVUCBV(2, 1, 5000.0, (0.5, 1.0), alpha=0.01)
+    run(policy, lambda arm: ([0.5 + 0.25 * arm], 0.5 + 0.5 * arm))
+    beta = policy.radius
+    assert (6 * beta**2 < beta).any()
+    assert policy.reward_radius[:, 0] == pytest.approx(np.minimum(beta, 6 * beta**2))
+
+
+def test_the_radius_covers_as_often_as_promised():
+    """P(|mean - mu| > beta') <= 5 T^(-2 alpha): Bernoulli arms, 4,000 means of each size; limit at 1e-6."""
+    rng = np.random.default_rng(1)
+    trials, log_term = 4000, 1.2
+    for mu in (0.02, 0.3, 0.5):
+        for n in (1, 5, 50, 500):
+            means = rng.binomial(n, mu, trials) / n
+            beta = np.sqrt(log_term / n)
+            radius = np.minimum(beta, 2 * np.sqrt(means * (1 - means)) * beta + 6 * beta**2)
+            missed = int((np.abs(means - mu) > radius).sum())
+            assert missed <= stats.binom.isf(1e-6, trials, 5 * np.exp(-2 * log_term))
