@@ -13,6 +13,7 @@ from scipy import stats
 
 import cobandit as cb
 from cobandit.advice.paired_gaps import critical, paired
+from cobandit.advice.questions import efficiency_questions, front_questions
 from cobandit.advice.recommendation import Question, allocate
 from cobandit.advice.resampling import redraws
 from cobandit.errors import CobanditError
@@ -211,6 +212,20 @@ def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
         np.random.default_rng(8), NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8
     )
     assert wrong_front > stats.binom.isf(0.002, 60, 0.2)
+
+
+def test_critical_values_share_the_level_over_all_that_could_go_wrong():
+    """Bonferroni: K (K - 1) pairs may dominate, K D coordinates hold an arm on the front, K - 1 rivals."""
+    table = drawn(np.random.default_rng(2), MEANS, COSTS, 20)
+    compared, alpha, K, D = paired(table), 0.05, 6, 2
+    on_front = cb.pareto_mask(compared.means)
+    asked = front_questions(compared, alpha)
+    assert {bool(on_front[q.arm]) for q in asked} == {False, True}
+    for question in asked:
+        level = alpha / (K * D if on_front[question.arm] else K * (K - 1))
+        assert question.factor == pytest.approx(stats.t.isf(level, 19))
+    rivals = efficiency_questions(compared, alpha)
+    assert rivals and all(q.factor == pytest.approx(stats.t.isf(alpha / (K - 1), 19)) for q in rivals)
 
 
 def test_more_instances_settle_more():

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.browsing import HTML, NEEDS_CHROMIUM, Visit
-from support.made_up import table_of
 
 import cobandit as cb
 from cobandit.companion import explorer
 from cobandit.companion.allocation import allocation
 from cobandit.companion.paper import experiments
 from cobandit.stats import metrics
+from cobandit.testing import table_of
 
 PAGE = HTML / "notebooks" / "explorer.html"
 SIZE = 3_000_000  # bytes of the page, data and all; a slow telephone loads that in seconds

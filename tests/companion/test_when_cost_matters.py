@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from support.made_up import table_of
 
 import cobandit as cb
 from cobandit.companion.regions import advice, maps, winners
@@ -14,6 +13,7 @@ from cobandit.companion.regions.problems import Traits, random_arms, traits
 from cobandit.companion.regions.tails import tails, worst_mean
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
+from cobandit.testing import table_of
 
 
 # ----------------------------------------------------------------------------- problems

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
-from support.made_up import table_of
 
 import cobandit as cb
 from cobandit import figures, policies
 from cobandit.errors import CobanditError
 from cobandit.figures import style
 from cobandit.stats import metrics
+from cobandit.testing import table_of
 
 # evaluation costs pass what profiling saw, and their means
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")

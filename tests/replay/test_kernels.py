@@ -1,109 +1,28 @@
 """Kernels against the readable classes, pull for pull; the stream that both draw from."""
 
-import inspect
 import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
-from support.made_up import ragged_table, table_of
 
 import cobandit as cb
-from cobandit.errors import BudgetError, GuaranteeWarning
+from cobandit.errors import GuaranteeWarning
 from cobandit.replay import kernels
-from cobandit.replay.grid import source_from_table
-from cobandit.replay.running import run_kernel
+from cobandit.testing import check_kernel_on, ragged_table, smallest_budget, table_of
 
 LARGEST_SEED = 2**64 - 1
+METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
 
 # ----------------------------------------------------------------------------- pull for pull
 
 
-METHODS = kernels.ONLINE | kernels.IDENTIFICATION
-
-#: How to draw the options that classes may have.
-OPTIONS = {
-    "reward_scale": lambda rng: rng.choice([0, 0.01, 0.3, 1.0]),
-    "cost_scale": lambda rng: rng.choice([0, 0.01, 1.0]),
-    "alpha": lambda rng: 10 ** rng.uniform(-4, 0.5),  # also so small that variances narrow a radius
-    "n_init": lambda rng: int(rng.integers(1, 5)),
-    "selection": lambda rng: str(rng.choice(["feasible", "all"])),
-    "rounds": lambda rng: str(rng.choice(["worst-case", "max", "mean"])),
-}
+def check(method, table, factor, charge="realised", **stream):
+    check_kernel_on(method, table, factor * smallest_budget(method, table), charge, **stream)
 
 
-def options_of(method, rng):
-    """Random options of a method."""
-    return {
-        name: OPTIONS[name](rng)
-        for name in inspect.signature(METHODS[method].policy).parameters
-        if name in OPTIONS
-    }
-
-
-def policy_of(method, table, budget, **options):
-    policy = METHODS[method].policy
-    if method in kernels.IDENTIFICATION:
-        return policy(table.costs, budget, table.n_objectives, **options)
-    known = {"cost_range": table.cost_range, "expected_costs": table.costs}
-    return policy(table.n_arms, table.n_objectives, budget, **known, **options)
-
-
-def charges_of(method):
+def charges(method):
     return ("realised",) if method in kernels.ONLINE else ("declared", "realised")
-
-
-def compiled(policy, table, charge, seed, replication):
-    """Record, pulls, spend and, for identification, recommended mask of the kernel."""
-    assert kernels.kernel_of(type(policy)), "the class would play itself"
-    feedback, replications = source_from_table(table).feedback, np.array([replication])
-
-    def play(record):
-        return run_kernel(policy, feedback, seed, replications, record, realised=charge == "realised")
-
-    pulls, *_ = play(None)
-    taken = kernels.record(1, int(pulls.sum()))
-    again, spent, *returned = play(taken)
-    assert (pulls == again).all()  # whether a run is taken down does not change it
-    return taken, pulls[0], spent[0], *returned
-
-
-def assert_twins(method, table, budget, charge="realised", seed=5, replication=0, **options):
-    policy = policy_of(method, table, budget, **options)
-    record, pulls, spent, *returned = compiled(policy, table, charge, seed, replication)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)  # evaluation costs may leave the profiled range
-        run = cb.play(policy, table, seed=seed, replication=replication, charge=charge)
-    assert record.arms[0].tolist() == run.arms.tolist()
-    assert record.charges[0].tolist() == run.costs.tolist()
-    assert pulls.tolist() == policy.pulls.tolist()
-    assert spent == policy.spent  # to the last bit: the same additions in the same order
-    if returned:
-        assert np.flatnonzero(returned[0][0]).tolist() == policy.recommend().tolist()
-    return len(run.arms)
-
-
-def feasible(method, table, factor, **options):
-    """``factor`` times the smallest budget that works."""
-    try:
-        policy_of(method, table, table.costs.min() / 1e3, **options)
-    except BudgetError as error:
-        return factor * error.smallest
-    raise AssertionError("no budget is too small")
-
-
-@pytest.mark.parametrize("seed", range(90))
-def test_every_method_makes_the_pulls_of_its_class(seed):
-    rng = np.random.default_rng([2, seed])
-    table = ragged_table(rng, int(rng.integers(2, 31)), int(rng.integers(1, 5)))
-    factors = rng.choice([1, 1.01, 1.5, 3, 10, 40], 3)
-    for method in METHODS:
-        for factor in factors:
-            options = options_of(method, rng)
-            budget = feasible(method, table, factor, **options)
-            for charge in charges_of(method):
-                length = assert_twins(method, table, budget, charge, replication=seed, **options)
-                assert length or charge == "realised"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -114,7 +33,7 @@ def test_every_method_makes_the_pulls_of_its_class(seed):
 def test_unusual_sizes_and_seeds(method, n_arms, n_objectives, seed):
     """Around powers of two for the tournament, one objective and many, seeds beyond int64."""
     table = ragged_table(np.random.default_rng(n_arms), n_arms, n_objectives)
-    assert_twins(method, table, feasible(method, table, 4), seed=seed, replication=2**40)
+    check(method, table, 4, seed=seed, replication=2**40)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -123,13 +42,12 @@ def test_identical_arms(method, n_objectives):
     """Nothing but ties: both sides break them alike."""
     table = table_of([[[0.1, *[0.5] * n_objectives]] * 2] * 7)
     for factor in (1, 1.5, 9):
-        for charge in charges_of(method):
-            assert_twins(method, table, feasible(method, table, factor), charge)
+        for charge in charges(method):
+            check(method, table, factor, charge)
 
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
-@pytest.mark.parametrize("charge", ["declared", "realised"])
-def test_allocation_constants_on_unusual_sizes(method, charge, synthetic):
+def test_allocation_constants_on_unusual_sizes(method, synthetic):
     """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
     rng = np.random.default_rng(8)
     wide = [
@@ -140,17 +58,18 @@ def test_allocation_constants_on_unusual_sizes(method, charge, synthetic):
     tables = [ragged_table(rng, 2, 1), ragged_table(rng, 130, 3), table_of(wide), table_of(ties), synthetic]
     for table in tables:
         for factor in (1, 1.5, 7):
-            assert_twins(method, table, feasible(method, table, factor), charge)
+            for charge in charges(method):
+                check(method, table, factor, charge)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"])
 def test_on_the_bundled_table(method, synthetic):
-    assert_twins(method, synthetic, feasible(method, synthetic, 12), "realised")
+    check(method, synthetic, 12)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "CoPSI", "PSISR"])
 def test_on_real_data(method, swebench):
-    assert_twins(method, swebench, feasible(method, swebench, 12), "realised")
+    check(method, swebench, 12)
 
 
 # ----------------------------------------------------------------------------- the stream

@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from support.made_up import ragged_table, table_of
 
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.replay import grid, kernels, online
+from cobandit.testing import ragged_table, table_of
 
 ONLINE, IDENTIFICATION = list(kernels.ONLINE), list(kernels.IDENTIFICATION)
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarning")

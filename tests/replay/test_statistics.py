@@ -10,7 +10,6 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import stats
-from support.made_up import table_of
 
 import cobandit as cb
 from cobandit import theory
@@ -18,6 +17,7 @@ from cobandit.replay import kernels
 from cobandit.replay.grid import source_from_table
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
+from cobandit.testing import table_of
 
 
 def quarters(means, costs):
