@@ -40,7 +40,7 @@ def allocation(
     seed: int = 0,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Count the pulls of each arm in the runs that `replay_online` or `replay_identification` make.
+    """Count the pulls of each arm in the runs that the replays make.
 
     Same seed, same runs; identification is charged the declared costs.
 

@@ -43,8 +43,10 @@ def probed(package, value, **environment):
     """What the compiled function returns, whether it came from the disk, the user's setting, the folder."""
     (package / "helper.py").write_text(HELPER.format(value))
     variables = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    variables |= {"PYTHONPATH": str(package.parents[2]), **environment}
-    done = subprocess.run([sys.executable, "-c", USE], env=variables, capture_output=True, text=True)
+    project = package.parents[2]
+    variables |= {"PYTHONPATH": str(project), **environment}
+    command = [sys.executable, "-c", USE]
+    done = subprocess.run(command, cwd=project, env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     result, hits, setting, folder = done.stdout.split()
     return int(result), int(hits), setting, Path(folder)

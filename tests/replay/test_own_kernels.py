@@ -97,7 +97,8 @@ def test_only_runs_of_the_project_are_kept_on_disk(forgotten):
     own, uniform = (runs[runs["method"] == name]["spent"].tolist() for name in ("Own", "UniformAllocation"))
     assert own == uniform
     run = kernels.ONLINE["Own"].run
-    assert run.signatures and not run.stats.cache_hits and not run.stats.cache_misses
+    assert run.signatures and run.stats.cache_path is None
+    assert kernels.ONLINE["CoHVUCB"].run.stats.cache_path
 
 
 def test_a_formula_that_may_be_compiled_is_not_replaced(forgotten):
