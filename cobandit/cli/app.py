@@ -207,8 +207,8 @@ def replay(
 ) -> None:
     """Run algorithms on a table at several budgets; write every run, print the means.
 
-    Online methods: CoHVUCB, HVUCB, AccuracyCostUCB, UniformAllocation.
-    Identification: CoPSI, PSISR, UniformIdentification.
+    Online methods: CoHVUCB, CoHVUCBV, HVUCB, AccuracyCostUCB, UniformAllocation.
+    Identification: CoPSI, CoPSIExact, CoPSIAdaptive, PSISR, UniformIdentification.
 
     Example: [b]cobandit replay synthetic-24 -o runs.parquet -m CoPSI -m PSISR:rounds=mean -b 50 -b 200[/b]
     """

@@ -215,9 +215,9 @@ class OnlinePolicy(AskTell):
         eligible = self.eligible
         if not eligible.any():
             return None
-        waiting = eligible & (self.pulls < self.n_init)
-        if waiting.any():  # round-robin: fewest pulls first, then the lowest number
-            return int(np.where(waiting, self.pulls, self.n_init).argmin())
+        initial = eligible & (self.pulls < self.n_init)
+        if initial.any():  # round-robin: fewest pulls first, then the lowest number
+            return int(np.where(initial, self.pulls, self.n_init).argmin())
         return int(np.where(eligible, self.index(), -np.inf).argmax())
 
     def _doubt(self, arm: int, cost: float) -> str:

@@ -146,7 +146,7 @@ def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     return float((costs / gaps**2).sum()) if gaps.all() else float("inf")
 
 
-def _problem(n_arms: int, n_objectives: int, complexity: float) -> tuple[int, int, float]:
+def checked_problem(n_arms: int, n_objectives: int, complexity: float) -> tuple[int, int, float]:
     """Check what the bounds read of a problem; a complexity of ``inf`` is one with a gap of zero."""
     if complexity != np.inf:
         complexity = _check.positive(complexity, "complexity")
@@ -189,7 +189,7 @@ def identification_error_bound(
     >>> identification_error_bound(1e5, n_arms=3, n_objectives=2, cost_ratio=1.0, complexity=10.0) < 1e-7
     True
     """
-    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     scale = decay_budget(n_arms, cost_ratio, complexity)
     return 2 * n_arms**2 * n_objectives * exp(-_check.positive(budget, "budget") / scale)
 
@@ -234,7 +234,7 @@ def sharpened_error_bound(
     >>> sharper < identification_error_bound(1e4, cost_ratio=1.0, **how)
     True
     """
-    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     exponent = 1 / 32 - _check.positive(budget, "budget") / (
         32 * _check.positive(allocation, "allocation") * complexity
     )
@@ -271,6 +271,6 @@ def identification_budget(
     >>> round(identification_error_bound(identification_budget(0.05, **how), **how), 6)
     0.05
     """
-    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     scale = decay_budget(n_arms, cost_ratio, complexity)
     return scale * log(2 * n_arms**2 * n_objectives / _check.positive(error, "error", 1.0))

@@ -168,12 +168,15 @@ def leading_constant(gap: float, *, n_objectives: int, cost_ratio: float, alpha:
 def pull_bound(
     gap: float, *, n_arms: int, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
-    r"""Theorem 1: expected pulls of an arm with efficiency gap Delta under CoHV-UCB.
+    r"""Theorem 1: expected pulls of an arm with efficiency gap Delta under Algorithm 1 as printed.
 
     .. math::
 
         \mathrm E[n_i(B)] \le 1 + \Bigl\lceil \frac{4 \alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2} \Bigr\rceil
                             + 2K(D+1)\,T_B^{2-2\alpha}
+
+    That is ``CoHVUCB(..., selection="all")`` with radii that are not scaled.  Feasible selection makes at
+    most :math:`1/\lambda` pulls more, over all arms together, that the proof does not speak of.
 
     Parameters
     ----------

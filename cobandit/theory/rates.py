@@ -6,7 +6,7 @@ from math import exp
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.theory.identification import _problem, decay_budget, needed_allocation_constant
+from cobandit.theory.identification import checked_problem, decay_budget, needed_allocation_constant
 
 
 def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
@@ -36,7 +36,7 @@ def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
     >>> error_rate(n_arms=2, cost_ratio=1.0, complexity=2.0) == 1 / 768
     True
     """
-    n_arms, _, complexity = _problem(n_arms, 1, complexity)
+    n_arms, _, complexity = checked_problem(n_arms, 1, complexity)
     return 1 / decay_budget(n_arms, cost_ratio, complexity)
 
 
@@ -65,7 +65,7 @@ def sharpened_error_rate(*, allocation: float, complexity: float) -> float:
     >>> sharpened_error_rate(allocation=1.5, complexity=2.0) == 1 / 96
     True
     """
-    _, _, complexity = _problem(2, 1, complexity)
+    _, _, complexity = checked_problem(2, 1, complexity)
     return 1 / (32 * _check.positive(allocation, "allocation") * complexity)
 
 
@@ -105,7 +105,7 @@ def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexit
     >>> round(bound, 6)  # 4 exp(-2)
     0.541341
     """
-    n_arms, n_objectives, complexity = _problem(n_arms, n_objectives, complexity)
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     rounds = _check.count(rounds, "rounds", 1)
     if rounds <= n_arms:
         raise CobanditError(f"rounds: {rounds} for {n_arms} arms; PSI-SR needs more rounds than arms")

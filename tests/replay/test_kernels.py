@@ -9,7 +9,7 @@ from scipy import stats
 import cobandit as cb
 from cobandit.errors import GuaranteeWarning
 from cobandit.replay import kernels
-from cobandit.testing import check_kernel_on, ragged_table, smallest_budget, table_of
+from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
 
 LARGEST_SEED = 2**64 - 1
 METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
@@ -44,6 +44,23 @@ def test_identical_arms(method, n_objectives):
     for factor in (1, 1.5, 9):
         for charge in charges(method):
             check(method, table, factor, charge)
+
+
+@pytest.mark.parametrize("method", kernels.ONLINE)
+@pytest.mark.parametrize("seed", range(3))
+def test_selection_among_all_arms(method, seed):
+    """Algorithm 1 as printed goes on where an arm does not fit: the pull that waits is that which crosses."""
+    table, chosen = (
+        ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2),
+        cb.spec(method, selection="all"),
+    )
+    budget = 6.5 * smallest_budget(method, table)
+    policy = policy_on(chosen, table, budget)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        run = cb.play(policy, table, seed=5)
+    assert len(run.arms) == check_kernel_on(chosen, table, budget) and policy.waiting is not None
+    assert budget - policy.spent < table.feedback.costs.max()
 
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])

@@ -1,7 +1,8 @@
 """CoHV-UCB exactly as printed, on arms whose distributions are known, watched by the steps of Theorem 1.
 
-Algorithm 1 selects among all arms until a pull crosses the budget.  The policies and replays of this library
-select among affordable arms, as the paper's experiments do; the proof of Theorem 1 speaks of the former.
+Algorithm 1 selects among all arms until a pull crosses the budget.  `CoHVUCB` does so with
+``selection="all"``; by default it selects among affordable arms, as the paper's experiments do.  The proof of
+Theorem 1 speaks of the former.
 """
 
 from __future__ import annotations
