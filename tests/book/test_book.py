@@ -15,15 +15,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from support.browsing import HTML, NEEDS_BOOK
 
 ROOT = Path(__file__).parents[2]
-HTML = ROOT / "_build" / "html"
 EXTENSION = ROOT / "book" / "_ext"
 
-built = [
-    pytest.mark.book,
-    pytest.mark.skipif(not (HTML / "index.html").exists(), reason="the book is not built: run `make book`"),
-]
+built = [pytest.mark.book, pytest.mark.slow, NEEDS_BOOK]
 
 
 def contents() -> list[str]:
@@ -229,6 +226,7 @@ def build(book: Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @needs_sphinx
 def test_page_whose_table_is_missing_says_so_and_the_rest_builds(small_book):
     build(small_book)

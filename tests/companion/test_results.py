@@ -34,12 +34,14 @@ def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
     assert set(part["n"]) == {results.AUDIT_BLOCK}
 
 
+@pytest.mark.slow
 def test_a_member_of_the_ensemble_computed_anew_is_the_stored_one():
     """Every experiment on another table: fails when a change of the code changes a result."""
     name, number = results.RESULTS["ensemble"].arguments()[-1]
     assert set(results.recompute("ensemble", name, number)["member"]) == {number}
 
 
+@pytest.mark.slow
 def test_the_point_that_tuning_chooses_is_the_stored_one():
     """That of one table: the replays of the grid cost as much as a member."""
     assert set(results.recompute("tuning", "gsm8k")["experiment"]) == {"tuning"}

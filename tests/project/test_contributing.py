@@ -19,6 +19,7 @@ RECORDS = re.compile(r"```csv\n(.*?)```", re.S)
 USE = re.compile(r"```python\n(import cobandit as cb\n.*?)```", re.S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["An algorithm", "A dataset", "A figure"])
 def test_worked_example_is_one_new_file_and_runs(title, tmp_path):
     section = SECTIONS[title]

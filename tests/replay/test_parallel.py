@@ -32,7 +32,7 @@ def replays(table, **how):
 @pytest.mark.parametrize(
     "how",
     [
-        {"workers": 2, "backend": "loky"},
+        pytest.param({"workers": 2, "backend": "loky"}, marks=pytest.mark.slow),
         {"workers": 1, "backend": "threading"},
         {"workers": 2, "backend": "threading"},
         {"workers": -1, "backend": "threading"},
@@ -46,6 +46,7 @@ def test_backends_and_workers_change_nothing(how, usual, small_table):
         assert frame.attrs == same.attrs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [False, True])
 def test_dask_changes_nothing(processes, usual, small_table):
     distributed = pytest.importorskip("distributed")
@@ -87,6 +88,7 @@ def number_of(_, number):
     return number
 
 
+@pytest.mark.slow
 def test_dask_sends_once_what_tasks_share():
     """Sent with every task, a large table would be copied as often as there are tasks."""
     distributed = pytest.importorskip("distributed")
@@ -137,6 +139,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a group of processes")
 @pytest.mark.parametrize(("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")])
 def test_ctrl_c_in_the_midst_of_a_kernel(workers, backend, tmp_path):
