@@ -136,6 +136,7 @@ def test_ensemble_has_distinct_members_as_many_for_each_table(name):
             assert low <= getattr(parameters, key) <= high
 
 
+@pytest.mark.slow
 def test_every_member_meets_the_targets_that_need_no_replay(name):
     for number, parameters in enumerate(reconstruction.members(name)):
         rows = reconstruction.frame(name, parameters)
@@ -230,6 +231,7 @@ def test_uniform_regrets_of_the_loss_are_those_of_a_replay(name, draw):
     np.testing.assert_allclose(loss.Landscape(draw).uniform_regrets, replayed, rtol=0.005)
 
 
+@pytest.mark.slow
 def test_uniform_errors_of_the_loss_are_those_of_a_replay(name, draw):
     """Two samples of 1,000: within 4 standard errors, and 0.01 for the normal approximation."""
     rewards = loss.Landscape(draw).rewards(loss.subset_of(SETTINGS[name]))

@@ -74,6 +74,7 @@ def test_missing_results_say_what_to_do(stored):
         results.read("ensembel")
 
 
+@pytest.mark.slow
 def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
     (stored / "audit.parquet").unlink()
     small = results.RESULTS["audit"]._replace(arguments=lambda: [("gsm8k", 20, 0), ("piqa", 20, 1)])
@@ -118,6 +119,7 @@ def test_only_bundled_reconstructions_have_an_ensemble_and_an_audit(names, kind,
     assert (results.settle(cells, tables) is cells) != known
 
 
+@pytest.mark.slow
 def test_claims_about_errors_are_settled_by_the_audit():
     """Its replays separate what the paper's number of them cannot."""
     few = paper.verdicts(results.cells())

@@ -18,6 +18,8 @@ from cobandit.replay.grid import source_of
 from cobandit.stats import metrics
 from cobandit.testing import table_of
 
+pytestmark = pytest.mark.slow
+
 
 def quarters(means, costs):
     """Rows of an arm: independent Bernoulli rewards of means k / 4, and equally likely costs."""
