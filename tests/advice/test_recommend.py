@@ -147,6 +147,7 @@ def test_ratios_with_holes_use_what_each_arm_has(ragged):
     assert found[i, j] == pytest.approx(min(t), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_error_of_an_efficiency_is_that_of_many_draws():
     rng = np.random.default_rng(2)
     compared = [paired(drawn(rng, MEANS[:2], COSTS[:2], 200)) for _ in range(200)]
@@ -196,6 +197,7 @@ NEAR_TIES = [[0.5, 0.5], *([0.52, 0.49], [0.49, 0.52]) * 3, [0.3, 0.3], [0.3, 0.
     ],
     ids=["near ties", "clear and few", "one objective"],
 )
+@pytest.mark.slow
 def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs, n_instances):
     """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
     wrong_front, wrong_best, _ = wrong_and_settled(
@@ -205,6 +207,7 @@ def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs,
     assert wrong_front <= most and wrong_best <= most
 
 
+@pytest.mark.slow
 def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
     monkeypatch.setattr("cobandit.advice.questions.critical", lambda counts, alpha: np.full(len(counts), 0.3))
@@ -235,6 +238,7 @@ def test_more_instances_settle_more():
     assert shares[0] < shares[1] < shares[2] and shares[2] > 0.8
 
 
+@pytest.mark.slow
 def test_the_estimated_evaluations_are_what_it_takes():
     """Three times what is said to be needed settles a question most times, a tenth of it seldom."""
     means, costs, rng, n = [[0.56, 0.56], [0.5, 0.5]], [1.0, 1.0], np.random.default_rng(9), 100

@@ -22,8 +22,11 @@ SIZE = 3_000_000  # bytes of the page, data and all; a slow telephone loads that
 
 needs_page = [
     pytest.mark.browser,
+    pytest.mark.slow,
     NEEDS_CHROMIUM,
-    pytest.mark.skipif(not PAGE.exists(), reason="the book is not built: run `make book`"),
+    pytest.mark.skipif(
+        not PAGE.exists(), reason="the book of stored outputs is not built: run `make stored`"
+    ),
 ]
 
 

@@ -62,6 +62,7 @@ def test_bad_properties_are_refused(wrong, said):
 
 # ----------------------------------------------------------------------------- the map
 @pytest.mark.parametrize("selection", maps.METHODS)
+@pytest.mark.slow
 def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(selection, monkeypatch):
     """The map plays kernels on arms; the same rows as a table, replayed, lose exactly the same."""
     monkeypatch.setattr(maps, "PROBLEMS", 2)
@@ -219,6 +220,7 @@ def test_each_way_of_advice_loses_what_its_method_loses():
     assert (found.loc["cell", "low"], found.loc["cell", "high"]) == pytest.approx(tuple(expected))
 
 
+@pytest.mark.slow
 def test_one_method_for_all_serves_tables_better_than_the_map_does():
     """What the page `your-data` says of the three ways, on the bundled tables."""
     outcomes = results.read("regions")

@@ -254,6 +254,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path):
     command = [sys.executable, "-c", KILLER, os.pathsep.join(sys.path), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

@@ -26,8 +26,9 @@ def test_protocol(method):
 
 
 @every_method
-def test_kernel_makes_the_pulls_of_its_class(method):
-    testing.check_kernel(method, seeds=range(30))
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 30), marks=pytest.mark.slow)])
+def test_kernel_makes_the_pulls_of_its_class(method, seeds):
+    testing.check_kernel(method, seeds)
 
 
 # ----------------------------------------------------------------------------- what the checks find

@@ -31,6 +31,7 @@ def run(*command, folder, environment):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", FILES)
 def test_worked_example_is_new_files_and_runs(title, tmp_path):
     """Step by step, as the section has it: a file is added, or what is there is used."""

@@ -60,6 +60,7 @@ def replayed(folder, weight, choice):
     return twins == "True", regrets
 
 
+@pytest.mark.slow
 def test_a_changed_formula_is_noticed(tmp_path):
     """A run that was kept on disk would play the formula of before."""
     (first, before), (second, after) = replayed(tmp_path, 0.25, 0), replayed(tmp_path, 2.0, 1)

@@ -34,7 +34,7 @@ def replays(table, **how):
 @pytest.mark.parametrize(
     "how",
     [
-        {"workers": 2, "backend": "loky"},
+        pytest.param({"workers": 2, "backend": "loky"}, marks=pytest.mark.slow),
         {"workers": 1, "backend": "threading"},
         {"workers": 2, "backend": "threading"},
         {"workers": -1, "backend": "threading"},
@@ -47,6 +47,7 @@ def test_backends_and_workers_change_nothing(how, usual, small_table):
         pd.testing.assert_frame_equal(frame, same)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [False, True])
 def test_dask_changes_nothing(processes, usual, small_table):
     distributed = pytest.importorskip("distributed")
@@ -114,6 +115,7 @@ def number_of(_, number):
     return number
 
 
+@pytest.mark.slow
 def test_dask_sends_once_what_tasks_share():
     """Sent with every task, a large table would be copied as often as there are tasks."""
     distributed = pytest.importorskip("distributed")
@@ -164,6 +166,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a group of processes")
 @pytest.mark.parametrize(("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")])
 def test_ctrl_c_in_the_midst_of_a_kernel(workers, backend, tmp_path):

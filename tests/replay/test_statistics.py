@@ -19,6 +19,8 @@ from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.testing import table_of
 
+pytestmark = pytest.mark.slow
+
 
 def quarters(means, costs):
     """Rows of an arm: independent Bernoulli rewards of means k / 4, and equally likely costs."""
