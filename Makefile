@@ -1,4 +1,4 @@
-# make book | pdf | test | bench | determinism | notebooks | results | clean | help
+# make check | book | pdf | test | bench | determinism | notebooks | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -8,11 +8,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 HTML   := _build/html
+STORED := _build/stored
 # tests wait for browsers and other processes: one more than the usual two cores
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test lint bench determinism notebooks results lock clean
+.PHONY: help check book stored pdf test lint bench determinism notebooks results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +47,16 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint book  ## lint, types, unit and doc tests, the notebooks against their stored outputs, the built book
+check: lint  ## lint, types and every test that is not slow: a minute on two cores, two the first time
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
+
+# The tests open this book: its notebooks do not run, since `make test` runs them against the same outputs.
+stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _build/stored/_build/html
+	@rm -f $(STORED)/$(HTML)/index.html
+	COBANDIT_BOOK=stored $(BIN)/jupyter-book build -W -n --keep-going --path-output $(STORED) .
+	@test -f $(STORED)/$(HTML)/index.html || { echo "jupyter-book ended without writing $(STORED)/$(HTML)"; exit 1; }
+
+test: lint stored  ## lint, types, all tests, the book of stored outputs, the notebooks against these outputs
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
 	if [ -n "$$runnable" ]; then \
@@ -66,7 +76,7 @@ notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired
 results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results
 
-lock:  ## compile requirements.txt anew (needs uv)
+lock:  ## compile requirements.txt again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --all-extras pyproject.toml -o requirements.txt
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cobandit import replay as replay
     from cobandit import tables as tables
     from cobandit.advice.recommendation import recommend
-    from cobandit.replay import play, replay_identification, replay_online, spec
+    from cobandit.replay import play, replay_identification, replay_online, replay_paths, spec
     from cobandit.tables import EvaluationTable, datasets, load, open_table, read
 
     __version__: str
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: What needs pandas or the compiler, by the module that has it: imported when it is first used.
 _LATER = {
     "advice": ("recommend",),
-    "replay": ("play", "replay_identification", "replay_online", "spec"),
+    "replay": ("play", "replay_identification", "replay_online", "replay_paths", "spec"),
     "tables": ("EvaluationTable", "datasets", "load", "open_table", "read"),
 }
 _MODULES = ("replay", "stats", "tables")
@@ -102,6 +102,7 @@ __all__ = [
     "recommend",
     "replay_identification",
     "replay_online",
+    "replay_paths",
     "spec",
     "theory",
 ]

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from support.browsing import ARGUMENTS, CHROMIUM
-from support.made_up import ragged_table
 
 from cobandit.tables import load
+from cobandit.testing import ragged_table
 
 settings.register_profile("cobandit", deadline=None, derandomize=True, max_examples=100)
 settings.load_profile("cobandit")

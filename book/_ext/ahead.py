@@ -1,21 +1,26 @@
-"""Run the pages of a build side by side, before Sphinx reads them one after another.
+"""Fill the execution cache before Sphinx reads the pages one by one; myst-nb finds their outputs there.
 
-`run_ahead` leaves the outputs in the execution cache, where myst-nb looks for them. A page that fails is left
-out: the build runs it again and reports the failure as it always does.
+`run_ahead` runs the pages side by side.  A page that fails is left out: the build runs it again and reports
+the failure as it always does.
+
+`take_stored` runs nothing: it takes the outputs that notebooks/*.ipynb hold.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
 import availability
+import nbformat
 from joblib import Parallel, delayed
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import create_nb_reader
+from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -23,16 +28,24 @@ from sphinx.util import logging
 log = logging.getLogger(__name__)
 
 
+def notebooks(
+    app: Sphinx, env: BuildEnvironment, docnames: list[str]
+) -> Iterator[tuple[Path, str, NotebookNode]]:
+    """Path, text and cells of each notebook among the pages to be read."""
+    for path in availability.pages(Path(app.srcdir)):
+        if f"notebooks/{path.stem}" in docnames:
+            text = path.read_text(encoding="utf-8")
+            reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
+            yield path, text, reader.read(text)
+
+
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Run the notebooks among the pages to be read, one a core, and cache their outputs."""
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
-    def run(path: Path) -> None:
-        text = path.read_text(encoding="utf-8")
+    def run(path: Path, text: str, notebook: NotebookNode) -> None:
         if availability.missing(text):
             return
-        reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
-        notebook = reader.read(text)
         with lock, suppress(KeyError):
             cache.match_cache_notebook(notebook)
             return
@@ -44,5 +57,23 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
             log.info("ran %s in %.1f seconds", path.name, result.time)
 
-    paths = [path for path in availability.pages(Path(app.srcdir)) if f"notebooks/{path.stem}" in docnames]
-    Parallel(n_jobs=-1, backend="threading")(delayed(run)(path) for path in paths)
+    found = notebooks(app, env, docnames)
+    Parallel(n_jobs=-1, backend="threading")(delayed(run)(*page) for page in found)
+
+
+def code_of(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Cache the stored outputs of the notebooks among the pages to be read."""
+    cache = get_cache(app.config.nb_execution_cache_path)
+    for path, _, notebook in notebooks(app, env, docnames):
+        stored = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
+        here, there = code_of(notebook), code_of(stored)
+        if [cell.source.strip() for cell in here] != [cell.source.strip() for cell in there]:
+            log.warning("%s and its .ipynb hold different cells: run make notebooks", path.name)
+        for cell, run in zip(here, there, strict=False):
+            cell.outputs, cell.execution_count = run.outputs, run.execution_count
+        bundle = CacheBundleIn(notebook, str(path))
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

@@ -16,11 +16,15 @@
 9. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
 10. `lead_to_pictures`: a picture that a cell drew leads to its file, at full size.
 11. `ahead.run_ahead`: pages run side by side instead of one after another.
+12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment no notebook runs; the pages show the
+    outputs that notebooks/*.ipynb hold.  `make test` builds the book so, since it has just run the notebooks
+    against these outputs.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import tomllib
@@ -44,11 +48,14 @@ BINDER = "https://mybinder.org"
 EXPLORER = ("d3.min.js", "plot.umd.min.js", "explorer.js")
 
 
-def content_key(root: Path, unavailable: list[str]) -> str:
-    """Hash of the library, the bundled data and what is missing, stable across machines and file times."""
+def content_key(root: Path, unavailable: list[str], *more: str) -> str:
+    """Hash of the library, the bundled data and what is missing, stable across machines and file times.
+
+    ``more`` are patterns of other files that the outputs come from.
+    """
     digest = hashlib.sha256()
-    files = [*root.glob("cobandit/**/*.py"), *(path for path in root.glob("data/**/*") if path.is_file())]
-    for path in sorted(files):
+    found = (path for pattern in ("cobandit/**/*.py", "data/**/*", *more) for path in root.glob(pattern))
+    for path in sorted(path for path in found if path.is_file()):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     digest.update("\0".join(unavailable).encode())
@@ -58,11 +65,14 @@ def content_key(root: Path, unavailable: list[str]) -> str:
 def key_the_cache(app: Sphinx, config: Config) -> None:
     """Name the execution cache after its inputs; a changed key also makes Sphinx read every page again."""
     root = Path(app.srcdir)
-    tables = availability.all_needs(availability.pages(root))
-    unavailable = [name for name in tables if availability.why_not(name)]
-    for name in unavailable:
-        log.info("table %s is not available: the pages that need it will say so", name)
-    config.cobandit_key = content_key(root, unavailable)
+    if config.cobandit_stored:
+        config.cobandit_key = content_key(root, [], "notebooks/*.ipynb")
+    else:
+        tables = availability.all_needs(availability.pages(root))
+        unavailable = [name for name in tables if availability.why_not(name)]
+        for name in unavailable:
+            log.info("table %s is not available: the pages that need it will say so", name)
+        config.cobandit_key = content_key(root, unavailable)
     caches = Path(app.outdir).parent / ".jupyter_cache"
     config.nb_execution_cache_path = str(caches / config.cobandit_key)
     older = sorted(
@@ -116,10 +126,18 @@ def stand_in(text: str, reasons: dict[str, str]) -> str:
 
 
 def stand_in_for_missing_tables(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Replace the source of a page whose table cannot be had."""
+    """Replace the source of a page whose table cannot be had; stored outputs need none."""
+    if app.config.cobandit_stored:
+        return
     if app.env.doc2path(docname).endswith(".md") and (reasons := availability.missing(source[0])):
         log.info("%s did not run: %s not available", docname, ", ".join(reasons))
         source[0] = stand_in(source[0], reasons)
+
+
+def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Run the notebooks side by side, or take their stored outputs."""
+    fill = ahead.take_stored if app.config.cobandit_stored else ahead.run_ahead
+    fill(app, env, docnames)
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
@@ -219,12 +237,13 @@ def mend_source_pages(
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
     app.add_config_value("cobandit_key", "", "env", str)
+    app.add_config_value("cobandit_stored", os.environ.get("COBANDIT_BOOK") == "stored", "env", bool)
     app.connect("config-inited", key_the_cache)
     app.connect("config-inited", add_static_files)
     app.connect("config-inited", link_the_repository)
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
-    app.connect("env-before-read-docs", ahead.run_ahead)
+    app.connect("env-before-read-docs", fill_the_cache)
     app.connect("doctree-read", lead_to_pictures)
     app.connect("source-read", stand_in_for_missing_tables)
     app.connect("html-page-context", add_explorer)

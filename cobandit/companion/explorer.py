@@ -17,9 +17,10 @@ import pandas as pd
 from matplotlib.colors import to_hex
 from numpy.typing import ArrayLike
 
+from cobandit.companion.allocation import allocation
 from cobandit.companion.paper import experiments
 from cobandit.figures.style import method_label, method_style, provenance
-from cobandit.replay import replay_allocation, replay_identification, replay_online
+from cobandit.replay import replay_identification, replay_online
 from cobandit.stats import metrics
 
 if TYPE_CHECKING:
@@ -65,23 +66,24 @@ def _mean_and_half(frame: pd.DataFrame, by: str, column: str, size: int) -> dict
 
 
 def _replays(
-    table: EvaluationTable, task: str, replications: int, seed: int, **how: Any
+    table: EvaluationTable, task: str, replications: int, seed: int, **parallel: Any
 ) -> list[dict[str, Any]]:
     """Every method and budget of a task: its measures and its allocation."""
     if task == "online":
         methods: Sequence[Any] = experiments.online_methods()
         rho: Sequence[float] = ONLINE_RHO
-        runs = replay_online(table, methods, rho, replications, seed, **how)
+        runs = replay_online(table, methods, rho, replications, seed, **parallel)
     else:
         methods, rho = experiments.IDENTIFICATION, IDENTIFICATION_RHO
-        runs = replay_identification(table, methods, rho, replications, seed, **how)
+        runs = replay_identification(table, methods, rho, replications, seed, **parallel)
         runs["error"] = ~runs["correct"]
-    pulls = replay_allocation(table, methods, rho, replications, seed, **how)
+    pulls = allocation(table, methods, task, rho, replications, seed, **parallel)
     by = ("method", "rho")
     summaries = {name: metrics.summarise(runs, name, by).set_index(list(by)) for name in MEASURES[task]}
     counted = dict(list(pulls.groupby(list(by))))
     cells = []
-    for key, group in runs.groupby(list(by), sort=False):
+    groups: Any = runs.groupby(list(by), sort=False)
+    for key, group in groups:
         cell: dict[str, Any] = {
             "method": key[0],
             "rho": key[1],
@@ -89,14 +91,14 @@ def _replays(
         }
         if key in counted:  # else no run of this cell was feasible
             for name, summary in summaries.items():
-                cell[name] = numbers(summary.loc[key, ["mean", "low", "high"]])
+                cell[name] = numbers(summary[["mean", "low", "high"]].loc[key])
             cell["spent"] = numbers([(group["spent"] / group["budget"]).mean()])[0]
             cell["pulls"] = _mean_and_half(counted[key], "arm", "pulls", table.n_arms)
         cells.append(cell)
     return cells
 
 
-def _described(table: EvaluationTable, replications: int, seed: int, **how: Any) -> dict[str, Any]:
+def _described(table: EvaluationTable, replications: int, seed: int, **parallel: Any) -> dict[str, Any]:
     """One table with all choices of its objectives."""
     rows = table.rows
     rows = rows[rows["split"] == "evaluation"].assign(arm=lambda frame: frame["config"].cat.codes)
@@ -110,7 +112,9 @@ def _described(table: EvaluationTable, replications: int, seed: int, **how: Any)
                     "objectives": list(names),
                     "front": np.flatnonzero(problem.pareto_mask).tolist(),
                     "best": problem.best_arm,
-                    "replays": {task: _replays(view, task, replications, seed, **how) for task in MEASURES},
+                    "replays": {
+                        task: _replays(view, task, replications, seed, **parallel) for task in MEASURES
+                    },
                 }
             )
     return {
@@ -126,7 +130,7 @@ def _described(table: EvaluationTable, replications: int, seed: int, **how: Any)
 
 
 def precompute(
-    tables: Iterable[EvaluationTable], replications: int = 20, seed: int = 0, **how: Any
+    tables: Iterable[EvaluationTable], replications: int = 20, seed: int = 0, **parallel: Any
 ) -> dict[str, Any]:
     """Replay every method on every table and choice of its objectives, for the page to show.
 
@@ -138,7 +142,7 @@ def precompute(
     replications : int
         Two or more, for the intervals.
     seed : int
-    **how
+    **parallel
         How the work is spread, as in `cobandit.replay_online`.
 
     Returns
@@ -176,7 +180,7 @@ def precompute(
             for name in members
         },
         "measures": MEASURES,
-        "tables": [_described(table, replications, seed, **how) for table in tables],
+        "tables": [_described(table, replications, seed, **parallel) for table in tables],
     }
 
 

@@ -12,7 +12,7 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem, hypervolume
 from cobandit.replay.grid import Source
-from cobandit.replay.kernels import Table
+from cobandit.replay.kernels import FeedbackRows
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -261,4 +261,5 @@ def feedback_source(arms: Arms) -> Source:
     costs = arms.rows[:, :1]
     rows = np.ascontiguousarray(np.hstack([costs, costs / costs.max(), arms.rows[:, 1:]]))
     problem = arms.problem
-    return Source(Table(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, float(costs.max())))
+    feedback = FeedbackRows(rows, arms.offsets)
+    return Source(feedback, problem, problem.costs, (arms.cost_ratio, float(costs.max())))

@@ -17,7 +17,7 @@ from cobandit.figures.style import PALETTE
 def gap_plane(
     means: ArrayLike, arm: int, names: Sequence[str], labels: tuple[str, str], ax: Axes | None = None
 ) -> Axes:
-    """One arm's classification gap as steps along the diagonal, beside the arm j that decides it.
+    """One arm's classification gap as steps along the diagonal, next to the arm j that decides it.
 
     The arm is blue, j orange.  A red arrow moves all coordinates of one arm by the same amount, and the
     arrows of a panel are together as long (in each coordinate) as the gap.  The shaded quadrant is what the

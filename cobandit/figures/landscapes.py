@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: Area of the dearest configuration's mark, in square points; the others' are in proportion.
+#: Area of the most expensive configuration's mark, in square points; the others' are in proportion.
 LARGEST = 420
 #: With more arms than this all marks are smaller, so that they still tell apart.
 CROWD = 30

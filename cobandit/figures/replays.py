@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from cobandit.figures.style import log_axis, method_style, provenance, rho_axis, variants
+from cobandit.figures.style import log_axis, method_style, provenance, rho_axis, unit_of, variants
 from cobandit.stats import metrics
 
 
@@ -97,7 +97,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     Parameters
     ----------
     paths : DataFrame
-        Second result of `replay_online` with ``trace=True``, at one budget.
+        From `replay_paths`, at one budget.
     column, ylabel : str
         What is drawn, and how the axis calls it.
     ax : Axes, optional
@@ -109,7 +109,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     Examples
     --------
     >>> import cobandit as cb
-    >>> runs, paths = cb.replay_online(cb.load("synthetic-24"), ["CoHVUCB"], 4, 5, trace=True)
+    >>> paths = cb.replay_paths(cb.load("synthetic-24"), ["CoHVUCB"], 4, 5)
     >>> along_runs(paths, "efficiency_regret", "cumulative regret").get_xlabel()
     'consumed budget (thousand tokens)'
     """
@@ -121,7 +121,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
         style = method_style(method) | {"marker": ""}
         ax.plot(cell["spent"], cell["mean"], line, label=label, **style)
         ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
-    unit, most = paths.attrs.get("unit", ""), float(shown["spent"].max())
+    unit, most = unit_of(paths), float(shown["spent"].max())
     if most >= 10_000:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}"))
         unit = f"thousand {unit}"

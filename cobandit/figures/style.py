@@ -9,25 +9,26 @@ from zlib import crc32
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from cobandit import _check
-from cobandit.replay.methods import classes
+from cobandit.replay.kernels import IDENTIFICATION, ONLINE
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 #: Seaborn's colour-blind palette, in an order that keeps methods of one experiment far apart.
-PALETTE = [sns.color_palette("colorblind")[place] for place in (0, 1, 2, 7, 3, 9, 4, 5, 8, 6)]
+PALETTE = (
+    *("#0173b2", "#de8f05", "#029e73", "#949494", "#d55e00"),
+    *("#56b4e9", "#cc78bc", "#ca9161", "#ece133", "#fbafe4"),
+)
 LINES = ("-", "--", ":", "-.")
 
-#: Colour and marker of each method of the library.
-STYLES: dict[str, tuple[Any, str]] = {
+#: Colour and marker of each method of the project.
+LOOKS = {
     "CoHVUCB": (PALETTE[0], "o"),
-    "CoHVUCBV": (PALETTE[8], ">"),
+    "CoHVUCBV": (PALETTE[9], ">"),
     "HVUCB": (PALETTE[1], "s"),
     "AccuracyCostUCB": (PALETTE[2], "D"),
     "UniformAllocation": (PALETTE[3], "^"),
@@ -37,9 +38,8 @@ STYLES: dict[str, tuple[Any, str]] = {
     "PSISR": (PALETTE[5], "P"),
     "UniformIdentification": (PALETTE[6], "X"),
 }
-#: What is left for the methods of others.
-OTHER_COLORS = (PALETTE[9], "0.45", "tab:olive", "tab:brown")
-OTHER_MARKERS = "phd8H"
+#: Markers of all other methods, none of which is one of those above.
+OTHER_MARKERS = "hpd84123"
 
 
 def use_style() -> None:
@@ -69,45 +69,46 @@ def use_style() -> None:
 
 
 def method_style(method: str) -> dict[str, Any]:
-    """Colour and marker of a method: the same in every figure, whatever other methods there are.
+    """Colour and marker of a method: the same in every figure, whatever else there is.
 
     Parameters
     ----------
     method : str
-        Name of a policy class.  One that is not of the library gets what its name decides.
+        Name of a policy class; one that is not of this project gets what its name says.
 
     Returns
     -------
     dict
         Keyword arguments for ``plot``.
 
-    Raises
-    ------
-    CobanditError
-        If there is no such method.
-
     Examples
     --------
-    >>> method_style("CoHVUCB")["marker"]
-    'o'
+    >>> method_style("CoHVUCB")
+    {'color': '#0173b2', 'marker': 'o'}
+    >>> method_style("MyOwn") == method_style("MyOwn")
+    True
     """
-    _check.choice(method, "method", list(classes()))
-    number = crc32(method.encode())
-    other = (OTHER_COLORS[number % len(OTHER_COLORS)], OTHER_MARKERS[number % len(OTHER_MARKERS)])
-    return dict(zip(("color", "marker"), STYLES.get(method, other), strict=True))
+    color, marker = LOOKS.get(method) or _look_of_name(method)
+    return {"color": color, "marker": marker}
+
+
+def _look_of_name(method: str) -> tuple[str, str]:
+    number = crc32(method.encode())  # unlike hash, the same in every process
+    return PALETTE[number % len(PALETTE)], OTHER_MARKERS[number // len(PALETTE) % len(OTHER_MARKERS)]
 
 
 def method_label(method: str, options: str = "") -> str:
     """Readable name of a method; of its options only those that tell variants apart belong here.
 
+    A class without a kernel goes by the name of the class.
+
     Examples
     --------
     >>> method_label("PSISR", "rounds=mean")
     'PSI-SR (rounds=mean)'
-    >>> method_label("CoPSIAdaptive")
-    'CoPSI (adaptive L*)'
     """
-    label = classes()[method].label or method
+    kernel = (ONLINE | IDENTIFICATION).get(method)
+    label = kernel.policy.label if kernel and kernel.policy.label else method
     return f"{label} ({options})" if options else label
 
 
@@ -129,10 +130,10 @@ def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable
     if isinstance(source, Sequence):
         return ", ".join(provenance(each) for each in source)
     if isinstance(source, pd.DataFrame):
-        name, kind = source.attrs.get("dataset", ""), source.attrs.get("kind", "measured")
+        named = source[["dataset", "kind"]].drop_duplicates().itertuples(index=False, name=None)
     else:
-        name, kind = source.name, source.kind
-    return name if kind == "measured" else f"{name} ({kind})"
+        named = iter([(source.name, source.kind)])
+    return ", ".join(name if kind == "measured" else f"{name} ({kind})" for name, kind in named)
 
 
 def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
@@ -141,9 +142,16 @@ def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     shown = []
     for method, options in pairs:
         siblings = [o for m, o in pairs if m == method]
+        line = LINES[siblings.index(options) % len(LINES)]
         label = method_label(method, (options or "default") if len(siblings) > 1 else "")
-        shown.append((method, options, label, LINES[siblings.index(options) % len(LINES)]))
+        shown.append((method, options, label, line))
     return shown
+
+
+def unit_of(runs: pd.DataFrame) -> str:
+    """Unit of the costs of a replay; empty for replays whose units differ."""
+    units = runs["unit"].unique()
+    return str(units[0]) if len(units) == 1 else ""
 
 
 def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
@@ -153,7 +161,7 @@ def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
     above = ax.secondary_xaxis("top")
-    unit = f"{'thousand ' if in_thousands else ''}{runs.attrs.get('unit', '')}".strip()
+    unit = f"{'thousand ' if in_thousands else ''}{unit_of(runs)}".strip()
     above.set_xlabel(f"budget B ({unit})" if unit else "budget B", fontsize="small")
     above.tick_params(labelsize="small")
     labels = [_plain(budget / 1000 if in_thousands else budget) for budget in budgets]

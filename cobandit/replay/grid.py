@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
-from cobandit.replay import kernels, parallel
+from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.methods import Spec
+from cobandit.replay.parallel import Parallel, run
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -25,16 +26,13 @@ PARTS = 20
 class Source(NamedTuple):
     """What the workers need of a table, small and picklable."""
 
-    table: kernels.Table
+    feedback: FeedbackRows
     problem: Problem
     costs: NDArray[np.float64]
     cost_range: tuple[float, float]
 
-    def __reduce__(self) -> tuple[Callable[..., Source], tuple[Any, ...]]:
-        return packed, (*self.table, self.problem, self.costs, self.cost_range)
 
-
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """One part of one cell of the grid."""
 
     spec: Spec
@@ -44,43 +42,22 @@ class Cell(NamedTuple):
     seed: int
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = np.asarray(array).view()
-    view.setflags(write=False)
-    return view
-
-
-def packed(
-    rows: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    problem: Problem,
-    costs: NDArray[np.float64],
-    cost_range: tuple[float, float],
-) -> Source:
-    """Make a source whose arrays are of one type everywhere: read only, whether made here, sent, or mapped.
-
-    Numba would compile anew, for half a minute, for the writable arrays that other processes receive.
-    """
-    table = kernels.Table(_read_only(rows), _read_only(offsets))
-    return Source(table, problem, _read_only(costs), cost_range)
-
-
-def source_of(table: EvaluationTable) -> Source:
+def source_from_table(table: EvaluationTable) -> Source:
     """Pack what workers need of a table."""
     feedback = table.feedback
     rows = np.column_stack([feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards])
-    offsets = np.asarray(feedback.offsets, dtype=np.int64)
-    return packed(np.ascontiguousarray(rows), offsets, table.problem, table.costs, table.cost_range)
+    packed = FeedbackRows(np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64))
+    return Source(packed, table.problem, table.costs, table.cost_range)
 
 
-def cells_of(
+def grid_cells(
     table: EvaluationTable,
     chosen: list[Spec],
     rho: Iterable[float] | float,
     replications: int,
     seed: int,
     most: int = PARTS,
-) -> list[Cell]:
+) -> list[GridCell]:
     """Check the grid and cut it into parts, each method and budget in at most ``most``."""
     if not hasattr(table, "feedback"):
         raise CobanditError(
@@ -92,34 +69,26 @@ def cells_of(
     replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
     parts = np.array_split(np.arange(replications), min(most, replications))
     per_round = float(table.costs.sum())  # K times the mean cost
-    return [Cell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
+    return [GridCell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
 
 
-def frame_of(cell: Cell, **columns: Any) -> pd.DataFrame:
-    """Tidy rows of a part, one a replication."""
+def frame_of(cell: GridCell, **columns: Any) -> pd.DataFrame:
+    """Tidy rows of a part, one per replication."""
     shared = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho, "budget": cell.budget}
     return pd.DataFrame({**shared, "replication": cell.replications, **columns})
 
 
-def play_grid(
-    part: Callable[..., tuple[pd.DataFrame, ...]],
-    cells: list[Cell],
+def run_grid(
+    part: Callable[..., pd.DataFrame],
+    cells: list[GridCell],
     table: EvaluationTable,
     *fixed: Any,
-    **how: Any,
-) -> tuple[pd.DataFrame, ...]:
-    """Play every part with ``part(source, cell, *fixed)`` and join the frames that it returns."""
-    shared = (source_of(table),)
-    parts = parallel.run(part, [(cell, *fixed) for cell in cells], shared=shared, **how)
+    **parallel: Unpack[Parallel],
+) -> pd.DataFrame:
+    """Play every part with ``part(source, cell, *fixed)``; the joined frame names the table."""
+    tasks = [(cell, *fixed) for cell in cells]
+    parts = run(part, tasks, shared=(source_from_table(table),), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
-    frames = tuple(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
-    for frame in frames:
-        frame.attrs = {
-            "dataset": table.name,
-            "kind": table.kind,
-            "unit": table.card.cost.unit,
-            "seed": cells[0].seed,
-            "costs": "realised",
-        }
-    return frames
+    whole: pd.DataFrame = pd.concat(parts, ignore_index=True)
+    return whole.assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)

@@ -1,4 +1,4 @@
-"""What is replayed: a method by name, with its options."""
+"""What is replayed: a method by name or class, with its options."""
 
 from __future__ import annotations
 
@@ -14,42 +14,38 @@ from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
-from cobandit.replay.kernels import IDENTIFICATION, ONLINE, Kernel
-from cobandit.replay.readable import Readable, readable
+from cobandit.replay.kernels import IDENTIFICATION, ONLINE, kernel_of
 
 #: What a replay takes from the table, so that no spec may set it.
 FROM_TABLE = frozenset({"n_arms", "n_objectives", "budget", "cost_range", "costs", "expected_costs"})
-
-#: Classes without a kernel that a spec was made of, by name.
-OTHERS: dict[str, type[AskTell]] = {}
 
 
 @dataclass(frozen=True)
 class Spec:
     """A method and its options; make it with `spec`."""
 
-    name: str
+    policy: type[AskTell]
     given: dict[str, Any] = field(default_factory=dict)
-    policy: type[AskTell] | None = None  # of a method that has no kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send the class along: to find it, another process imports the module that registers the kernel."""
-        return _received, (self.kernel.policy, self.name, self.given, self.policy)
+        """Send along what its kernel reads: to find it, another process imports the module of the kernel."""
+        kernel = kernel_of(self.policy)
+        return _received, (kernel and kernel.parameters, self.policy, self.given)
 
-    @property  # not cached, or it would be sent along and compiled anew in each worker
-    def kernel(self) -> Kernel | Readable:
-        """The compiled method, or what runs the class in its place."""
-        return readable(self.policy) if self.policy else (ONLINE | IDENTIFICATION)[self.name]
+    @property
+    def name(self) -> str:
+        """Name of the class."""
+        return self.policy.__name__
 
     @property
     def kind(self) -> str:
         """``"online"`` or ``"identification"``."""
-        return "identification" if issubclass(self.kernel.policy, IdentificationPolicy) else "online"
+        return "identification" if issubclass(self.policy, IdentificationPolicy) else "online"
 
     @property
     def label(self) -> str:
         """Name for pictures and tables."""
-        return self.kernel.policy.label
+        return self.policy.label
 
     @property
     def options(self) -> str:
@@ -61,22 +57,11 @@ class Spec:
         options = dict(self.given)
         if "eta" in options:
             options["n_init"] = max(1, _check.floor(options.pop("eta") * rho))
-        return self.kernel.policy(**from_table, **options)
+        return self.policy(**from_table, **options)
 
 
-def _received(_: type[AskTell], *fields: Any) -> Spec:
-    return Spec(*fields)
-
-
-def classes() -> dict[str, type[AskTell]]:
-    """Return every class that can be replayed, by name: those with a kernel first, in a fixed order.
-
-    Examples
-    --------
-    >>> list(classes())[:2]
-    ['CoHVUCB', 'HVUCB']
-    """
-    return {name: kernel.policy for name, kernel in (ONLINE | IDENTIFICATION).items()} | OTHERS
+def _received(_: Any, policy: type[AskTell], given: dict[str, Any]) -> Spec:
+    return Spec(policy, given)
 
 
 def spec(name: str | type[AskTell], **options: Any) -> Spec:
@@ -86,9 +71,10 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     ----------
     name : str or class
         ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"`` online; ``"CoPSI"``,
-        ``"PSISR"``, ``"UniformIdentification"`` for identification.  Or a class of your own that extends
-        ``OnlinePolicy`` or ``IdentificationPolicy``: it has no compiled twin and runs itself, some hundred
-        times slower; in several processes if other processes can import it.
+        ``"PSISR"``, ``"UniformIdentification"`` for identification; the name of any other class that has a
+        kernel.  Or the class itself, or one of your own that extends ``OnlinePolicy`` or
+        ``IdentificationPolicy``: without a kernel it runs itself, some hundred times slower; in several
+        processes if other processes can import it.
     **options
         Keyword arguments of the class that do not come from the table; online also ``eta``, which stands
         for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
@@ -112,34 +98,34 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     ...
     cobandit.errors.CobanditError: unknown method 'CoHVUBC'. Did you mean 'CoHVUCB'? Known: ...
     """
-    own = None
-    if isinstance(name, type):
-        own, name = name, name.__name__
-        if not issubclass(own, (OnlinePolicy, IdentificationPolicy)):
-            raise CobanditError(
-                f"{name} is no method: it extends neither OnlinePolicy nor IdentificationPolicy"
-            )
-        if own is classes().get(name) and name not in OTHERS:
-            own = None  # it has a kernel
-        elif name in (ONLINE | IDENTIFICATION):
-            raise CobanditError(f"there is a method {name} already: give the class another name")
-        else:
-            OTHERS[name] = own
-    _check.choice(name, "method", list(classes()))
-    own = own or OTHERS.get(name)
-    known = set(inspect.signature(classes()[name]).parameters) - FROM_TABLE
-    if issubclass(classes()[name], OnlinePolicy):
+    policy = _policy(name)
+    known = set(inspect.signature(policy).parameters) - FROM_TABLE
+    if issubclass(policy, OnlinePolicy):
         known.add("eta")
     for option in options:
-        _check.choice(option, f"option of {name}", sorted(known))
+        _check.choice(option, f"option of {policy.__name__}", sorted(known))
     if "eta" in options:
         options["eta"] = _check.non_negative(options["eta"], "eta")
         if "n_init" in options:
             raise CobanditError("eta stands for n_init: give one of them")
     for option, value in options.items():
         if isinstance(value, (np.ndarray, list)):
-            raise CobanditError(f"option {option} of {name} must be a single value")
-    return Spec(name, options, own)
+            raise CobanditError(f"option {option} of {policy.__name__} must be a single value")
+    return Spec(policy, options)
+
+
+def _policy(name: str | type[AskTell]) -> type[AskTell]:
+    """Return the class that is meant."""
+    known = ONLINE | IDENTIFICATION
+    if not isinstance(name, type):
+        return known[_check.choice(name, "method", list(known))].policy
+    if not issubclass(name, (OnlinePolicy, IdentificationPolicy)):
+        raise CobanditError(
+            f"{name.__name__} is no method: it extends neither OnlinePolicy nor IdentificationPolicy"
+        )
+    if name.__name__ in known and known[name.__name__].policy is not name:
+        raise CobanditError(f"there is a method {name.__name__} already: give the class another name")
+    return name
 
 
 def specs(methods: Any, kind: str) -> list[Spec]:
@@ -160,4 +146,6 @@ def specs(methods: Any, kind: str) -> list[Spec]:
     labels = [(method.name, method.options) for method in chosen]
     if len(set(labels)) < len(labels):
         raise CobanditError("the same method with the same options is named twice")
+    if len({method.policy for method in chosen}) > len({method.name for method in chosen}):
+        raise CobanditError("two classes have the same name: give one of them another")
     return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import joblib
 from rich.console import Console
@@ -13,6 +13,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cobandit import _check
 from cobandit.errors import CobanditError
+
+
+class Parallel(TypedDict, total=False):
+    """How work is spread: keyword arguments of `run` that no result depends on."""
+
+    workers: int
+    backend: str
+    scheduler: str | None
+    progress: bool
 
 
 @contextlib.contextmanager

@@ -1,24 +1,29 @@
-"""One run of a readable policy on a table, on the stream that the kernels draw from."""
+"""Runs of a readable class on a table, on the stream that the kernels draw from."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit import _check
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
-from cobandit.replay.kernels import instance
+from cobandit.replay.kernels import FeedbackRows, Record, instance
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
+#: Filters of warnings belong to the whole process, so that threads set them one after the other.
+_FILTERING = Lock()
 
-class Run(NamedTuple):
+
+class PlayedRun(NamedTuple):
     """The pulls of one run in their order: ``arms`` and what each was charged, shape (T,) each."""
 
     arms: NDArray[np.int64]
@@ -31,9 +36,9 @@ def play(
     *,
     seed: int = 0,
     replication: int = 0,
-    costs: str = "realised",
+    charge: str = "realised",
     watch: Callable[[Any, int], None] | None = None,
-) -> Run:
+) -> PlayedRun:
     """Play a policy until it stops, with feedback drawn from the evaluation split of a table.
 
     The pull whose cost would cross the budget is not told to the policy, as T(B) is defined.  This is the
@@ -46,14 +51,14 @@ def play(
     table : EvaluationTable
     seed, replication : int
         They name the stream.
-    costs : {"realised", "declared"}
-        What is charged; ``"declared"`` (the policy's known costs) is for identification.
+    charge : {"realised", "declared"}
+        What a pull is charged; ``"declared"`` (the policy's known costs) is for identification.
     watch : callable, optional
         Called as ``watch(policy, arm)`` before each pull that counts.
 
     Returns
     -------
-    Run
+    PlayedRun
 
     Raises
     ------
@@ -69,7 +74,7 @@ def play(
     >>> int(policy.pulls.sum()) - len(run.arms), float(run.costs.sum()) <= 30_000
     (0, True)
     """
-    _check.choice(costs, "costs", ("realised", "declared"))
+    realised = _check.choice(charge, "charge", ("realised", "declared")) == "realised"
     seed, replication = _check.seed(seed), _check.count(replication, "replication", 0)
     if (policy.n_arms, policy.n_objectives) != (table.n_arms, table.n_objectives):
         raise CobanditError(
@@ -78,29 +83,58 @@ def play(
         )
     feedback = table.feedback
     rows = np.column_stack([feedback.costs, feedback.rewards])
-    return run_on(policy, rows, feedback.offsets, seed, replication, costs == "declared", watch)
+    return _play(policy, rows, feedback.offsets, seed, replication, realised, watch)
 
 
-def run_on(
+def _play(
     policy: AskTell,
     rows: NDArray[np.float64],
     offsets: NDArray[np.int64],
     seed: int,
     replication: int,
-    declared: bool,
+    realised: bool,
     watch: Callable[[Any, int], None] | None = None,
-) -> Run:
+) -> PlayedRun:
     """Play a policy as `play` does, on rows (N, 1 + D) of cost and rewards, arm after arm."""
     limit, sizes, stream = _check.with_slack(policy.budget), np.diff(offsets), np.uint64(seed)
-    arms, charges = [], []
+    known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
+    arms, costs = [], []
     while (arm := policy.ask()) is not None:
         row = rows[offsets[arm] + instance(stream, replication, arm, policy.pulls[arm], sizes[arm])]
-        cost = policy.costs[arm] if declared and isinstance(policy, IdentificationPolicy) else row[0]
+        cost = row[0] if known is None else known[arm]
         if policy.spent + cost > limit:
             break
         if watch is not None:
             watch(policy, arm)
         policy.tell(arm, row[1:], cost)
         arms.append(arm)
-        charges.append(cost)
-    return Run(np.array(arms, dtype=np.int64), np.array(charges))
+        costs.append(cost)
+    return PlayedRun(np.array(arms, dtype=np.int64), np.array(costs))
+
+
+def run_class(
+    policy: AskTell,
+    feedback: FeedbackRows,
+    seed: int,
+    replications: NDArray[np.int64],
+    record: Record,
+    realised: bool,
+) -> tuple[NDArray[Any], ...]:
+    """Play replications with new policies of the same options; returns what a kernel's run returns.
+
+    As kernels do, it charges costs beyond those declared without a warning.
+    """
+    rows = np.delete(feedback.rows, 1, axis=1)  # without the cost over the largest
+    pulls, spent = np.zeros((len(replications), policy.n_arms), dtype=np.int64), np.empty(len(replications))
+    returned = np.zeros(pulls.shape, dtype=np.bool_)
+    with _FILTERING, warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        for r, replication in enumerate(replications):
+            new: Any = type(policy)(**policy.options)
+            run = _play(new, rows, feedback.offsets, seed, replication, realised)
+            pulls[r], spent[r] = new.pulls, new.spent
+            taken = min(len(run.arms), record.arms.shape[1])
+            record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
+            if isinstance(policy, IdentificationPolicy):
+                returned[r, new.recommend()] = True
+    return (pulls, spent, returned) if isinstance(policy, IdentificationPolicy) else (pulls, spent)

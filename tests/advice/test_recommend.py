@@ -13,6 +13,7 @@ from scipy import stats
 
 import cobandit as cb
 from cobandit.advice.paired_gaps import critical, paired
+from cobandit.advice.questions import efficiency_questions, front_questions
 from cobandit.advice.recommendation import Question, allocate
 from cobandit.advice.resampling import redraws
 from cobandit.errors import CobanditError
@@ -146,6 +147,7 @@ def test_ratios_with_holes_use_what_each_arm_has(ragged):
     assert found[i, j] == pytest.approx(min(t), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_error_of_an_efficiency_is_that_of_many_draws():
     rng = np.random.default_rng(2)
     compared = [paired(drawn(rng, MEANS[:2], COSTS[:2], 200)) for _ in range(200)]
@@ -195,6 +197,7 @@ NEAR_TIES = [[0.5, 0.5], *([0.52, 0.49], [0.49, 0.52]) * 3, [0.3, 0.3], [0.3, 0.
     ],
     ids=["near ties", "clear and few", "one objective"],
 )
+@pytest.mark.slow
 def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs, n_instances):
     """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
     wrong_front, wrong_best, _ = wrong_and_settled(
@@ -204,6 +207,7 @@ def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs,
     assert wrong_front <= most and wrong_best <= most
 
 
+@pytest.mark.slow
 def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
     monkeypatch.setattr("cobandit.advice.questions.critical", lambda counts, alpha: np.full(len(counts), 0.3))
@@ -213,6 +217,20 @@ def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
     assert wrong_front > stats.binom.isf(0.002, 60, 0.2)
 
 
+def test_critical_values_share_the_level_over_all_that_could_go_wrong():
+    """Bonferroni: K (K - 1) pairs may dominate, K D coordinates hold an arm on the front, K - 1 rivals."""
+    table = drawn(np.random.default_rng(2), MEANS, COSTS, 20)
+    compared, alpha, K, D = paired(table), 0.05, 6, 2
+    on_front = cb.pareto_mask(compared.means)
+    asked = front_questions(compared, alpha)
+    assert {bool(on_front[q.arm]) for q in asked} == {False, True}
+    for question in asked:
+        level = alpha / (K * D if on_front[question.arm] else K * (K - 1))
+        assert question.factor == pytest.approx(stats.t.isf(level, 19))
+    rivals = efficiency_questions(compared, alpha)
+    assert rivals and all(q.factor == pytest.approx(stats.t.isf(alpha / (K - 1), 19)) for q in rivals)
+
+
 def test_more_instances_settle_more():
     shares = [
         wrong_and_settled(np.random.default_rng(4), MEANS, COSTS, n, 6, 0.95)[2] for n in (20, 200, 2000)
@@ -220,6 +238,7 @@ def test_more_instances_settle_more():
     assert shares[0] < shares[1] < shares[2] and shares[2] > 0.8
 
 
+@pytest.mark.slow
 def test_the_estimated_evaluations_are_what_it_takes():
     """Three times what is said to be needed settles a question most times, a tenth of it seldom."""
     means, costs, rng, n = [[0.56, 0.56], [0.5, 0.5]], [1.0, 1.0], np.random.default_rng(9), 100

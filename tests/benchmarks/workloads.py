@@ -16,7 +16,8 @@ from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies import CoHVUCB, CoPSI
-from cobandit.replay import kernels
+from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.running import run_kernel
 
 SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
 WIDER = dict.fromkeys(SCALES, 0.1)  # pulls go from arm to arm, and so does the memory that is read
@@ -60,11 +61,9 @@ class Online:
         self.scales = scales
         self.rows = random_rows(np.random.default_rng(n_arms), n_arms, n_objectives, instances)
         self.costs = self.rows[:, 0].reshape(n_arms, instances).mean(axis=1)
-        self.table = kernels.Table(self.rows, np.arange(0, len(self.rows) + 1, instances))
+        self.feedback = FeedbackRows(self.rows, np.arange(0, len(self.rows) + 1, instances))
         self.budget = rho * float(self.costs.sum())
         self.shape = (n_arms, n_objectives)
-        self.most_expensive = np.argsort(-self.costs, kind="stable")
-        self.kernel = kernels.ONLINE["CoHVUCB"]
 
     def policy(self) -> CoHVUCB:
         """Return a fresh policy."""
@@ -73,18 +72,7 @@ class Online:
 
     def compiled(self, replications: int = 1) -> int:
         """Play by kernel; the number of pulls."""
-        pulls, _ = self.kernel.run(
-            self.kernel.read(self.policy()),
-            _check.with_slack(self.budget),
-            self.costs,
-            self.most_expensive,
-            1,
-            self.table,
-            np.uint64(0),
-            np.arange(replications),
-            np.empty((replications, 0), dtype=np.int64),
-            np.empty((replications, 0)),
-        )
+        pulls, _ = run_kernel(self.policy(), self.feedback, 0, np.arange(replications))
         return int(pulls.sum())
 
     def readable(self, most: float = np.inf) -> int:
@@ -108,7 +96,7 @@ class Online:
         n_arms, n_objectives = self.shape
         leaves = 1 << (n_arms - 1).bit_length()  # of the tree: a value, and an arm at each of two nodes
         run = 8 * (3 * leaves + n_arms * (n_objectives + 1 + 2)) + n_arms  # sums, keys, pulls; affordable
-        return _size(self.table) / 1e6, run / 1e6
+        return _size(self.feedback) / 1e6, run / 1e6
 
 
 class Front:
@@ -130,22 +118,13 @@ class Front:
             raise CobanditError(f"front is {front}: the drawn arms have another one")
         self.costs = rng.uniform(0.1, 1.0, n_arms)
         columns = np.column_stack([self.costs, self.costs, self.means])
-        self.table = kernels.Table(columns, np.arange(n_arms + 1))
+        self.feedback = FeedbackRows(columns, np.arange(n_arms + 1))
         self.budget = rho * float(self.costs.sum())
-        self.kernel = kernels.IDENTIFICATION["CoPSI"]
 
     def compiled(self) -> NDArray[np.bool_]:
         """Play one replication by kernel; the mask of the returned arms."""
-        *_, returned = self.kernel.run(
-            self.kernel.read(CoPSI(self.costs, self.budget, 2)),
-            _check.with_slack(self.budget),
-            self.costs,
-            False,
-            self.table,
-            np.uint64(0),
-            np.arange(1),
-            np.empty((1, 0), dtype=np.int64),
-        )
+        policy = CoPSI(self.costs, self.budget, 2)
+        *_, returned = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
         return np.asarray(returned[0])
 
     def readable(self) -> NDArray[np.int64]:
@@ -165,11 +144,11 @@ class Front:
         """
         n_arms, n_objectives = self.means.shape
         # sums and means; keys, two gaps, front, active, order, costs, pulls, three to sort; returned
-        return _size(self.table) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
+        return _size(self.feedback) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
 
 
-def _size(table: kernels.Table) -> int:
-    return table.rows.nbytes + table.offsets.nbytes
+def _size(feedback: FeedbackRows) -> int:
+    return feedback.rows.nbytes + feedback.offsets.nbytes
 
 
 def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tuple[float, Any]:

@@ -13,17 +13,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
+import jupytext
+import nbformat
 import pytest
 import yaml
+from support.browsing import HTML, NEEDS_BOOK
 
 ROOT = Path(__file__).parents[2]
-HTML = ROOT / "_build" / "html"
 EXTENSION = ROOT / "book" / "_ext"
 
-built = [
-    pytest.mark.book,
-    pytest.mark.skipif(not (HTML / "index.html").exists(), reason="the book is not built: run `make book`"),
-]
+built = [pytest.mark.book, pytest.mark.slow, NEEDS_BOOK]
 
 
 def contents() -> list[str]:
@@ -164,6 +163,7 @@ needs_sphinx = pytest.mark.skipif(
 CONFIG = """\
 title: A small book
 only_build_toc_files: true
+exclude_patterns: ["notebooks/*.ipynb", "_build", "stored"]
 execute: {{execute_notebooks: cache}}
 repository: {{url: ""}}
 sphinx:
@@ -214,21 +214,31 @@ def small_book(tmp_path):
     return tmp_path
 
 
-def build(book: Path) -> str:
+def build(book: Path, *options: str, **more: str) -> str:
     environment = os.environ | {
         "XDG_CACHE_HOME": str(book / "cache"),
         "COBANDIT_CACHE": str(book / "cache"),
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
         # where nothing listens: the suite touches no network
         **dict.fromkeys(["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"], "http://127.0.0.1:9"),
+        **more,
     }
     environment.pop("COBANDIT_MIRROR", None)
-    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", "-W", "-n", "--keep-going", "."]
+    command = [
+        str(Path(sys.executable).parent / "jupyter-book"),
+        "build",
+        "-W",
+        "-n",
+        "--keep-going",
+        *options,
+        ".",
+    ]
     done = subprocess.run(command, cwd=book, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @needs_sphinx
 def test_page_whose_table_is_missing_says_so_and_the_rest_builds(small_book):
     build(small_book)
@@ -247,6 +257,26 @@ def test_page_whose_table_is_missing_says_so_and_the_rest_builds(small_book):
     (small_book / "cobandit" / "a.py").write_text("x = 2\n")
     assert "config changed" in build(small_book), "a changed library makes every page run again"
     assert len(list(caches.iterdir())) == 2
+
+
+@pytest.mark.slow
+@needs_sphinx
+def test_book_of_stored_outputs_runs_no_notebook(small_book):
+    """Not even one whose table is missing; nothing of it is left for a build that runs them."""
+    for number, source in enumerate(sorted((small_book / "notebooks").glob("*.md")), 43):
+        notebook = jupytext.read(source)
+        (cell,) = (cell for cell in notebook.cells if cell.cell_type == "code")
+        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"stored {number}")]
+        nbformat.write(notebook, source.with_suffix(".ipynb"))
+    needs = small_book / "notebooks" / "needs-a-table.md"
+    needs.write_text(needs.read_text().replace("Its second paragraph has {glue:text}`a_number`.\n\n", ""))
+    build(small_book, "--path-output", "stored", COBANDIT_BOOK="stored")
+    for number, name in enumerate(["needs-a-table", "runs"], 43):
+        html = small_book / "stored" / "_build" / "html" / "notebooks" / f"{name}.html"
+        assert f"stored {number}" in "".join(Page(html.read_text(encoding="utf-8")).text)
+    build(small_book)
+    html = small_book / "_build" / "html" / "notebooks" / "runs.html"
+    assert "42" in "".join(Page(html.read_text(encoding="utf-8")).text)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import threading
 import pytest
 from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, WIDTH, Visit
 
-pytestmark = [pytest.mark.browser, NEEDS_CHROMIUM, NEEDS_BOOK]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, NEEDS_CHROMIUM, NEEDS_BOOK]
 
 #: Every page of the book and the index; of the pages of source code, which one template makes, the longest.
 BUILT = [path for path in HTML.rglob("*.html") if "_static" not in path.parts and path != HTML / "index.html"]

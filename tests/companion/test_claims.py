@@ -197,6 +197,7 @@ def test_a_frame_that_cannot_answer_is_refused():
         verdict("CoHVUCB-beats-accuracy-only", pd.concat([frame, frame]))
 
 
+@pytest.mark.slow
 def test_claims_are_checked_on_a_replay():
     runs = cb.replay_online(
         cb.load("synthetic-24"), ["CoHVUCB", "AccuracyCostUCB"], rho=[4, 8], replications=20, seed=1

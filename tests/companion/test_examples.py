@@ -5,10 +5,10 @@ import pytest
 from support.asking import noise_free, run
 
 import cobandit as cb
-from cobandit import _check
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
 from cobandit.replay import kernels, replay_identification, replay_online, spec
+from cobandit.replay.running import run_kernel
 
 METHODS = [*ONLINE.sequences, *IDENTIFICATION.sequences]
 
@@ -60,20 +60,12 @@ def test_play(method):
 def test_kernel(method):
     example, policy = example_of(method), policy_of(method)
     rows = np.column_stack([example.costs, example.costs / example.costs.max(), example.rewards])
-    table = kernels.Table(rows, np.arange(4))
-    arms, costs = np.empty((2, 100), dtype=np.int64), np.empty((2, 100))
-    limit = _check.with_slack(example.budget)
-    if example is ONLINE:
-        kernel = kernels.ONLINE[method]
-        dearest = np.argsort(-example.costs, kind="stable")
-        how = (limit, example.costs, dearest, 1, table, 0, np.arange(2), arms, costs)
-        pulls, spent = kernel.run(kernel.read(policy), *how)
-    else:
-        kernel = kernels.IDENTIFICATION[method]
-        how = (limit, example.costs, False, table, 0, np.arange(2), arms)
-        pulls, spent, returned = kernel.run(kernel.read(policy), *how)
-        assert {letters(example, np.flatnonzero(mask)) for mask in returned} == {example.recommended[method]}
-    assert {letters(example, row[:n]) for row, n in zip(arms, pulls.sum(axis=1), strict=True)} == {
+    feedback, record = kernels.FeedbackRows(rows, np.arange(4)), kernels.record(2, 100)
+    pulls, spent, *returned = run_kernel(policy, feedback, 0, np.arange(2), record, realised=False)
+    if example is IDENTIFICATION:
+        sets = {letters(example, np.flatnonzero(mask)) for mask in returned[0]}
+        assert sets == {example.recommended[method]}
+    assert {letters(example, row[:n]) for row, n in zip(record.arms, pulls.sum(axis=1), strict=True)} == {
         example.sequences[method]
     }
     assert spent == pytest.approx(pulls @ example.costs)

@@ -9,21 +9,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.browsing import HTML, NEEDS_CHROMIUM, Visit
-from support.made_up import table_of
 
 import cobandit as cb
 from cobandit.companion import explorer
+from cobandit.companion.allocation import allocation
 from cobandit.companion.paper import experiments
-from cobandit.replay import replay_allocation
 from cobandit.stats import metrics
+from cobandit.testing import table_of
 
 PAGE = HTML / "notebooks" / "explorer.html"
 SIZE = 3_000_000  # bytes of the page, data and all; a slow telephone loads that in seconds
 
 needs_page = [
     pytest.mark.browser,
+    pytest.mark.slow,
     NEEDS_CHROMIUM,
-    pytest.mark.skipif(not PAGE.exists(), reason="the book is not built: run `make book`"),
+    pytest.mark.skipif(
+        not PAGE.exists(), reason="the book of stored outputs is not built: run `make stored`"
+    ),
 ]
 
 
@@ -38,8 +41,9 @@ def table():
 @pytest.mark.parametrize("methods", ["CoHVUCB", ["HVUCB", "UniformAllocation"], ["CoPSI", cb.spec("PSISR")]])
 def test_allocation_adds_up_to_the_runs_of_the_replay(table, methods):
     rho, replications, seed = [40, 60], 6, 3
-    counted = replay_allocation(table, methods, rho, replications, seed)
     online = "UCB" in str(methods)
+    kind = "online" if online else "identification"
+    counted = allocation(table, methods, kind, rho, replications, seed)
     runs = (cb.replay_online if online else cb.replay_identification)(table, methods, rho, replications, seed)
     by = ["method", "rho", "replication"]
     assert len(counted) == len(runs) * table.n_arms
@@ -53,7 +57,7 @@ def test_allocation_adds_up_to_the_runs_of_the_replay(table, methods):
 
 
 def test_allocation_of_a_budget_that_is_too_small_is_empty(table):
-    assert replay_allocation(table, "CoPSI", 1, 2).empty
+    assert allocation(table, "CoPSI", "identification", 1, 2).empty
 
 
 def test_table_for_some_objectives_is_the_table_that_never_had_the_others():
@@ -158,7 +162,7 @@ class TestPage:
         choose(tab, table=place, objectives=0, method="CoHVUCB", budget=32)
         held = json.loads(tab.locator("#explorer-data").text_content())
         spec = experiments.online_methods()[0]
-        counted = replay_allocation(table, [spec], 32, held["replications"], held["seed"])
+        counted = allocation(table, [spec], "online", 32, held["replications"], held["seed"])
         means = counted.groupby("arm")["pulls"].mean().sort_values(ascending=False)
         folded = tab.locator("details").filter(has_text="The same as a table: every configuration")
         folded.evaluate("node => { node.open = true }")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -102,6 +100,7 @@ class References(HTMLParser):
             self.ids.append(given["id"])
 
 
+@pytest.mark.slow
 def test_a_report_has_its_parts(first):
     outcome, told = first
     assert (outcome.executed, outcome.kept, outcome.failed, outcome.left_out) == (SOME, [], [], {})
@@ -121,6 +120,7 @@ def test_a_report_has_its_parts(first):
     assert not list(folder.rglob(".partial*"))
 
 
+@pytest.mark.slow
 def test_results_are_those_of_the_library(first, home):
     folder, table = first[0].report.parent, cb.read(home / "mine.csv")
     kept = pd.read_parquet(folder / "results" / "full-set-recovery-runs.parquet")
@@ -131,6 +131,7 @@ def test_results_are_those_of_the_library(first, home):
     pd.testing.assert_frame_equal(kept[columns], again[columns], check_dtype=False)
 
 
+@pytest.mark.slow
 def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
     text = first[0].report.read_text(encoding="utf-8")
     page = References(text)
@@ -142,6 +143,7 @@ def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
     assert not re.search(r"\{(doc|prf:ref|cite)", text)
 
 
+@pytest.mark.slow
 def test_the_manifest_says_how(first, home):
     manifest, folder = made.read_manifest(first[0].report.parent), first[0].report.parent
     assert manifest["table"]["path"] == "../mine.csv"
@@ -169,12 +171,14 @@ def counted(monkeypatch):
     return done
 
 
+@pytest.mark.slow
 def test_a_finished_page_is_not_executed_again(first, home, counted):
     outcome = rerun(home / "mine.csv", home / "report", fast=True, pages=SOME, budget=50)
     assert counted == [] and outcome.kept == SOME
     assert outcome.report.read_text() and made.read_manifest(home / "report")["pages"][0]["status"] == "done"
 
 
+@pytest.mark.slow
 def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_path):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
@@ -185,6 +189,7 @@ def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_pat
     assert counted == [*SOME * 2, "landscape"] and outcome.kept == ["full-set-recovery"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
     table, pretend = write_table(tmp_path), pages.execute
 
@@ -201,6 +206,7 @@ def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
     assert (outcome.kept, outcome.executed) == ([SOME[0]], [SOME[1]]) and outcome.report.is_file()
 
 
+@pytest.mark.slow
 def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
@@ -224,6 +230,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
     assert result.exit_code == 130 and "interrupted; the same command continues" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_report_on_another_table_says_nothing_of_the_papers(first):
     text = first[0].report.read_text(encoding="utf-8")
     notebook = (first[0].report.parent / "notebooks" / "full-set-recovery.ipynb").read_text()
@@ -252,6 +259,7 @@ def test_shares_of_the_landscape_are_those_of_the_recommendation():
         assert planned.parameters == {"replications": REDRAWS, "seed": 3}
 
 
+@pytest.mark.slow
 def test_the_manifest_makes_the_same_results(first, home, tmp_path):
     """Table and report moved to another place; one of its pages, really executed."""
     for name in ("mine.csv", "mine.yml"):
@@ -269,6 +277,7 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
         assert again["pages"][0]["files"][name] == manifest["pages"][0]["files"][name]
 
 
+@pytest.mark.slow
 def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
@@ -307,6 +316,7 @@ print("so far so good")
 """
 
 
+@pytest.mark.slow
 def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatch):
     table, book = write_table(tmp_path), tmp_path / "book"
     book.mkdir()
@@ -395,6 +405,7 @@ def test_every_page_of_the_report_has_the_parameters_it_is_given():
             assert re.search(rf"^{name} = ", pages.source(planned.page), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
     shown = BROKEN.replace("1 / 0", "print(dataset, replications + 1)")
     (tmp_path / "short.md").write_text(shown)
@@ -416,29 +427,6 @@ def test_missing_tools_are_named(monkeypatch):
     monkeypatch.setattr(pages, "find_spec", lambda name: None)
     with pytest.raises(CobanditError, match=r"papermill: pip install ipykernel .* papermill"):
         pages.parameters("landscape")
-
-
-def test_pages_run_from_an_installed_wheel(tmp_path):
-    build = pytest.importorskip("hatchling.build")
-    here = os.getcwd()
-    os.chdir(Path(__file__).parents[2])
-    try:
-        wheel = tmp_path / build.build_wheel(str(tmp_path))
-    finally:
-        os.chdir(here)
-    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
-    assert not list((tmp_path / "site").rglob("*.ipynb"))
-    code = (
-        "import sys, cobandit; from pathlib import Path; from cobandit.cli import app;"
-        f"assert Path(cobandit.__file__).is_relative_to({str(tmp_path / 'site')!r});"
-        "sys.argv = 'cobandit rerun synthetic-24 -o r --fast --page landscape'.split(); app.main()"
-    )
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert made.read_manifest(tmp_path / "r")["pages"][0]["status"] == "done"
 
 
 # ------------------------------------------------------------------------------ adapting
@@ -484,6 +472,7 @@ def test_markdown_becomes_plain():
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)")
+@pytest.mark.slow
 def test_the_report_opens_from_disk_alone(first):
     playwright = pytest.importorskip("playwright.sync_api")
     asked, complaints = [], []
@@ -528,6 +517,7 @@ def test_the_report_opens_from_disk_alone(first):
         (["1.5e+04", "2e3", "-7", "84 %"], ["-7", "84 %", "2e3", "1.5e+04"]),
     ],
 )
+@pytest.mark.slow
 def test_columns_sort_as_numbers_only_if_all_are(cells, expected):
     playwright = pytest.importorskip("playwright.sync_api")
     rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)

@@ -35,12 +35,14 @@ def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
     assert set(part["n"]) == {AUDIT_BLOCK}
 
 
+@pytest.mark.slow
 def test_a_member_of_the_ensemble_computed_anew_is_the_stored_one():
     """Every experiment on another table: fails when a change of the code changes a result."""
     name, number = results.RESULTS["ensemble"].arguments()[-1]
     assert set(results.recompute("ensemble", name, number)["member"]) == {number}
 
 
+@pytest.mark.slow
 def test_the_point_that_tuning_chooses_is_the_stored_one():
     """That of one table: the replays of the grid cost as much as a member."""
     assert set(results.recompute("tuning", "gsm8k")["experiment"]) == {"tuning"}
@@ -73,6 +75,7 @@ def test_missing_results_say_what_to_do(stored):
         results.read_result("ensembel")
 
 
+@pytest.mark.slow
 def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
     (stored / "audit.parquet").unlink()
     small = results.RESULTS["audit"]._replace(arguments=lambda: [("gsm8k", 20, 0), ("piqa", 20, 1)])
@@ -117,6 +120,7 @@ def test_only_bundled_reconstructions_have_an_ensemble_and_an_audit(names, kind,
     assert (results.use_audit_errors(cells, tables) is cells) != known
 
 
+@pytest.mark.slow
 def test_claims_about_errors_are_settled_by_the_audit():
     """Its replays separate what the paper's number of them cannot."""
     few = paper.verdicts(results.cells())

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from support.made_up import table_of
 
 import cobandit as cb
 from cobandit.companion.known_arms import random_arms
@@ -15,6 +14,7 @@ from cobandit.companion.regions.tails import tails, worst_mean
 from cobandit.companion.regions.traits import Traits, traits
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
+from cobandit.testing import table_of
 
 
 # ----------------------------------------------------------------------------- problems
@@ -63,6 +63,7 @@ def test_bad_properties_are_refused(wrong, said):
 
 # ----------------------------------------------------------------------------- the map
 @pytest.mark.parametrize("selection", maps.METHODS)
+@pytest.mark.slow
 def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(selection, monkeypatch):
     """The map plays kernels on arms; the same rows as a table, replayed, lose exactly the same."""
     monkeypatch.setattr(maps, "PROBLEMS", 2)
@@ -220,6 +221,7 @@ def test_each_way_of_advice_loses_what_its_method_loses():
     assert (found.loc["cell", "low"], found.loc["cell", "high"]) == pytest.approx(tuple(expected))
 
 
+@pytest.mark.slow
 def test_one_method_for_all_serves_tables_better_than_the_map_does():
     """What the page `your-data` says of the three ways, on the bundled tables."""
     outcomes = results.read_result("regions")

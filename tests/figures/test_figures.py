@@ -1,5 +1,8 @@
 """Figures: what is drawn are the numbers, methods keep their colours, provenance is in the title."""
 
+import subprocess
+import sys
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -9,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
-from support.made_up import table_of
 
 import cobandit as cb
-from cobandit import figures
+from cobandit import figures, policies
 from cobandit.errors import CobanditError
-from cobandit.figures.style import STYLES
+from cobandit.figures import style
 from cobandit.stats import metrics
+from cobandit.testing import table_of
 
 # evaluation costs pass what profiling saw, and their means
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")
@@ -122,7 +125,7 @@ def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
 @pytest.mark.parametrize("column", ["efficiency_regret", "moving_average"])
 def test_along_runs_against_runs_one_by_one(small_table, column):
     methods, rho, replications = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")], 30, 3
-    _, paths = cb.replay_online(small_table, methods, rho, replications, trace=True)
+    paths = cb.replay_paths(small_table, methods, rho, replications)
     ax = figures.along_runs(paths, column, "regret")
     for method in methods:
         runs = list(replays(small_table, method, rho, replications))
@@ -149,21 +152,21 @@ def test_error_bars_against_runs_one_by_one(synthetic):
     charges, table = ("declared", "realised"), synthetic.subset(f"config in {list(synthetic.configs[:6])}")
     runs = pd.concat(
         [
-            cb.replay_identification(table, methods, rho, replications, costs=costs).assign(costs=costs)
-            for costs in charges
+            cb.replay_identification(table, methods, rho, replications, charge=charge).assign(costs=charge)
+            for charge in charges
         ]
     )
     ax = figures.error_bars(runs)
     heights, intervals, shares = [bar.get_height() for bar in ax.patches], [], []
     means, arms = table.means, range(table.n_arms)
     front = {i for i in arms if not any(all(means[j] > means[i]) for j in arms)}
-    for costs in charges:
+    for charge in charges:
         for name in methods:
             wrong = 0
             for replication in range(replications):
                 budget = rho * table.costs.sum()
                 finder = cb.spec(name).make(rho, costs=table.costs, budget=budget, n_objectives=2)
-                cb.play(finder, table, replication=replication, costs=costs)
+                cb.play(finder, table, replication=replication, charge=charge)
                 wrong += set(finder.recommend()) != front
             n, share, z = replications, wrong / replications, 1.959963984540054
             middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
@@ -221,13 +224,24 @@ def test_a_method_looks_the_same_in_every_figure(online, found):
 
 
 def test_methods_are_told_apart():
-    looks = [figures.method_style(method) for method in STYLES]
+    own = list(style.LOOKS)
+    styles = [figures.method_style(method) for method in own]
     for key in ("color", "marker"):
-        assert len({str(look[key]) for look in looks}) == len(STYLES)
-    with pytest.raises(CobanditError, match="Did you mean 'CoPSI'"):
-        figures.method_style("CoPSY")
+        assert len({each[key] for each in styles}) == len(own)
+    assert {name for name in policies.__all__ if hasattr(getattr(policies, name), "ask")} == set(own)
     assert figures.method_label("CoPSI") == "CoPSI"
     assert figures.method_label("CoPSIAdaptive") == "CoPSI (adaptive L*)"
+
+
+def test_the_look_of_a_users_method_follows_from_its_name():
+    """In this process and any other, and never that of a method of the project."""
+    names = [f"Own{number}" for number in range(40)]
+    looks = [figures.method_style(name) for name in names]
+    code = f"from cobandit import figures; print([figures.method_style(name) for name in {names}])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == str(looks)
+    assert not {look["marker"] for look in looks} & {marker for _, marker in style.LOOKS.values()}
+    assert len({tuple(look.values()) for look in looks}) > 20
 
 
 @pytest.mark.parametrize(

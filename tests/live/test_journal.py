@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.asking import BAD_TELLS, snapshot
 
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
+from cobandit.testing import bad_tells, snapshot
 
 pytest.importorskip("fcntl")
 
@@ -93,12 +93,6 @@ def uninterrupted(path, make, seed=0):
 
 
 @every_policy
-def test_options_make_the_policy_anew(make):
-    policy = make()
-    assert snapshot(type(policy)(**policy.options)) == snapshot(policy)
-
-
-@every_policy
 def test_a_journal_changes_nothing_in_a_run(path, make):
     bare = make()
     while (arm := bare.ask()) is not None:
@@ -146,7 +140,7 @@ def test_each_line_is_on_the_disk_before_the_call_returns(path, monkeypatch):
             assert is_safe() and len(entries(path)) == number + 1
 
 
-@pytest.mark.parametrize("bad", BAD_TELLS.values(), ids=BAD_TELLS)
+@pytest.mark.parametrize("bad", bad_tells(0).values(), ids=bad_tells(0))
 def test_what_the_policy_refuses_is_not_written(path, bad):
     policy = MAKERS["CoHVUCB"]()
     with cb.Journal(path, policy) as run:
@@ -260,6 +254,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path):
     command = [sys.executable, "-c", KILLER, os.pathsep.join(sys.path), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

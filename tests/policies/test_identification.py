@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.asking import BAD_TELLS, noise_free, run, snapshot
+from support.asking import noise_free, run
 from support.strategies import problems
 
 import cobandit as cb
@@ -366,34 +366,6 @@ def test_costs_matter_only_up_to_scale(method, seed, unit):
 
 
 # ----------------------------------------------------------------------------- protocol
-
-
-@every_method
-@pytest.mark.parametrize("bad", BAD_TELLS.values(), ids=BAD_TELLS)
-def test_a_bad_tell_changes_nothing(method, bad):
-    finder = method([1.0, 2.0], 30.0, 2)
-    assert finder.ask() == 0
-    before = snapshot(finder)
-    with pytest.raises(CobanditError):
-        finder.tell(*bad)
-    assert snapshot(finder) == before
-    finder.tell(0, [0.5, 0.5])
-    assert finder.spent == 1.0
-
-
-@every_method
-def test_ask_and_tell_take_turns(method):
-    finder = method([1.0, 1.0], 6.0, 1)
-    before = snapshot(finder)
-    for cost in (None, 1.0):
-        with pytest.raises(CobanditError, match="call ask"):
-            finder.tell(0, [0.5], cost)
-    assert snapshot(finder) == before
-    assert finder.ask() == finder.ask() == 0
-    finder.tell(0, [0.5])
-    with pytest.raises(CobanditError, match="call ask"):
-        finder.tell(0, [0.5])
-    assert finder.pulls.tolist() == [1, 0]
 
 
 @every_method

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.asking import BAD_TELLS, noise_free, run, snapshot
+from support.asking import noise_free, run
 from support.strategies import problems
 
 import cobandit as cb
@@ -256,36 +256,6 @@ def test_each_method_favours_what_it_looks_at():
 
 
 # ----------------------------------------------------------------------------- protocol
-
-
-@every_policy
-@pytest.mark.parametrize("bad", BAD_TELLS.values(), ids=BAD_TELLS)
-def test_a_bad_tell_changes_nothing(policy_class, bad):
-    policy = policy_class(2, 2, 10, (0.5, 2.0))
-    assert policy.ask() == 0
-    before = snapshot(policy)
-    with pytest.raises(CobanditError):
-        policy.tell(*bad)
-    assert snapshot(policy) == before
-    policy.tell(0, [0.5, 0.5], 1.0)  # and the run goes on
-
-
-@every_policy
-def test_ask_and_tell_take_turns(policy_class):
-    policy = policy_class(2, 1, 10, (1, 1))
-    before = snapshot(policy)
-    with pytest.raises(CobanditError, match="call ask"):
-        policy.tell(0, [0.5], 1)
-    assert snapshot(policy) == before
-    assert policy.waiting is None
-    assert policy.ask() == policy.ask() == policy.waiting == 0
-    policy.tell(0, [0.5], 1)
-    assert policy.waiting is None
-    before = snapshot(policy)
-    with pytest.raises(CobanditError, match="call ask"):
-        policy.tell(0, [0.5], 1)
-    assert snapshot(policy) == before
-    assert policy.ask() == 1
 
 
 @every_policy

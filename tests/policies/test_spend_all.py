@@ -167,13 +167,13 @@ def test_cheaper_charges_are_spent_on_more_pulls():
 def test_each_rule_spends_more_than_the_one_before(synthetic):
     how = {"rho": [30, 200], "replications": 40}
     methods = ["CoPSI", "CoPSIExact", "CoPSIAdaptive"]
-    for costs in ("declared", "realised"):
-        runs = cb.replay_identification(synthetic, methods, costs=costs, **how)
+    for charge in ("declared", "realised"):
+        runs = cb.replay_identification(synthetic, methods, charge=charge, **how)
         used = (runs["spent"] / runs["budget"]).groupby(runs["method"]).agg(["min", "max"])
         assert (used["max"] <= 1 + 1e-9).all()
         assert used.loc["CoPSI", "max"] < used.loc["CoPSIExact", "max"] < 1
         least = 1 - np.sort(synthetic.costs)[-2:].sum() / (30 * synthetic.costs.sum())
-        assert used.loc["CoPSIAdaptive", "min"] > (least if costs == "declared" else 0.95)
+        assert used.loc["CoPSIAdaptive", "min"] > (least if charge == "declared" else 0.95)
 
 
 def test_errors_by_ratio_are_those_of_the_kernels_of_replays():

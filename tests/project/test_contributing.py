@@ -1,4 +1,4 @@
-"""The worked examples of CONTRIBUTING.md: each is one new file, run in a copy of the project."""
+"""The worked examples of CONTRIBUTING.md: nothing but new files, run in a copy of the project."""
 
 from __future__ import annotations
 
@@ -14,45 +14,59 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (An algorithm|A dataset|A figure)\n(.*?)(?=^## )", TEXT, re.S | re.M))
-NEW_FILE = re.compile(r"`((?:cobandit|data)/[\w/.-]+)`:\n\n```\w+\n(.*?)```", re.S)
-RECORDS = re.compile(r"```csv\n(.*?)```", re.S)
-USE = re.compile(r"```python\n(import cobandit as cb\n.*?)```", re.S)
+STEP = re.compile(
+    r"`(?P<name>(?:cobandit|data)/[\w/.-]+)`:\n\n```\w+\n(?P<text>.*?)```"
+    r"|```csv\n(?P<records>.*?)```"
+    r"|```python\n(?P<use>import cobandit as cb\n.*?)```",
+    re.S,
+)
+FILES = {"An algorithm": 2, "A dataset": 1, "A figure": 1}
+SHOWN = {"An algorithm": "Greedy", "A dataset": "mirror\n", "A figure": ""}
+PICTURES = {"An algorithm": "greedy.png", "A figure": "spending.png"}
 
 
-@pytest.mark.parametrize("title", ["An algorithm", "A dataset", "A figure"])
-def test_worked_example_is_one_new_file_and_runs(title, tmp_path):
-    section = SECTIONS[title]
-    ((name, text),) = NEW_FILE.findall(section)
-    (use,) = USE.findall(section)
+def run(*command, folder, environment):
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command[1:4]}\n{done.stdout}{done.stderr}"
+    return done.stdout
 
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", FILES)
+def test_worked_example_is_new_files_and_runs(title, tmp_path):
+    """Step by step, as the section has it: a file is added, or what is there is used."""
     project, mirror = tmp_path / "project", tmp_path / "mirror"
     project.mkdir()
-    shutil.copytree(ROOT / "cobandit", project / "cobandit")  # with what Numba has compiled
-    shutil.copytree(ROOT / "data", project / "data", ignore=shutil.ignore_patterns("results", "logs"))
+    ignored = shutil.ignore_patterns("results", "logs", "__pycache__")
+    for folder in ("cobandit", "data"):
+        shutil.copytree(ROOT / folder, project / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", project)
-    assert not (project / name).exists(), "the example is to be a new file"
-    (project / name).write_text(text, encoding="utf-8")
-    for records in RECORDS.findall(section):  # in place of the address that the card names
-        (mirror / "two-models").mkdir(parents=True)
-        (mirror / "two-models" / "answers.csv").write_bytes(records.encode())
-
+    (mirror / "two-models").mkdir(parents=True)
     environment = {
         **os.environ,
         "PYTHONPATH": str(project),
         "MPLBACKEND": "Agg",
         "COBANDIT_MIRROR": str(mirror),
     }
-    commands = [[sys.executable, "-W", "error", "-c", use]]
-    if name.endswith(".py"):
-        commands.append([sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", name])
-        commands.append([sys.executable, "-m", "ruff", "check", "--no-cache", name])
-        commands.append([sys.executable, "-m", "ruff", "format", "--check", "--no-cache", name])
-    for command in commands:
-        done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"{command[1:4]}\n{done.stdout}{done.stderr}"
-        if command is commands[0]:
-            shown = {"An algorithm": "Greedy", "A dataset": "mirror\n", "A figure": ""}
-            assert shown[title] in done.stdout
-    pictures = {"An algorithm": "greedy.png", "A figure": "spending.png"}
-    if title in pictures:
-        assert (project / pictures[title]).stat().st_size > 10_000
+    where, python = {"folder": project, "environment": environment}, (sys.executable, "-W", "error")
+    added, used, shown = [], 0, ""
+    for step in STEP.finditer(SECTIONS[title]):
+        if step["name"]:
+            name, text = step["name"], step["text"]
+            assert not (project / name).exists(), "the example is to be a new file"
+            (project / name).write_text(text, encoding="utf-8")
+            added.append(name)
+            if name.endswith(".py"):
+                run(*python, "-m", "ruff", "check", "--no-cache", name, **where)
+                run(*python, "-m", "ruff", "format", "--check", "--no-cache", name, **where)
+            if ">>>" in text:
+                run(*python[:1], "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", name, **where)
+        elif step["records"]:  # in place of the address that the card names
+            (mirror / "two-models" / "answers.csv").write_bytes(step["records"].encode())
+        else:
+            shown += run(*python, "-c", step["use"], **where)
+            used += 1
+    assert len(added) == used == FILES[title]
+    assert SHOWN[title] in shown
+    if title in PICTURES:
+        assert (project / PICTURES[title]).stat().st_size > 10_000

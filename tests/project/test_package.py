@@ -40,10 +40,10 @@ def installed(wheel, tmp_path_factory):
     return python
 
 
-def run(python, code, folder):
+def run(python, code, folder, *flags):
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     return subprocess.run(
-        [str(python), "-W", "error", "-c", code],
+        [str(python), *flags, "-c", code],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -51,6 +51,7 @@ def run(python, code, folder):
     )
 
 
+@pytest.mark.slow
 def test_wheel_holds_tables_pages_and_types_and_little_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     tables = [path.name for path in (ROOT / "data").glob("*.*")]
@@ -61,6 +62,7 @@ def test_wheel_holds_tables_pages_and_types_and_little_else(wheel):
     assert wheel.stat().st_size < LARGEST
 
 
+@pytest.mark.slow
 def test_package_works_outside_the_checkout(installed, tmp_path):
     code = """
 import json, cobandit as cb
@@ -69,18 +71,34 @@ runs = cb.replay_online(cb.load("synthetic-24"), ["CoHVUCB"], rho=[2], replicati
 print(json.dumps({"file": cb.__file__, "version": cb.__version__, "runs": len(runs),
                   "arms": [cb.load(name).n_arms for name in names]}))
 """
-    done = run(installed, code, tmp_path)
+    done = run(installed, code, tmp_path, "-W", "error")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert Path(said["file"]).is_relative_to(installed.parents[1])
     assert said["runs"] == 2 and said["arms"][0] == 24 and len(said["arms"]) == 3
 
 
+@pytest.mark.slow
 def test_command_works_outside_the_checkout(installed, tmp_path):
     code = "import sys; from cobandit.cli.app import main; sys.argv = ['cobandit', 'datasets']; main()"
-    done = run(installed, code, tmp_path)
+    done = run(installed, code, tmp_path, "-W", "error")
     assert done.returncode == 0, done.stderr
     assert "synthetic-24" in done.stdout and "bundled" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_report_is_made_outside_the_checkout(installed, tmp_path):
+    """The wheel has the sources of the pages."""
+    code = """
+import sys
+from cobandit.cli import app
+sys.argv = "cobandit rerun synthetic-24 -o r --fast --page landscape".split()
+app.main()
+"""
+    done = run(installed, code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    pages = json.loads((tmp_path / "r" / "manifest.json").read_text())["pages"]
+    assert [page["status"] for page in pages if page["page"] == "landscape"] == ["done"]
 
 
 def test_import_is_quick_silent_and_leaves_heavy_things_for_later(tmp_path):

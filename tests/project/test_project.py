@@ -150,7 +150,7 @@ def test_makefile_targets_are_documented_and_help_lists_them():
     shown = subprocess.run(
         ["make", "-s", "help"], cwd=ROOT, capture_output=True, check=True, text=True
     ).stdout
-    for target in ["book", "pdf", "test", "bench", "determinism", "notebooks", "clean"]:
+    for target in ["check", "book", "stored", "pdf", "test", "bench", "determinism", "notebooks", "clean"]:
         assert f"make {target}" in shown
 
 

@@ -8,7 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from matplotlib.testing.compare import compare_images
+from typer.testing import CliRunner
+
+from cobandit.cli.app import app
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,18 +36,14 @@ def test_example_runs(tmp_path):
     assert compare_images(str(shown), str(drawn), tol=2) is None, "run make notebooks"
 
 
-def test_commands_run_as_they_stand(tmp_path):
+def test_commands_run_as_they_stand(tmp_path, monkeypatch):
     """In the order of the page, from a folder that holds the logs; each leaves what the next one takes."""
     assert [command.split()[1] for command in COMMANDS] == ["import", "recommend", "rerun", "page"]
     shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
+    monkeypatch.chdir(tmp_path)
     for command in COMMANDS:
-        done = subprocess.run(
-            [sys.executable, "-m", "cobandit", *shlex.split(command)[1:]],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        done = CliRunner().invoke(app, shlex.split(command)[1:], prog_name="cobandit")
+        assert done.exit_code == 0, f"{command}\n{done.output}{done.exception}"
         if " recommend " in command:
             assert done.stdout.startswith("Deploy ") and "of 2,000" in " ".join(done.stdout.split())
     assert (tmp_path / "report" / "index.html").is_file() and (tmp_path / "out.ipynb").is_file()

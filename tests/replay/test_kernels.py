@@ -5,103 +5,27 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
-from support.made_up import ragged_table, table_of
 
 import cobandit as cb
-from cobandit import _check
-from cobandit.errors import BudgetError, GuaranteeWarning
-from cobandit.replay import kernels, online, spec
-from cobandit.replay.grid import Cell, source_of
+from cobandit.errors import GuaranteeWarning
+from cobandit.replay import kernels
+from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
 
 LARGEST_SEED = 2**64 - 1
+METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
 
 # ----------------------------------------------------------------------------- pull for pull
 
 
-def options_of(method, rng):
-    """Random options of a method."""
-    scales = {"reward_scale": rng.choice([0, 0.01, 0.3, 1.0]), "cost_scale": rng.choice([0, 0.01, 1.0])}
-    options = {"alpha": rng.uniform(0.5, 3), "n_init": int(rng.integers(1, 5))}
-    options["selection"] = str(rng.choice(["feasible", "all"]))
-    if method == "CoHVUCBV":
-        options["alpha"] = 10 ** rng.uniform(-4, 0.5)  # so small that its radius is narrower than the paper's
-    if method in kernels.ONLINE:
-        return scales | options
-    if method == "PSISR":
-        return {"rounds": str(rng.choice(["worst-case", "max", "mean"]))}
-    return {}
+def check(method, table, factor, charge="realised", **stream):
+    check_kernel_on(method, table, factor * smallest_budget(method, table), charge, **stream)
 
 
-def compiled(method, policy, table, costs, seed, replication):
-    """Pulls in their order, spend, and recommended mask (identification) of the kernel."""
-    source, limit = source_of(table), _check.with_slack(policy.budget)
-    replications = np.array([replication])
-
-    def play(length):
-        arms, charges = np.empty((1, length), dtype=np.int64), np.empty((1, length))
-        if method in kernels.ONLINE:
-            cell = Cell(spec(method), 1.0, policy.budget, replications, seed)
-            return arms, charges, *online.play(source, cell, policy, replications, arms, charges), None
-        kernel = kernels.IDENTIFICATION[method]
-        how = (limit, source.costs, costs == "realised", source.table, np.uint64(seed), replications, arms)
-        return arms, None, *kernel.run(kernel.read(policy), *how)
-
-    pulls = play(0)[2]
-    arms, charges, again, spent, returned = play(int(pulls.sum()))
-    assert (pulls == again).all()  # whether a run is written down does not change it
-    return arms[0], charges, pulls[0], spent[0], returned
+def charges(method):
+    return ("realised",) if method in kernels.ONLINE else ("declared", "realised")
 
 
-def online_policy(method, table, budget, **options):
-    how = {"cost_range": table.cost_range, "expected_costs": table.costs}
-    return getattr(cb, method)(table.n_arms, table.n_objectives, budget, **how, **options)
-
-
-def assert_twins(method, table, budget, costs="realised", seed=5, replication=0, **options):
-    if method in kernels.ONLINE:
-        policy = online_policy(method, table, budget, **options)
-    else:
-        policy = getattr(cb, method)(table.costs, budget, table.n_objectives, **options)
-    arms, charges, pulls, spent, returned = compiled(method, policy, table, costs, seed, replication)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)  # evaluation costs may leave the profiled range
-        run = cb.play(policy, table, seed=seed, replication=replication, costs=costs)
-    assert arms.tolist() == run.arms.tolist()
-    assert pulls.tolist() == policy.pulls.tolist()
-    assert spent == policy.spent  # to the last bit: the same additions in the same order
-    if method in kernels.ONLINE:
-        assert charges[0].tolist() == run.costs.tolist()
-    else:
-        assert np.flatnonzero(returned[0]).tolist() == policy.recommend().tolist()
-    return len(arms)
-
-
-def feasible(method, table, factor, **options):
-    """``factor`` times the smallest budget that works, or that budget itself where it is not declared."""
-    if method in kernels.ONLINE:
-        return factor * table.costs.sum()
-    try:
-        getattr(cb, method)(table.costs, table.costs.min() / 1e3, table.n_objectives, **options)
-    except BudgetError as error:
-        return factor * error.smallest
-    raise AssertionError("no budget is too small")
-
-
-@pytest.mark.parametrize("seed", range(90))
-def test_every_method_makes_the_pulls_of_its_class(seed):
-    rng = np.random.default_rng([2, seed])
-    table = ragged_table(rng, int(rng.integers(2, 31)), int(rng.integers(1, 5)))
-    factors = rng.choice([1, 1.01, 1.5, 3, 10, 40], 3)
-    for method in (*kernels.ONLINE, *kernels.IDENTIFICATION):
-        for factor in factors:
-            options = options_of(method, rng)
-            budget = feasible(method, table, factor, **options)
-            for costs in ("realised",) if method in kernels.ONLINE else ("declared", "realised"):
-                length = assert_twins(method, table, budget, costs, replication=seed, **options)
-                assert length or costs == "realised"
-
-
-@pytest.mark.parametrize("method", [*kernels.ONLINE, *kernels.IDENTIFICATION])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("n_arms", "n_objectives", "seed"),
     [(2, 1, 0), (3, 12, 1), (64, 2, LARGEST_SEED), (65, 1, 2**63), (130, 3, 7)],
@@ -109,37 +33,38 @@ def test_every_method_makes_the_pulls_of_its_class(seed):
 def test_unusual_sizes_and_seeds(method, n_arms, n_objectives, seed):
     """Around powers of two for the tournament, one objective and many, seeds beyond int64."""
     table = ragged_table(np.random.default_rng(n_arms), n_arms, n_objectives)
-    assert_twins(method, table, feasible(method, table, 4), seed=seed, replication=2**40)
+    check(method, table, 4, seed=seed, replication=2**40)
 
 
-@pytest.mark.parametrize("method", [*kernels.ONLINE, *kernels.IDENTIFICATION])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_objectives", [1, 2])
 def test_identical_arms(method, n_objectives):
     """Nothing but ties: both sides break them alike."""
     table = table_of([[[0.1, *[0.5] * n_objectives]] * 2] * 7)
     for factor in (1, 1.5, 9):
-        for costs in ("realised",) if method in kernels.ONLINE else ("declared", "realised"):
-            assert_twins(method, table, feasible(method, table, factor), costs)
+        for charge in charges(method):
+            check(method, table, factor, charge)
 
 
 @pytest.mark.parametrize("method", kernels.ONLINE)
 @pytest.mark.parametrize("seed", range(3))
 def test_selection_among_all_arms(method, seed):
     """Algorithm 1 as printed goes on where an arm does not fit: the pull that waits is that which crosses."""
-    table = ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2)
-    budget = feasible(method, table, 6.5)
-    lengths = {s: assert_twins(method, table, budget, selection=s) for s in ("feasible", "all")}
-    policy = online_policy(method, table, budget, selection="all")
+    table, chosen = (
+        ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2),
+        cb.spec(method, selection="all"),
+    )
+    budget = 6.5 * smallest_budget(method, table)
+    policy = policy_on(chosen, table, budget)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)
         run = cb.play(policy, table, seed=5)
-    assert len(run.arms) == lengths["all"] and policy.waiting is not None
+    assert len(run.arms) == check_kernel_on(chosen, table, budget) and policy.waiting is not None
     assert budget - policy.spent < table.feedback.costs.max()
 
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
-@pytest.mark.parametrize("costs", ["declared", "realised"])
-def test_allocation_constants_on_unusual_sizes(method, costs, synthetic):
+def test_allocation_constants_on_unusual_sizes(method, synthetic):
     """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
     rng = np.random.default_rng(8)
     wide = [
@@ -150,17 +75,18 @@ def test_allocation_constants_on_unusual_sizes(method, costs, synthetic):
     tables = [ragged_table(rng, 2, 1), ragged_table(rng, 130, 3), table_of(wide), table_of(ties), synthetic]
     for table in tables:
         for factor in (1, 1.5, 7):
-            assert_twins(method, table, feasible(method, table, factor), costs)
+            for charge in charges(method):
+                check(method, table, factor, charge)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"])
 def test_on_the_bundled_table(method, synthetic):
-    assert_twins(method, synthetic, feasible(method, synthetic, 12), "realised")
+    check(method, synthetic, 12)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "CoPSI", "PSISR"])
 def test_on_real_data(method, swebench):
-    assert_twins(method, swebench, feasible(method, swebench, 12), "realised")
+    check(method, swebench, 12)
 
 
 # ----------------------------------------------------------------------------- the stream

@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from support.made_up import ragged_table, table_of
 
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.replay import grid, kernels, online
+from cobandit.testing import ragged_table, table_of
 
 ONLINE, IDENTIFICATION = list(kernels.ONLINE), list(kernels.IDENTIFICATION)
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarning")
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarnin
 
 def online_policy(name, table, budget, **options):
     how = {"cost_range": table.cost_range, "expected_costs": table.costs}
-    return getattr(cb, name)(table.n_arms, table.n_objectives, budget, **how, **options)
+    return kernels.ONLINE[name].policy(table.n_arms, table.n_objectives, budget, **how, **options)
 
 
 def played(policy, table, replication, **how):
@@ -31,19 +31,19 @@ def played(policy, table, replication, **how):
 def test_online_frame(small_table):
     chosen = ["CoHVUCB", cb.spec("CoHVUCB", reward_scale=0.1, cost_scale=0.1), "UniformAllocation"]
     runs = cb.replay_online(small_table, chosen, rho=[4, 2.5], replications=3, seed=9)
-    assert runs.dtypes.map(lambda dtype: dtype.kind).to_dict() | {"method": 0, "options": 0, "status": 0} == {
-        **{"method": 0, "options": 0, "rho": "f", "budget": "f", "replication": "i", "status": 0},
-        **{"spent": "f", "pulls": "i", "efficiency_regret": "f", "standard_regret": "f"},
-        "best_arm_pulls": "i",
+    kinds = runs.drop(columns=["method", "options", "status", "dataset", "kind", "unit"]).dtypes
+    assert kinds.map(lambda dtype: dtype.kind).to_dict() == {
+        **{"rho": "f", "budget": "f", "replication": "i", "spent": "f", "pulls": "i"},
+        **{"efficiency_regret": "f", "standard_regret": "f", "best_arm_pulls": "i"},
     }
     keys = runs[["method", "options", "rho", "replication"]].itertuples(index=False, name=None)
     variants = [("CoHVUCB", ""), ("CoHVUCB", "cost_scale=0.1, reward_scale=0.1"), ("UniformAllocation", "")]
     assert list(keys) == [(*variant, rho, r) for variant in variants for rho in (4, 2.5) for r in range(3)]
     assert runs.index.equals(pd.RangeIndex(18)) and (runs["status"] == "ok").all()
     assert runs["budget"].to_numpy() == pytest.approx(runs["rho"] * small_table.costs.sum())
-    assert runs.attrs == {
-        **{"dataset": "made-up", "kind": "synthetic", "unit": "units", "seed": 9, "costs": "realised"}
-    }
+    assert not runs.attrs
+    named = runs[["dataset", "kind", "unit"]].drop_duplicates()
+    assert named.to_numpy().tolist() == [["made-up", "synthetic", "units"]]
 
 
 def test_identification_frame(small_table):
@@ -51,13 +51,11 @@ def test_identification_frame(small_table):
     assert list(runs) == [
         *("method", "options", "rho", "budget", "replication"),
         *("status", "spent", "pulls", "returned", "correct", "f1"),
+        *("dataset", "kind", "unit"),
     ]
     assert runs["correct"].dtype == bool and runs["f1"].dtype == float
     assert all(isinstance(names, tuple) for names in runs["returned"])
     assert set().union(*runs["returned"]) <= set(small_table.configs)
-    assert runs.attrs["costs"] == "declared"
-    again = cb.replay_identification(small_table, "CoPSI", rho=20, replications=2, costs="realised")
-    assert again.attrs["costs"] == "realised"
 
 
 @pytest.mark.parametrize("method", ONLINE)
@@ -75,14 +73,14 @@ def test_online_numbers_are_those_of_the_class(method, small_table):
         assert row.standard_regret == pytest.approx(best * row.budget / small_table.cost_range[1] - earned)
 
 
-@pytest.mark.parametrize("costs", ["declared", "realised"])
+@pytest.mark.parametrize("charge", ["declared", "realised"])
 @pytest.mark.parametrize("method", IDENTIFICATION)
-def test_identification_numbers_are_those_of_the_class(method, costs, small_table):
+def test_identification_numbers_are_those_of_the_class(method, charge, small_table):
     truth = set(np.array(small_table.configs)[small_table.problem.pareto_mask])
-    runs = cb.replay_identification(small_table, [method], [9, 30], replications=4, seed=2, costs=costs)
+    runs = cb.replay_identification(small_table, [method], [9, 30], replications=4, seed=2, charge=charge)
     for row in runs.itertuples():
-        finder = getattr(cb, method)(small_table.costs, row.budget, 2)
-        played(finder, small_table, row.replication, seed=2, costs=costs)
+        finder = kernels.IDENTIFICATION[method].policy(small_table.costs, row.budget, 2)
+        played(finder, small_table, row.replication, seed=2, charge=charge)
         returned = {small_table.configs[arm] for arm in finder.recommend()}
         assert (row.spent, row.pulls, set(row.returned)) == (finder.spent, finder.pulls.sum(), returned)
         assert row.correct == (returned == truth)
@@ -101,7 +99,8 @@ def test_eta_is_the_number_of_initial_pulls(small_table):
 
 
 def test_infeasible_online_budgets_are_rows(small_table):
-    runs, paths = cb.replay_online(small_table, ONLINE, rho=[0.9, 1], replications=2, trace=True)
+    runs = cb.replay_online(small_table, ONLINE, rho=[0.9, 1], replications=2)
+    paths = cb.replay_paths(small_table, ONLINE, rho=[0.9, 1], replications=2)
     assert (runs["status"] == np.where(runs["rho"] < 1, "infeasible", "ok")).all()
     starved = runs[runs["rho"] < 1]
     assert starved[["spent", "efficiency_regret", "standard_regret"]].isna().all(axis=None)
@@ -152,11 +151,11 @@ def test_chunking_does_not_matter(parts, small_table, monkeypatch):
 def path_of(run, problem, budget):
     """Regret and mean gap of the last 50 pulls at 200 steps of the budget, by counting."""
     rows = []
-    for step in range(1, online.GRID + 1):
+    for step in range(1, online.POINTS + 1):
         spent, done = 0.0, 0
         for cost in run.costs:
             spent += cost
-            if spent > budget * step / online.GRID * (1 + 1e-9):
+            if spent > budget * step / online.POINTS * (1 + 1e-9):
                 break
             done += 1
         gaps = problem.efficiency_gaps[run.arms[:done]]
@@ -166,13 +165,13 @@ def path_of(run, problem, budget):
 
 @pytest.mark.parametrize("method", ONLINE)
 def test_paths(method, small_table):
-    runs, paths = cb.replay_online(small_table, [method], rho=[2, 30], replications=3, seed=7, trace=True)
+    paths = cb.replay_paths(small_table, [method], rho=[2, 30], replications=3, seed=7)
     assert list(paths) == [
         *("method", "options", "rho", "replication"),
         *("spent", "efficiency_regret", "moving_average"),
+        *("dataset", "kind", "unit"),
     ]
     assert len(paths) == 2 * 3 * 200
-    pd.testing.assert_frame_equal(runs, cb.replay_online(small_table, [method], [2, 30], 3, 7))
     for (rho, replication), path in paths.groupby(["rho", "replication"]):
         budget = rho * small_table.costs.sum()
         assert path["spent"].to_numpy() == pytest.approx(budget * np.arange(1, 201) / 200)
@@ -188,7 +187,10 @@ def test_paths_end_where_the_run_ends(seed):
     """With known costs the budget is spent to the last bit, or by rounding one bit more."""
     rng = np.random.default_rng(seed)
     table = table_of([[[cost, 0.5, reward]] * 2 for cost, reward in rng.uniform(0.1, 1, (5, 2))])
-    runs, paths = cb.replay_online(table, ["UniformAllocation", "CoHVUCB"], [3, 7, 10], 1, trace=True)
+    runs, paths = (
+        replay(table, ["UniformAllocation", "CoHVUCB"], [3, 7, 10], 1)
+        for replay in (cb.replay_online, cb.replay_paths)
+    )
     keys = ["method", "rho", "replication"]
     ends = paths.groupby(keys, sort=False)["efficiency_regret"].last()
     assert ends.to_numpy() == pytest.approx(runs.set_index(keys)["efficiency_regret"].to_numpy(), rel=1e-12)
@@ -200,12 +202,12 @@ def test_paths_end_where_the_run_ends(seed):
 @pytest.mark.parametrize(
     ("message", "change"),
     [
-        ("Did you mean 'CoHVUCB'", {"policies": ["CoHVUBC"]}),
-        ("not a method for online", {"policies": ["CoPSI"]}),
-        ("not a method for online", {"policies": cb.spec("CoPSI")}),
-        ("no method", {"policies": []}),
-        ("named twice", {"policies": ["CoHVUCB", cb.spec("CoHVUCB")]}),
-        ("unknown method", {"policies": [3]}),
+        ("Did you mean 'CoHVUCB'", {"methods": ["CoHVUBC"]}),
+        ("not a method for online", {"methods": ["CoPSI"]}),
+        ("not a method for online", {"methods": cb.spec("CoPSI")}),
+        ("no method", {"methods": []}),
+        ("named twice", {"methods": ["CoHVUCB", cb.spec("CoHVUCB")]}),
+        ("unknown method", {"methods": [3]}),
         ("rho", {"rho": 0}),
         ("rho", {"rho": -2}),
         ("rho", {"rho": float("nan")}),
@@ -219,9 +221,9 @@ def test_paths_end_where_the_run_ends(seed):
         ("seed", {"seed": -1}),
         ("seed", {"seed": 2**64}),
         ("seed", {"seed": 0.5}),
-        ("n_init", {"policies": [cb.spec("CoHVUCB", n_init=1.5)]}),
-        ("alpha", {"policies": [cb.spec("CoHVUCB", alpha=-1)]}),
-        ("objective", {"policies": [cb.spec("AccuracyCostUCB", objective=2)]}),
+        ("n_init", {"methods": [cb.spec("CoHVUCB", n_init=1.5)]}),
+        ("alpha", {"methods": [cb.spec("CoHVUCB", alpha=-1)]}),
+        ("objective", {"methods": [cb.spec("AccuracyCostUCB", objective=2)]}),
         ("workers", {"workers": 0}),
         ("workers", {"workers": 1.5}),
         ("Did you mean 'threading'", {"backend": "thread"}),
@@ -231,7 +233,7 @@ def test_paths_end_where_the_run_ends(seed):
     ids=lambda value: str(value)[:40],
 )
 def test_invalid_replays(message, change, small_table):
-    good = {"policies": ["HVUCB"], "rho": [2], "replications": 2, "seed": 0}
+    good = {"methods": ["HVUCB"], "rho": [2], "replications": 2, "seed": 0}
     with pytest.raises(CobanditError, match=message):
         cb.replay_online(small_table, **good | change)
 
@@ -239,15 +241,15 @@ def test_invalid_replays(message, change, small_table):
 @pytest.mark.parametrize(
     ("message", "change"),
     [
-        ("not a method for identification", {"algorithms": ["HVUCB"]}),
-        ("Did you mean 'declared'", {"costs": "declard"}),
-        ("Did you mean 'mean'", {"algorithms": cb.spec("PSISR", rounds="meen")}),
-        ("min_cost", {"algorithms": cb.spec("CoPSI", min_cost=1e9)}),
+        ("not a method for identification", {"methods": ["HVUCB"]}),
+        ("Did you mean 'declared'", {"charge": "declard"}),
+        ("Did you mean 'mean'", {"methods": cb.spec("PSISR", rounds="meen")}),
+        ("min_cost", {"methods": cb.spec("CoPSI", min_cost=1e9)}),
     ],
 )
 def test_invalid_identification_replays(message, change, small_table):
     with pytest.raises(CobanditError, match=message):
-        cb.replay_identification(small_table, **{"algorithms": "CoPSI", "rho": 20} | change)
+        cb.replay_identification(small_table, **{"methods": "CoPSI", "rho": 20} | change)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +272,7 @@ def test_invalid_specs(message, name, options):
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": -1}, {"seed": 2**64}, {"seed": 0.5}, {"replication": -1}, {"costs": "free"}], ids=str
+    "change", [{"seed": -1}, {"seed": 2**64}, {"seed": 0.5}, {"replication": -1}, {"charge": "free"}], ids=str
 )
 def test_invalid_play(change, small_table):
     with pytest.raises(CobanditError):
@@ -353,24 +355,23 @@ def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
     options = {"reward_scale": 0.03, "eta": 0.25}
     methods = [cb.spec(OwnCoHV, **options), cb.spec("CoHVUCB", **options)]
     how = {"replications": 2, "workers": workers, "backend": "threading"}
-    runs, paths = cb.replay_online(table, methods, rho=[0.5, 4], trace=True, **how)
-    pd.testing.assert_frame_equal(*halves(runs, "OwnCoHV", "CoHVUCB"))
-    pd.testing.assert_frame_equal(*halves(paths, "OwnCoHV", "CoHVUCB"))
-    for costs in ("declared", "realised"):
-        found = cb.replay_identification(table, [OwnCoPSI, "CoPSI"], rho=[1, 50], costs=costs, **how)
+    for replay in (cb.replay_online, cb.replay_paths):
+        pd.testing.assert_frame_equal(*halves(replay(table, methods, [0.5, 4], **how), "OwnCoHV", "CoHVUCB"))
+    for charge in ("declared", "realised"):
+        found = cb.replay_identification(table, [OwnCoPSI, "CoPSI"], rho=[1, 50], charge=charge, **how)
         pd.testing.assert_frame_equal(*halves(found, "OwnCoPSI", "CoPSI"))
 
 
-def test_class_without_a_kernel_has_a_look_of_its_own_and_leaves_the_others_theirs():
+def test_a_spec_changes_nothing_for_others():
+    """What was specified before is not known by name, and neither looks nor messages depend on it."""
     from cobandit import figures
 
-    known = ["CoHVUCB", "CoPSI", "CoPSIAdaptive"]
-    cb.spec(OwnCoHV)
-    before = [figures.method_style(each) for each in known]
-    later = cb.spec(type("Later", (cb.CoPSI,), {}))
-    assert [figures.method_style(each) for each in known] == before
-    assert figures.method_style(later.name) not in [*before, figures.method_style("OwnCoHV")]
-    assert figures.method_label("OwnCoHV") == "own CoHV-UCB"
+    before = figures.method_style("Later"), figures.method_label("Later")
+    later = cb.spec(type("Later", (cb.CoPSI,), {"label": "later"}))
+    assert (figures.method_style("Later"), figures.method_label("Later")) == before
+    assert later.label == "later"
+    with pytest.raises(CobanditError, match="unknown method 'Later'"):
+        cb.spec("Later")
 
 
 def test_class_that_is_no_method_or_takes_a_name_is_refused():
@@ -379,6 +380,9 @@ def test_class_that_is_no_method_or_takes_a_name_is_refused():
     taken = type("CoHVUCB", (cb.CoHVUCB,), {})
     with pytest.raises(CobanditError, match="there is a method CoHVUCB already"):
         cb.spec(taken)
-    assert cb.spec(cb.CoHVUCB).policy is None  # the class of a kernel is that kernel
+    assert cb.spec(cb.CoHVUCB) == cb.spec("CoHVUCB")
+    twins = [type("Twin", (cb.CoPSI,), {}) for _ in range(2)]
+    with pytest.raises(CobanditError, match="two classes have the same name"):
+        cb.replay_identification(cb.load("synthetic-24"), [twins[0], cb.spec(twins[1], min_cost=1)], 50)
     with pytest.raises(CobanditError, match="OwnCoPSI is not a method for online replays"):
         cb.replay_online(cb.load("synthetic-24"), [OwnCoPSI], rho=[2])

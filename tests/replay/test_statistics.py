@@ -10,13 +10,16 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import stats
-from support.made_up import table_of
 
 import cobandit as cb
-from cobandit import _check, theory
+from cobandit import theory
 from cobandit.replay import kernels
-from cobandit.replay.grid import source_of
+from cobandit.replay.grid import source_from_table
+from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
+from cobandit.testing import table_of
+
+pytestmark = pytest.mark.slow
 
 
 def quarters(means, costs):
@@ -34,12 +37,7 @@ def noisy():
 
 def pulls_by_kernel(table, policy, replications):
     """Pulls of an online policy in many replications, (R, K)."""
-    source, kernel = source_of(table), kernels.ONLINE[type(policy).__name__]
-    nothing = np.empty((replications, 0), dtype=np.int64), np.empty((replications, 0))
-    how = (source.table, np.uint64(0), np.arange(replications), *nothing)
-    dearest = np.argsort(-source.costs, kind="stable")
-    limit = _check.with_slack(policy.budget)
-    return kernel.run(kernel.read(policy), limit, source.costs, dearest, policy.n_init, *how)[0]
+    return run_kernel(policy, source_from_table(table).feedback, 0, np.arange(replications))[0]
 
 
 @pytest.mark.parametrize("budget", [300_000.0, 600_000.0])

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
+#: The book that the tests open: `make test` builds it from the stored outputs.
+HTML = Path(__file__).resolve().parents[2] / "_build" / "stored" / "_build" / "html"
 CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)"
 )
 NEEDS_BOOK = pytest.mark.skipif(
-    not (HTML / "index.html").exists(), reason="the book is not built: run `make book`"
+    not (HTML / "index.html").exists(), reason="the book is not built: run `make stored`"
 )
 
 WIDTH = 1280

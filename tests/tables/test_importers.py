@@ -32,14 +32,6 @@ WIDE = CSV | {"wide": "{config}_{field}"}
 NAMES = ["example/heron-large temperature=0.7", "example/sparrow-mini temperature=0.0"]
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A folder of its own, and the logs of two configurations in every format."""
-    monkeypatch.chdir(tmp_path)
-    logs.write_all(tmp_path)
-    return tmp_path
-
-
 def rows(imported):
     return imported.table.rows.astype({"config": str, "instance": str}).set_index(["config", "instance"])
 

@@ -29,13 +29,6 @@ WIDE = ["csv", "wide.csv", "--wide", "{config}_{field}", *MAPPED]
 YAML = ["csv", "tidy.csv", "--mapping", "map.yml"]
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    logs.write_all(tmp_path)
-    return tmp_path
-
-
 def one(pattern):
     """The first file that fits."""
     return sorted(Path().rglob(pattern))[0]

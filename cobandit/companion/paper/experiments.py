@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobandit.replay import Spec, replay_identification, replay_online, spec
+from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
 from cobandit.stats import metrics
 from cobandit.stats.contrasts import paired_contrasts
 from cobandit.tables import EvaluationTable
@@ -63,7 +63,7 @@ TUNING_GRID = [
 ]
 
 
-def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any) -> pd.DataFrame:
     """Replay CoHV-UCB at every point of the paper's grid, within the profiling split.
 
     Returns
@@ -79,7 +79,7 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **how
     """
     specs = {spec("CoHVUCB", **point).options: point for point in TUNING_GRID}
     methods = [spec("CoHVUCB", **point) for point in TUNING_GRID]
-    runs = replay_online(table.within_profiling(), methods, ONLINE_RHO, replications, seed, **how)
+    runs = replay_online(table.within_profiling(), methods, ONLINE_RHO, replications, seed, **parallel)
     for name in ("reward_scale", "cost_scale", "eta"):
         runs[name] = runs["options"].map({options: point[name] for options, point in specs.items()})
     return runs
@@ -112,7 +112,9 @@ def tuned(runs: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def tuning_cells(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+def tuning_cells(
+    table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
+) -> pd.DataFrame:
     """Run `tuning` and give what `tuned` chooses, in the form of `facts`.
 
     Examples
@@ -121,7 +123,7 @@ def tuning_cells(table: EvaluationTable, replications: int = 100, seed: int = 0,
     >>> tuning_cells(cb.load("synthetic-24"), replications=1)["experiment"].tolist()
     ['tuning', 'tuning', 'tuning']
     """
-    chosen = pd.Series(tuned(tuning(table, replications, seed, **how)))
+    chosen = pd.Series(tuned(tuning(table, replications, seed, **parallel)))
     frame = pd.DataFrame({"experiment": "tuning", "quantity": chosen.index, "mean": chosen.to_numpy()})
     return frame.assign(dataset=table.name, low=frame["mean"], high=frame["mean"])
 
@@ -145,7 +147,7 @@ def online(
     replications: int = 100,
     seed: int = 0,
     rho: Sequence[float] = ONLINE_RHO,
-    **how: Any,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Figures 2a-b and 3: both regrets of the four online methods at five budgets.
 
@@ -155,10 +157,12 @@ def online(
     >>> online(cb.load("synthetic-24"), replications=2)["rho"].unique().tolist()
     [2.0, 4.0, 8.0, 16.0, 32.0]
     """
-    return replay_online(table, online_methods(), rho, replications, seed, **how)
+    return replay_online(table, online_methods(), rho, replications, seed, **parallel)
 
 
-def trajectories(table: EvaluationTable, replications: int = 100, seed: int = 0, **how: Any) -> pd.DataFrame:
+def trajectories(
+    table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
+) -> pd.DataFrame:
     """Figure 4: cumulative and moving-average regret along the runs at the largest budget.
 
     Examples
@@ -168,8 +172,7 @@ def trajectories(table: EvaluationTable, replications: int = 100, seed: int = 0,
     >>> {"spent", "efficiency_regret", "moving_average"} <= set(paths.columns)
     True
     """
-    _, paths = replay_online(table, online_methods(), max(ONLINE_RHO), replications, seed, trace=True, **how)
-    return paths
+    return replay_paths(table, online_methods(), max(ONLINE_RHO), replications, seed, **parallel)
 
 
 def identification(
@@ -177,7 +180,7 @@ def identification(
     replications: int = 500,
     seed: int = 0,
     rho: Sequence[float] = IDENTIFICATION_RHO,
-    **how: Any,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Figures 2c-d: identification of the 14 arms at eight budgets, declared costs.
 
@@ -187,7 +190,9 @@ def identification(
     >>> identification(cb.load("synthetic-24"), replications=2)["method"].nunique()
     3
     """
-    return replay_identification(structured_subset(table), IDENTIFICATION, rho, replications, seed, **how)
+    return replay_identification(
+        structured_subset(table), IDENTIFICATION, rho, replications, seed, **parallel
+    )
 
 
 def full_set(
@@ -195,7 +200,7 @@ def full_set(
     replications: int = 100,
     seed: int = 0,
     rho: Sequence[float] = FULL_SET_RHO,
-    **how: Any,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Figure 5: identification among all configurations at five budgets, judged by F1.
 
@@ -205,7 +210,7 @@ def full_set(
     >>> float(full_set(cb.load("synthetic-24"), replications=2)["f1"].max()) <= 1
     True
     """
-    return replay_identification(table, IDENTIFICATION, rho, replications, seed, **how)
+    return replay_identification(table, IDENTIFICATION, rho, replications, seed, **parallel)
 
 
 def stochastic_costs(
@@ -213,7 +218,7 @@ def stochastic_costs(
     replications: int = 500,
     seed: int = 0,
     rho: Sequence[float] = IDENTIFICATION_RHO,
-    **how: Any,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Figure 6: the 14 arms at the largest budget, charged declared and realised costs (column ``costs``).
 
@@ -224,17 +229,16 @@ def stochastic_costs(
     ['declared', 'realised']
     """
     arms, most = structured_subset(table), max(rho)
-    runs = [_charged(arms, replications, seed, most, costs, how) for costs in ("declared", "realised")]
-    both = pd.concat(runs, ignore_index=True)
-    both.attrs = runs[0].attrs | {"costs": "both"}
-    return both
+    charges = ("declared", "realised")
+    runs = [_charged(arms, replications, seed, most, charge, **parallel) for charge in charges]
+    return pd.concat(runs, ignore_index=True)
 
 
 def _charged(
-    arms: EvaluationTable, replications: int, seed: int, rho: float, costs: str, how: dict[str, Any]
+    arms: EvaluationTable, replications: int, seed: int, rho: float, charge: str, **parallel: Any
 ) -> pd.DataFrame:
-    runs = replay_identification(arms, IDENTIFICATION, rho, replications, seed, costs, **how)
-    return runs.assign(costs=costs)
+    runs = replay_identification(arms, IDENTIFICATION, rho, replications, seed, charge, **parallel)
+    return runs.assign(costs=charge)
 
 
 def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
@@ -357,7 +361,7 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
     return frame.assign(dataset=table.name, low=frame["mean"], high=frame["mean"])
 
 
-def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: Any) -> pd.DataFrame:
+def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **parallel: Any) -> pd.DataFrame:
     """Run every experiment on a table; each quantity's mean and 95 % interval, one row per cell.
 
     Parameters
@@ -366,7 +370,7 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: An
     scale : float
         Replications as a multiple of the paper's.
     seed : int
-    **how
+    **parallel
         How the work is spread.
 
     Returns
@@ -386,10 +390,17 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **how: An
     def count(paper: int) -> int:
         return max(2, round(scale * paper))
 
-    runs, found = online(table, count(100), seed, **how), identification(table, count(500), seed, **how)
-    paths, everything = trajectories(table, count(100), seed, **how), full_set(table, count(100), seed, **how)
+    runs, found = (
+        online(table, count(100), seed, **parallel),
+        identification(table, count(500), seed, **parallel),
+    )
+    paths, everything = (
+        trajectories(table, count(100), seed, **parallel),
+        full_set(table, count(100), seed, **parallel),
+    )
     declared = found[found["rho"] == found["rho"].max()]
-    realised = _charged(structured_subset(table), count(500), seed, max(IDENTIFICATION_RHO), "realised", how)
+    few, most = structured_subset(table), max(IDENTIFICATION_RHO)
+    realised = _charged(few, count(500), seed, most, "realised", **parallel)
     charged = pd.concat([declared.assign(costs="declared"), realised], ignore_index=True)
     parts = [
         cells(runs, "online", "efficiency_regret"),

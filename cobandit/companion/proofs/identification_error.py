@@ -246,7 +246,7 @@ def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
     """
     table = bernoulli_table(problem.means, problem.costs)
     finder = CoPSI(table.costs, budget, problem.n_objectives)
-    play(finder, table, seed=seed, costs="declared")
+    play(finder, table, seed=seed, charge="declared")
     gaps = np.sort(problem.classification_gaps)
     seen = [phase.target * gaps[len(phase.active) - 1] ** 2 for phase in finder.phases]
     return float(min(seen) * 2 * finder.allocation_constant * problem.complexity / budget)

@@ -16,8 +16,9 @@ from cobandit.companion.proofs.allocation import ORDERS, random_costs
 from cobandit.companion.proofs.identification_error import LEVELS
 from cobandit.dominance import classification_gaps
 from cobandit.replay import identification
-from cobandit.replay.grid import Cell
+from cobandit.replay.grid import GridCell
 from cobandit.replay.methods import specs
+from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
 
@@ -196,10 +197,8 @@ def errors_by_ratio(
         source = feedback_source(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
         budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
         for method in specs(methods, "identification"):
-            cell = Cell(method, rho, budget, streams, seed)
-            _, spent, returned = identification.play(
-                source, cell, identification.policy_of(source, cell), False
-            )
+            policy = identification.policy_of(source, GridCell(method, rho, budget, streams, seed))
+            _, spent, returned = run_kernel(policy, source.feedback, seed, streams, realised=False)
             wrong = (returned != truth).any(axis=1)
             means_of = (wrong.mean(), metrics.f1_score(returned, truth).mean(), spent.mean() / budget)
             rows.append((method.name, method.options, ratio, number, *map(float, means_of)))

@@ -18,7 +18,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cobandit import _check
 from cobandit.companion.reconstruction.generator import Draw, Parameters, generate, grid
 from cobandit.companion.reconstruction.settings import (
     N_INSTANCES,
@@ -36,7 +35,8 @@ from cobandit.companion.reconstruction.targets import (
 )
 from cobandit.dominance import classification_gaps
 from cobandit.problem import Problem
-from cobandit.replay.kernels import Table
+from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.running import run_kernel
 from cobandit.tables.transforms import inverse_percentile
 
 ACCURACY_COST_REPLAYS, UNIFORM_REPLAYS = (10, 100), 1000
@@ -77,11 +77,11 @@ class Landscape:
         return efficiency, best * budget / self.largest - pulls * problem.hypervolume.mean()
 
     @cached_property
-    def table(self) -> Table:
+    def feedback(self) -> FeedbackRows:
         """What the kernel draws from: cost, cost over the largest, and rewards in the evaluation split."""
         costs = np.stack([self.spent, self.spent / self.largest], axis=2)
         rows = np.concatenate([costs, self.rewards(slice(None))], axis=2)
-        return Table(rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1])
+        return FeedbackRows(rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1])
 
     def accuracy_cost_regret(self, replays: int) -> float:
         """Efficiency regret of Accuracy-Cost-UCB, the mean of some replays."""
@@ -94,19 +94,7 @@ class Landscape:
             cost_range=(self.smallest, self.largest),
             expected_costs=self.costs,
         )
-        kernel, nothing = ACCURACY_COST.kernel, np.empty((replays, 0))
-        pulls, _ = kernel.run(
-            kernel.read(policy),
-            _check.with_slack(budget),
-            self.costs,
-            np.argsort(-self.costs, kind="stable"),
-            policy.n_init,
-            self.table,
-            np.uint64(0),
-            np.arange(replays),
-            nothing.astype(np.int64),
-            nothing,
-        )
+        pulls, _ = run_kernel(policy, self.feedback, 0, np.arange(replays))
         return float((pulls @ self.problem.efficiency_gaps).mean())
 
 

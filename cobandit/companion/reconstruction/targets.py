@@ -127,7 +127,7 @@ def _structure(published: Setting, table: EvaluationTable) -> list[Target]:
 
 
 def check_replays(published: Setting, table: EvaluationTable, replications: int) -> list[Target]:
-    """`check_targets` the regrets and errors."""
+    """Targets that need replays: regrets and errors."""
     runs = replay_online(table, ["UniformAllocation", ACCURACY_COST], RHO)
     uniform, accuracy_cost = (
         runs[runs["method"] == method] for method in ("UniformAllocation", "AccuracyCostUCB")
@@ -154,7 +154,7 @@ def check_replays(published: Setting, table: EvaluationTable, replications: int)
 
 
 def check_parameters(name: str, parameters: Parameters, replications: int = 2000) -> list[Target]:
-    """Draw the table of some parameters and `check_targets` it.
+    """Draw the table of some parameters and hold it to the targets.
 
     Parameters
     ----------

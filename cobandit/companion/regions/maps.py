@@ -15,7 +15,8 @@ from cobandit.companion.paper import experiments
 from cobandit.companion.regions.traits import Traits
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.replay import Spec, identification, online, replay_identification, replay_online, spec
-from cobandit.replay.grid import Cell, Source
+from cobandit.replay.grid import GridCell, Source
+from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
         source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
         replications = np.arange(REPLICATIONS) + problem * REPLICATIONS  # streams of its own
         for rho, (name, method) in product(BUDGETS[selection], METHODS[selection].items()):
-            cell = Cell(method, rho, rho * float(source.costs.sum()), replications, SEED)
+            cell = GridCell(method, rho, rho * float(source.costs.sum()), replications, SEED)
             try:
                 loss, strict = once(source, cell)
             except BudgetError:
@@ -100,24 +101,31 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     return pd.DataFrame(rows, columns=[*CELL, "name", "problem", "loss", "strict"])
 
 
-def _online(source: Source, cell: Cell) -> tuple[float, float]:
+def _online(source: Source, cell: GridCell) -> tuple[float, float]:
     """Share of the fluid optimum that is lost, and efficiency regret; means over replications."""
-    pulls, _ = online.pulls_of(source, cell, online.policy_of(source, cell))
+    policy = online.policy_of(source, cell)
+    pulls, _ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
     most = cell.budget / source.cost_range[1]
     lost = metrics.standard_regret(source.problem, pulls, most) / (source.problem.efficiency.max() * most)
     return float(lost.mean()), float(metrics.efficiency_regret(source.problem, pulls).mean())
 
 
-def _identification(source: Source, cell: Cell) -> tuple[float, float]:
+def _identification(source: Source, cell: GridCell) -> tuple[float, float]:
     """One less F1, and share of wrong sets."""
-    *_, returned = identification.play(source, cell, identification.policy_of(source, cell), False)
+    policy = identification.policy_of(source, cell)
+    *_, returned = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False)
     truth = source.problem.pareto_mask
     wrong = (returned != truth).any(axis=1)
     return float(1 - metrics.f1_score(returned, truth).mean()), float(wrong.mean())
 
 
 def on_table(
-    table: EvaluationTable, selection: str, rhos: Iterable[float], replications: int, seed: int, **how: Any
+    table: EvaluationTable,
+    selection: str,
+    rhos: Iterable[float],
+    replications: int,
+    seed: int,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Play the same methods on a table.
 
@@ -127,7 +135,7 @@ def on_table(
     selection : {"online", "identification"}
     rhos : iterable of float
     replications, seed : int
-    **how
+    **parallel
         As `replay_online` takes it.
 
     Returns
@@ -144,7 +152,7 @@ def on_table(
     """
     methods = METHODS[_check.choice(selection, "selection", METHODS)]
     replay: Callable[..., pd.DataFrame] = replay_online if selection == "online" else replay_identification
-    runs = replay(table, list(methods.values()), rhos, replications, seed, **how)
+    runs = replay(table, list(methods.values()), rhos, replications, seed, **parallel)
     named = {(method.name, method.options): name for name, method in methods.items()}
     runs["name"] = [named[pair] for pair in zip(runs["method"], runs["options"], strict=True)]
     if selection == "online":

@@ -13,7 +13,8 @@ from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.regions.maps import METHODS
 from cobandit.errors import CobanditError
 from cobandit.replay import identification, online
-from cobandit.replay.grid import Cell, Source
+from cobandit.replay.grid import GridCell, Source
+from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import Card, EvaluationTable
 
@@ -94,12 +95,11 @@ def by_objectives(
         for d, source in enumerate(sources, start=1):
             budget = rho * float(source.costs.sum())
             streams = np.arange(replications)
-            finder = Cell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
-            *_, returned = identification.play(
-                source, finder, identification.policy_of(source, finder), False
-            )
+            finder = GridCell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
+            policy = identification.policy_of(source, finder)
+            *_, returned = run_kernel(policy, source.feedback, seed, streams, realised=False)
             chooser = finder._replace(spec=METHODS["online"]["CoHV-UCB (s = 0.1)"])
-            pulls, _ = online.pulls_of(source, chooser, online.policy_of(source, chooser))
+            pulls, _ = run_kernel(online.policy_of(source, chooser), source.feedback, seed, streams)
             truth = source.problem.pareto_mask
             lost = metrics.standard_regret(source.problem, pulls, budget).mean()
             rows.append(

@@ -250,7 +250,7 @@ def _code_cell(code: str) -> Any:
 
 
 def save(frames: Mapping[str, pd.DataFrame | list[pd.DataFrame]]) -> None:
-    """Write tidy frames as Parquet and CSV; of a list, one below the other with a column ``dataset``.
+    """Write tidy frames as Parquet and CSV; of a list, one below the other.
 
     Parameters
     ----------
@@ -258,12 +258,7 @@ def save(frames: Mapping[str, pd.DataFrame | list[pd.DataFrame]]) -> None:
     """
     for path, given in frames.items():
         each = given if isinstance(given, list) else [given]
-        named = [
-            frame.assign(dataset=frame.attrs["dataset"]) if "dataset" in frame.attrs else frame
-            for frame in each
-        ]
-        whole: pd.DataFrame = pd.concat(named, ignore_index=named[0].index.name is None)
-        whole.attrs = {}
+        whole: pd.DataFrame = pd.concat(each, ignore_index=each[0].index.name is None)
         whole.to_parquet(f"{path}.parquet")
         if "returned" in whole:
             whole = whole.assign(returned=whole["returned"].map("; ".join))

@@ -1,0 +1,87 @@
+"""Compiled runs are kept on disk, in a folder that is named by the content of what they are made of.
+
+Numba itself notices a change in the file of a function, but not in a helper or a constant that the function
+takes from another file, and would go on running the old code.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import njit
+
+config: Any = numba.config
+
+PACKAGE = Path(__file__).resolve().parents[2]
+#: Days after which a folder that nobody used is removed: an older version may still be running.
+KEPT = 1.0
+
+
+def sources() -> list[Path]:
+    """Files that compiled code is made of: the kernels, and those whose constants they take."""
+    own, classes = PACKAGE / "replay" / "kernels", PACKAGE / "policies"
+    return [PACKAGE / "_check.py", *sorted(classes.glob("*.py")), *sorted(own.glob("*.py"))]
+
+
+def places() -> Iterator[Path]:
+    """Where the folder may be: where the user says, next to the code, or in the user's cache."""
+    if config.CACHE_DIR:
+        yield Path(config.CACHE_DIR)
+    yield Path(__file__).parent / "__pycache__"
+    import pooch  # only where it is needed
+
+    yield Path(pooch.os_cache("cobandit"))
+
+
+def folder(places: Iterable[Path], name: str) -> Path:
+    """Make the folder in the first place that can be written to, and remove old ones next to it."""
+    for place in places:
+        found = place / f"numba-{name}"
+        try:
+            found.mkdir(parents=True, exist_ok=True)
+            os.utime(found)
+            with tempfile.TemporaryFile(dir=found):
+                pass
+        except OSError:  # read only, as in a container
+            continue
+        _remove_old(place)
+        return found
+    return Path(tempfile.mkdtemp(prefix=f"cobandit-numba-{name}-"))
+
+
+def _remove_old(place: Path) -> None:
+    oldest = time.time() - KEPT * 86_400
+    for found in place.glob("numba-*"):
+        try:
+            if found.stat().st_mtime < oldest:
+                shutil.rmtree(found, ignore_errors=True)
+        except FileNotFoundError:  # another process was faster
+            pass
+
+
+def content(files: list[Path]) -> str:
+    """Sixteen digits that change with the content of any file, or its place."""
+    digest = sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(PACKAGE)}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+FOLDER = folder(places(), content(sources()))
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile what Python calls, and keep the result on disk; what it calls in turn needs only ``njit``."""
+    before, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
+    try:
+        return njit(function, cache=True, nogil=True)
+    finally:  # what others compile is kept where they say
+        config.CACHE_DIR = before

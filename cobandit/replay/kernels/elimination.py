@@ -1,0 +1,123 @@
+"""Gap elimination: one arm leaves at the end of each phase (Algorithm 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cobandit.policies.asktell import AskTell
+from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
+from cobandit.replay.kernels._cache import compiled
+from cobandit.replay.kernels.fronts import (
+    Draws,
+    Tally,
+    empirical,
+    find_front,
+    front_gap,
+    sample,
+    sort_by_mean,
+)
+from cobandit.replay.kernels.registry import IDENTIFICATION, PhaseState, register_formula, target
+from cobandit.replay.kernels.stream import keys
+
+
+class Active(NamedTuple):
+    """The k arms that are left: ``arms`` ascending, ``order`` by falling first mean, ``costs`` ascending."""
+
+    arms: np.ndarray
+    order: np.ndarray
+    costs: np.ndarray
+
+
+@njit
+def _without(value, values):
+    """Take a value out, keeping the order of the others."""
+    position = 0
+    while values[position] != value:
+        position += 1
+    for later in range(position, len(values) - 1):
+        values[later] = values[later + 1]
+    return values[:-1]
+
+
+@njit
+def _removed(left, at):
+    """e_r and whether it is accepted: within the tolerance of the largest gap, a dominated arm first, then
+    the lowest number.
+    """  # noqa: D205
+    arms, order, _ = left
+    _, minus, plus, _ = at
+    largest = 0.0
+    for arm in find_front(order, at):
+        plus[arm] = front_gap(arm, order, at)
+        largest = max(largest, plus[arm])
+    for arm in arms:
+        largest = max(largest, minus[arm])
+    least = largest - (GAP_ATOL + GAP_RTOL * largest)
+    accepted = -1
+    for arm in arms:
+        if minus[arm] > 0.0 and minus[arm] >= least:
+            return arm, False
+        if accepted < 0 and minus[arm] <= 0.0 and plus[arm] >= least:
+            accepted = arm
+    return accepted, True
+
+
+@njit
+def _eliminate(p, terms, draws, seen, returned):
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    n_arms, n_objectives = seen.sums.shape
+    at, declared = empirical(n_arms, n_objectives), terms.declared
+    left = Active(np.arange(n_arms), np.arange(n_arms), np.sort(declared))
+    spent, reached = 0.0, 0
+
+    for phase in range(1, n_arms):
+        round_cost = 0.0
+        for arm in left.arms:
+            round_cost += declared[arm]
+        goal = target(PhaseState(phase, left.costs, round_cost, reached, spent), p)
+        if goal > reached:  # otherwise the means, and so their order, are as they were
+            spent, complete = sample(left.arms, goal, draws, terms, seen, spent)
+            if not complete:  # the empirical Pareto set of the active arms that were ever evaluated
+                evaluated = left.arms[seen.pulls[left.arms] > 0]
+                for arm in find_front(sort_by_mean(evaluated, seen.sums, seen.pulls, at.means), at):
+                    returned[arm] = True
+                return spent
+            reached = goal
+            order = sort_by_mean(left.arms, seen.sums, seen.pulls, at.means)
+            left = Active(left.arms, order, left.costs)
+
+        arm, accepted = _removed(left, at)
+        returned[arm] = accepted
+        costs = _without(declared[arm], left.costs)
+        left = Active(_without(arm, left.arms), _without(arm, left.order), costs)
+    returned[left.arms[0]] = True
+    return spent
+
+
+@compiled
+def eliminate(p, terms, feedback, seed, replications, record):
+    """Play replications of a gap elimination: pulls (R, K), spend (R,) and returned sets (R, K)."""
+    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
+    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
+    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
+    spent = np.empty(len(replications))
+    for r in range(len(replications)):
+        draws = Draws(feedback.rows, feedback.offsets, keys(seed, replications[r], n_arms))
+        sums = np.zeros((n_arms, n_objectives))
+        seen = Tally(pulls[r], sums, record.arms[r], record.charges[r])
+        spent[r] = _eliminate(p, terms, draws, seen, returned[r])
+    return pulls, spent, returned
+
+
+def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
+    """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`."""
+
+    def made(formula: Callable[..., Any]) -> Callable[..., Any]:
+        register_formula(IDENTIFICATION, policy, eliminate, parameters, formula)
+        return formula
+
+    return made

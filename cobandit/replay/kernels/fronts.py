@@ -1,0 +1,126 @@
+"""Empirical Pareto sets and gaps, from running sums.
+
+An arm that is dominated is dominated by one of the front, with a margin at least as large, and every
+dominator comes earlier in the order of falling first coordinate; so one pass over that order finds the
+front and the gaps of the dominated arms in O(k p D), p being the size of the front, and a second one the
+gaps of the front.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cobandit.replay.kernels.stream import draw
+
+
+class Draws(NamedTuple):
+    """Where the pulls of one replication come from: rows of feedback, and the start of each arm's stream."""
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    starts: np.ndarray
+
+
+class Tally(NamedTuple):
+    """What one replication has seen: pulls (K,), sums of rewards (K, D), and its first L pulls in order."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    arms: np.ndarray
+    charges: np.ndarray
+
+
+class Empirical(NamedTuple):
+    """Means (K, D) and gaps: ``minus`` (K,) is Delta^- of a dominated arm and 0 on the front, ``plus`` (K,)
+    Delta^+ of an arm of the front; ``front`` (K,) holds the arms of the front, as many as there are.
+    """  # noqa: D205
+
+    means: np.ndarray
+    minus: np.ndarray
+    plus: np.ndarray
+    front: np.ndarray
+
+
+@njit
+def empirical(n_arms, n_objectives):
+    """Return room for the means and gaps of all arms."""
+    means, front = np.zeros((n_arms, n_objectives)), np.empty(n_arms, dtype=np.int64)
+    return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front)
+
+
+@njit
+def sample(chosen, goal, draws, terms, seen, spent):
+    """Bring arms up to ``goal`` pulls, one after the other; the spend, and whether the budget held."""
+    rows, offsets, starts = draws
+    limit, declared, realised = terms
+    pulls, sums, arms, charges = seen
+    t = pulls.sum()
+    for arm in chosen:
+        n, start, expected = pulls[arm], starts[arm], declared[arm]
+        first, size = offsets[arm], offsets[arm + 1] - offsets[arm]
+        while n < goal and spent + expected <= limit:
+            row = first + draw(start, n, size)
+            cost = rows[row, 0] if realised else expected
+            if spent + cost > limit:
+                break
+            spent += cost
+            if t < len(arms):
+                arms[t] = arm
+                charges[t] = cost
+            t += 1
+            n += 1
+            for d in range(sums.shape[1]):
+                sums[arm, d] += rows[row, d + 2]
+        pulls[arm] = n
+        if n < goal:
+            return spent, False
+    return spent, True
+
+
+@njit
+def sort_by_mean(arms, sums, pulls, means):
+    """Fill the means of some arms; these arms in the order of falling first coordinate."""
+    first = np.empty(len(arms))
+    for position, arm in enumerate(arms):
+        for d in range(means.shape[1]):
+            means[arm, d] = sums[arm, d] / pulls[arm]
+        first[position] = -means[arm, 0]
+    return arms[np.argsort(first)]
+
+
+@njit
+def find_front(order, at):
+    """Fill the front of some arms and ``minus``; return the front."""
+    means, minus, _, front = at
+    p = 0
+    for arm in order:
+        strongest = 0.0
+        for f in range(p):
+            margin = np.inf
+            for d in range(means.shape[1]):
+                margin = min(margin, means[front[f], d] - means[arm, d])
+            strongest = max(strongest, margin)
+        minus[arm] = strongest
+        if strongest <= 0.0:
+            front[p] = arm
+            p += 1
+    return front[:p]
+
+
+@njit
+def front_gap(i, order, at):
+    """Delta^+ of an arm of the front, given ``minus`` of every arm."""
+    means, minus = at.means, at.minus
+    smallest = np.inf
+    for j in order:
+        if j == i:
+            continue
+        beats, beaten = -np.inf, 0.0
+        for d in range(means.shape[1]):
+            beats = max(beats, means[i, d] - means[j, d])
+            beaten = max(beaten, means[j, d] - means[i, d])
+        smallest = min(smallest, min(beats, beaten + minus[j]))
+    return smallest

@@ -1,0 +1,168 @@
+"""Online selection: round-robin first, then the largest index among the affordable arms.
+
+The radius depends on T_B and not on t, so a pull changes only the index of the arm that was pulled.  A
+tournament tree keeps the winner.  Expected costs are fixed and what is left only shrinks, so an arm that
+cannot be afforded stays out: the most expensive that is still in is the next to leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cobandit.policies.asktell import AskTell
+from cobandit.replay.kernels._cache import compiled
+from cobandit.replay.kernels.registry import ONLINE, index, reads_squares, register_formula
+from cobandit.replay.kernels.stream import draw, keys
+
+
+class Tournament(NamedTuple):
+    """Leaf i is arm i; an inner node names the better of its two children, the left (lower) arm on ties.
+
+    ``value`` (size,) are the indices of the arms, -inf outside; ``winner`` (2 size,) names the arms, the
+    best of all at node 1; ``size`` is a power of two, and leaf i stands at node size + i.
+    """
+
+    value: np.ndarray
+    winner: np.ndarray
+
+
+@njit
+def _tournament(n_arms):
+    """Return a tournament in which nobody has played."""
+    size = 1
+    while size < n_arms:
+        size *= 2
+    winner = np.zeros(2 * size, dtype=np.int64)
+    winner[size:] = np.arange(size)
+    return Tournament(np.full(size, -np.inf), winner)
+
+
+@njit
+def _match(tree, node):
+    value, winner = tree
+    left, right = winner[2 * node], winner[2 * node + 1]
+    winner[node] = left if value[left] >= value[right] else right
+
+
+@njit
+def _play_all(tree):
+    for node in range(len(tree.value) - 1, 0, -1):
+        _match(tree, node)
+
+
+@njit
+def _play_again(tree, arm):
+    """Play the matches of one arm, whose value has changed, again."""
+    node = (len(tree.value) + arm) >> 1
+    while node >= 1:
+        _match(tree, node)
+        node >>= 1
+
+
+class Tally(NamedTuple):
+    """What one replication has seen of each arm: pulls (K,), sums (K, D + 1) of cost over the largest and
+    of the objectives, and sums of their squares, without columns if the index reads none.
+    """  # noqa: D205
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+
+
+@njit
+def _index_of(arm, seen, p):
+    return index(seen.pulls[arm], seen.sums[arm], seen.squares[arm], p)
+
+
+@njit
+def _take(arm, row, rows, seen):
+    """Add a row of feedback to what was seen of an arm."""
+    pulls, sums, squares = seen
+    pulls[arm] += 1
+    for d in range(sums.shape[1]):
+        sums[arm, d] += rows[row, d + 1]
+    for d in range(squares.shape[1]):
+        squares[arm, d] += rows[row, d + 1] * rows[row, d + 1]
+
+
+@njit
+def _select(p, terms, feedback, starts, pulls, arms, charges):
+    """One replication: fills ``pulls`` (K,) and, as long as they are, ``arms`` and ``charges``; the spend."""
+    rows, offsets = feedback
+    limit, expected, by_cost, n_init = terms
+    n_arms = len(pulls)
+    sums = np.zeros((n_arms, rows.shape[1] - 1))
+    seen = Tally(pulls, sums, np.zeros((n_arms, sums.shape[1] if reads_squares(p) else 0)))
+    tree = _tournament(n_arms)
+    affordable = np.ones(n_arms, dtype=np.bool_)
+    turns = n_init * n_arms  # of the round-robin, before the index decides
+
+    spent, t, gone, turn, begun = 0.0, 0, 0, 0, False
+    while True:
+        while gone < n_arms and spent + expected[by_cost[gone]] > limit:
+            arm = by_cost[gone]
+            affordable[arm] = False
+            if begun:
+                tree.value[arm] = -np.inf
+                _play_again(tree, arm)
+            gone += 1
+        if gone == n_arms:
+            return spent
+
+        if turn < turns:
+            arm = turn % n_arms
+            turn += 1
+            if not affordable[arm]:
+                continue
+        else:
+            if not begun:
+                for i in range(n_arms):
+                    if affordable[i]:
+                        tree.value[i] = _index_of(i, seen, p)
+                _play_all(tree)
+                begun = True
+            arm = tree.winner[1]
+
+        row = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
+        cost = rows[row, 0]
+        if spent + cost > limit:
+            return spent  # the pull that crosses the budget is not counted: T(B)
+        spent += cost
+        _take(arm, row, rows, seen)
+        if t < len(arms):
+            arms[t] = arm
+            charges[t] = cost
+        t += 1
+        if begun:
+            tree.value[arm] = _index_of(arm, seen, p)
+            _play_again(tree, arm)
+
+
+@compiled
+def select_online(p, terms, feedback, seed, replications, record):
+    """Play replications of an online policy: pulls (R, K) and spend (R,)."""
+    n_arms = len(terms.expected)
+    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
+    spent = np.empty(len(replications))
+    for r in range(len(replications)):
+        starts = keys(seed, replications[r], n_arms)
+        spent[r] = _select(p, terms, feedback, starts, pulls[r], record.arms[r], record.charges[r])
+    return pulls, spent
+
+
+def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
+    """Register ``index(n, sums, squares, p)`` of an arm: its pulls and its sums.
+
+    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares if the
+    class of p says ``reads_squares = True``, otherwise it is empty.
+    """
+
+    def made(formula: Callable[..., Any]) -> Callable[..., Any]:
+        register_formula(ONLINE, policy, select_online, parameters, formula)
+        return formula
+
+    return made

@@ -1,0 +1,57 @@
+"""Uniform identification: complete rounds, then their empirical Pareto set."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cobandit import policies
+from cobandit.replay.kernels._cache import compiled
+from cobandit.replay.kernels.fronts import Draws, Tally, empirical, find_front, sample, sort_by_mean
+from cobandit.replay.kernels.registry import IDENTIFICATION, register
+from cobandit.replay.kernels.stream import keys
+
+
+@njit
+def _rounds(terms, draws, seen, returned):
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    n_arms, n_objectives = seen.sums.shape
+    arms, declared, round_cost = np.arange(n_arms), terms.declared, 0.0
+    for arm in arms:
+        round_cost += declared[arm]
+    complete = seen.sums.copy()  # sums of the complete rounds
+    spent, n_rounds, whole = 0.0, 0, True
+    while whole and spent + round_cost <= terms.limit:
+        spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
+        if whole:
+            n_rounds += 1
+            complete[:] = seen.sums
+    if n_rounds > 0:
+        at, rounds = empirical(n_arms, n_objectives), np.full(n_arms, n_rounds)
+        for arm in find_front(sort_by_mean(arms, complete, rounds, at.means), at):
+            returned[arm] = True
+    return spent
+
+
+@compiled
+def round_robin(p, terms, feedback, seed, replications, record):
+    """Play replications of uniform identification: pulls (R, K), spend (R,) and returned sets (R, K)."""
+    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
+    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
+    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
+    spent = np.empty(len(replications))
+    for r in range(len(replications)):
+        draws = Draws(feedback.rows, feedback.offsets, keys(seed, replications[r], n_arms))
+        sums = np.zeros((n_arms, n_objectives))
+        seen = Tally(pulls[r], sums, record.arms[r], record.charges[r])
+        spent[r] = _rounds(terms, draws, seen, returned[r])
+    return pulls, spent, returned
+
+
+class UniformIdentificationParameters(NamedTuple):
+    """Uniform identification reads nothing."""
+
+
+register(IDENTIFICATION, policies.UniformIdentification, round_robin, UniformIdentificationParameters)

@@ -1,0 +1,179 @@
+"""Tables made up for a test, and the policies that a replay would play on them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobandit.errors import BudgetError
+from cobandit.policies.asktell import AskTell
+from cobandit.replay.methods import Spec, spec
+from cobandit.tables import Card, EvaluationTable
+from cobandit.tables.keys import profiling_mask
+
+
+def table_of(
+    arms: Sequence[Sequence[Sequence[float]]],
+    *,
+    costs_seen: Sequence[Sequence[float]] | None = None,
+    kind: str = "synthetic",
+    name: str = "made-up",
+) -> EvaluationTable:
+    """Make a table of given evaluation rows.
+
+    Parameters
+    ----------
+    arms : sequence
+        ``arms[i]`` are the evaluation rows of arm i: ``(cost, reward_1, ..., reward_D)`` each.
+    costs_seen : sequence, optional
+        Costs of the profiling rows of each arm, two or more; default: those of its first and last
+        evaluation row.
+    kind, name : str
+        As on its card.
+
+    Returns
+    -------
+    EvaluationTable
+
+    Examples
+    --------
+    >>> table = table_of([[(1.0, 0.5), (3.0, 0.7)], [(2.0, 1.0), (2.0, 0.0)]])
+    >>> table.costs, table.problem.means
+    (array([2., 2.]), array([[0.6],
+           [0.5]]))
+    """
+    if costs_seen is None:
+        costs_seen = [[rows[0][0], rows[-1][0]] for rows in arms]
+    n_profiling = max(map(len, costs_seen))
+    n_instances = n_profiling + max(map(len, arms))
+    profiling = profiling_mask(n_instances, n_profiling, seed=0)
+    ids = np.array([f"q{q:05d}" for q in range(n_instances)])
+    card = Card.model_validate(
+        {
+            "name": name,
+            "title": f"Made up ({kind})",
+            "source": "tests",
+            "license": "CC0-1.0",
+            "kind": kind,
+            "records": "none.parquet",
+            "cost": {"column": "cost", "unit": "units"},
+            "objectives": [
+                {"name": f"objective{d}", "column": f"objective{d}"} for d in range(len(arms[0][0]) - 1)
+            ],
+            "split": {"profiling": n_profiling, "seed": 0},
+        }
+    )
+    records = []
+    for i, (rows, seen) in enumerate(zip(arms, costs_seen, strict=True)):
+        blank = [0.5] * (len(rows[0]) - 1)
+        profiled = zip(ids[profiling], ([cost, *blank] for cost in seen), strict=False)
+        evaluated = zip(ids[~profiling], rows, strict=False)
+        records += [[f"arm{i:03d}", q, *row] for q, row in itertools.chain(profiled, evaluated)]
+    columns = ["config", "instance", "cost", *(objective.column for objective in card.objectives)]
+    return EvaluationTable.from_frame(pd.DataFrame(records, columns=columns), card, source="a test")
+
+
+def ragged_table(
+    rng: np.random.Generator,
+    n_arms: int,
+    n_objectives: int,
+    sizes: tuple[int, int] = (2, 12),
+    noise: float = 0.5,
+) -> EvaluationTable:
+    """Make a random table in which each arm has its own number of instances, mean cost and mean rewards.
+
+    Parameters
+    ----------
+    rng : Generator
+    n_arms, n_objectives : int
+    sizes : (int, int)
+        Fewest and most evaluation instances of an arm.
+    noise : float
+        Costs lie within ``1 - noise`` and ``1 + noise`` times their mean.  Rewards have one decimal, so
+        that ties are frequent.
+
+    Returns
+    -------
+    EvaluationTable
+
+    Examples
+    --------
+    >>> table = ragged_table(np.random.default_rng(0), n_arms=3, n_objectives=2)
+    >>> table.n_arms, table.n_objectives
+    (3, 2)
+    """
+    arms, seen = [], []
+    for _ in range(n_arms):
+        base, mean = rng.uniform(0.1, 1.0), rng.uniform(size=n_objectives)
+        n = int(rng.integers(*sizes, endpoint=True))
+        costs = base * rng.uniform(1 - noise, 1 + noise, n)
+        rewards = np.clip(np.round(mean + rng.normal(0, 0.3, (n, n_objectives)), 1), 0, 1)
+        arms.append(np.column_stack([costs, rewards]).tolist())
+        seen.append((base * rng.uniform(1 - noise, 1 + noise, int(rng.integers(2, 5)))).tolist())
+    return table_of(arms, costs_seen=seen)
+
+
+#: What a replay takes for a method.
+Method = str | type[AskTell] | Spec
+
+
+def chosen_spec(method: Method) -> Spec:
+    """As `cobandit.spec`, which does not take what it returns."""
+    return method if isinstance(method, Spec) else spec(method)
+
+
+def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
+    """Make the policy that a replay of this method on this table plays.
+
+    Parameters
+    ----------
+    method : str, class or Spec
+    table : EvaluationTable
+    budget : float
+        In the table's unit.
+
+    Returns
+    -------
+    OnlinePolicy or IdentificationPolicy
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for the method.
+
+    Examples
+    --------
+    >>> policy_on("CoPSI", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]), budget=30)
+    CoPSI(2 arms, 1 objectives, spent 0 of 30 in 0 pulls)
+    """
+    chosen = chosen_spec(method)
+    given: dict[str, Any] = {"budget": budget, "n_objectives": table.n_objectives}
+    if chosen.kind == "online":
+        given |= {"n_arms": table.n_arms, "cost_range": table.cost_range, "expected_costs": table.costs}
+    else:
+        given |= {"costs": table.costs}
+    return chosen.make(budget / float(table.costs.sum()), **given)
+
+
+def smallest_budget(method: Method, table: EvaluationTable) -> float:
+    """Smallest budget that works for a method on a table, as its own `BudgetError` names it.
+
+    Raises
+    ------
+    AssertionError
+        If the method takes a budget that pays for no evaluation.
+
+    Examples
+    --------
+    >>> smallest_budget("UniformIdentification", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]))
+    3.0
+    """
+    try:
+        policy = policy_on(method, table, float(table.costs.min()) / 1e3)
+    except BudgetError as error:
+        return error.smallest
+    raise AssertionError(f"{policy!r}: a budget that pays for no evaluation was not refused by a BudgetError")

@@ -1,0 +1,102 @@
+"""Compiled runs on disk: found again, never stale, and nobody else's business."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from cobandit.replay.kernels import _cache
+
+ROOT = Path(__file__).resolve().parents[2]
+HELPER = "from numba import njit\n\n@njit\ndef helper():\n    return {}\n"
+PROBE = """
+from cobandit.replay.kernels._cache import compiled
+from cobandit.replay.kernels.helper import helper
+
+@compiled
+def probe():
+    return helper()
+"""
+USE = """
+import numba
+from cobandit.replay.kernels import _cache, probe
+print(probe.probe(), sum(probe.probe.stats.cache_hits.values()), repr(numba.config.CACHE_DIR), _cache.FOLDER)
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package with a compiled function that calls a helper of another file."""
+    ignored = shutil.ignore_patterns("__pycache__", "companion", "cli")
+    shutil.copytree(ROOT / "cobandit", tmp_path / "cobandit", ignore=ignored)
+    folder = tmp_path / "cobandit" / "replay" / "kernels"
+    (folder / "probe.py").write_text(PROBE)
+    return folder
+
+
+def probed(package, value, **environment):
+    """What the compiled function returns, whether it came from the disk, the user's setting, the folder."""
+    (package / "helper.py").write_text(HELPER.format(value))
+    variables = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    project = package.parents[2]
+    variables |= {"PYTHONPATH": str(project), **environment}
+    command = [sys.executable, "-c", USE]
+    done = subprocess.run(command, cwd=project, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    result, hits, setting, folder = done.stdout.split()
+    return int(result), int(hits), setting, Path(folder)
+
+
+def test_a_change_in_a_helper_of_another_file_is_noticed(package):
+    result, hits, setting, folder = probed(package, 1)
+    assert (result, hits, setting) == (1, 0, "''")  # what the user compiles is kept as before
+    assert folder.parent == package / "__pycache__"
+    assert probed(package, 1)[:2] == (1, 1)
+    assert probed(package, 2)[:2] == (2, 0)
+    assert probed(package, 1)[:2] == (1, 1)  # and the former version is still there
+
+
+def test_the_users_folder_is_respected(package, tmp_path):
+    result, _, setting, folder = probed(package, 1, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
+    assert result == 1 and folder.parent == tmp_path / "mine" and setting == repr(str(tmp_path / "mine"))
+
+
+def test_without_a_place_that_can_be_written_to_it_is_a_temporary_one(tmp_path):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file, in which no folder can be made")
+    assert _cache.folder([blocked / "a", tmp_path / "b"], "x") == tmp_path / "b" / "numba-x"
+    found = _cache.folder([blocked / "a"], "x")
+    assert found.is_dir() and not found.is_relative_to(tmp_path)
+    found.rmdir()
+
+
+def test_folders_that_nobody_used_lately_are_removed(tmp_path):
+    for name, age in (("old", 2), ("recent", 0.5), ("now", 2)):
+        folder = tmp_path / f"numba-{name}"
+        folder.mkdir()
+        (folder / "run.nbi").write_text("")
+        used = folder.stat().st_mtime - age * 86_400
+        os.utime(folder, (used, used))
+    assert _cache.folder([tmp_path], "now").is_dir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["numba-now", "numba-recent"]
+
+
+def test_what_compiled_code_is_made_of_is_all_in_the_name_of_the_folder():
+    """Kernels import nothing from other files of the project, beside classes of errors."""
+    read = {path.relative_to(ROOT / "cobandit").with_suffix("").as_posix() for path in _cache.sources()}
+    imported = set()
+    for path in (ROOT / "cobandit" / "replay" / "kernels").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("cobandit."):
+                imported.add(node.module.removeprefix("cobandit.").replace(".", "/"))
+    imported -= {"errors"}
+    assert {name for name in imported if name not in read and f"{name}/__init__" not in read} == set()
+
+
+def test_nothing_is_left_set_in_this_process():
+    assert os.environ.get("NUMBA_CACHE_DIR", "") == numba.config.CACHE_DIR

@@ -1,0 +1,119 @@
+"""A kernel of the user's: a class, a tuple and a formula in a module of one's own."""
+
+import subprocess
+import sys
+import textwrap
+from typing import NamedTuple
+
+import pytest
+
+import cobandit as cb
+from cobandit.errors import CobanditError
+from cobandit.policies.online import OnlinePolicy
+from cobandit.replay import kernels
+from cobandit.replay.kernels import registry
+
+MODULE = """
+    from typing import NamedTuple
+    import numpy as np
+    from cobandit.policies.online import OnlinePolicy
+    from cobandit.replay.kernels import online_index
+
+    class Weighted(OnlinePolicy):
+        label = "Weighted"
+        def index(self):
+            return np.prod(self.mean_rewards, axis=1) - WEIGHT * self.normalised_mean_costs
+
+    class WeightedParameters(NamedTuple):
+        alpha: float
+
+    @online_index(Weighted, WeightedParameters)
+    def _weighted_index(n, sums, squares, p):
+        hypervolume = 1.0
+        for d in range(1, len(sums)):
+            hypervolume *= sums[d] / n
+        return hypervolume - WEIGHT * (sums[0] / n)
+"""
+
+USE = """
+    import cobandit as cb, own
+    from cobandit.replay import kernels
+    table = cb.load("synthetic-24")
+    policy = own.Weighted(24, 2, 8 * table.costs.sum(), table.cost_range, expected_costs=table.costs)
+    cb.play(policy, table)
+    runs = cb.replay_online(table, ["Weighted", own.Weighted][CHOICE], 8, replications=4, workers=2)
+    assert kernels.kernel_of(own.Weighted)
+    print(runs["spent"][0] == policy.spent and runs["pulls"][0] == policy.pulls.sum())
+    print(runs["efficiency_regret"].tolist())
+"""
+
+
+def replayed(folder, weight, choice):
+    """Whether a fresh process replays what its class does, and the regrets; workers are two others."""
+    (folder / "own.py").write_text(f"WEIGHT = {weight}\n" + textwrap.dedent(MODULE))
+    use = textwrap.dedent(USE).replace("CHOICE", str(choice))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", use], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    twins, regrets = done.stdout.splitlines()
+    return twins == "True", regrets
+
+
+@pytest.mark.slow
+def test_a_changed_formula_is_noticed(tmp_path):
+    """A run that was kept on disk would play the formula of before."""
+    (first, before), (second, after) = replayed(tmp_path, 0.25, 0), replayed(tmp_path, 2.0, 1)
+    assert first and second and before != after
+
+
+class Own(OnlinePolicy):
+    def index(self):
+        return -self.pulls.astype(float)
+
+
+class OwnParameters(NamedTuple):
+    """Nothing is read."""
+
+
+@pytest.fixture
+def forgotten():
+    """What a test registers is forgotten afterwards."""
+    known = (kernels.ONLINE, kernels.IDENTIFICATION, registry.FORMULAS)
+    before = [dict(each) for each in known]
+    yield
+    for each, kept in zip(known, before, strict=True):
+        each.clear()
+        each.update(kept)
+
+
+def register(policy=Own, parameters=OwnParameters):
+    kernels.online_index(policy, parameters)(lambda n, sums, squares, p: -float(n))
+
+
+def test_only_runs_of_the_project_are_kept_on_disk(forgotten):
+    register()
+    assert kernels.ONLINE["Own"].run is not kernels.ONLINE["CoHVUCB"].run
+    runs = cb.replay_online(cb.load("synthetic-24"), ["Own", "UniformAllocation"], 4, replications=3)
+    own, uniform = (runs[runs["method"] == name]["spent"].tolist() for name in ("Own", "UniformAllocation"))
+    assert own == uniform
+    run = kernels.ONLINE["Own"].run
+    assert run.signatures and run.stats.cache_path is None
+    assert kernels.ONLINE["CoHVUCB"].run.stats.cache_path
+
+
+def test_a_formula_that_may_be_compiled_is_not_replaced(forgotten):
+    """A class that a notebook defines again takes the place of the former one, with a tuple of its own."""
+    register()
+    with pytest.raises(CobanditError, match="define the tuple again"):
+        register()
+    again = type("Own", (Own,), {"__module__": __name__, "__qualname__": Own.__qualname__})
+    register(again, type("OwnParameters", (OwnParameters,), {}))
+    assert kernels.ONLINE["Own"].policy is again
+
+
+def test_a_kernel_cannot_take_the_name_of_another_method(forgotten):
+    taken = type("CoHVUCB", (cb.CoHVUCB,), {})
+    with pytest.raises(CobanditError, match="there is a method CoHVUCB already"):
+        register(taken)
+    assert OwnParameters not in registry.FORMULAS
