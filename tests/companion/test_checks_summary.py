@@ -53,6 +53,7 @@ def test_every_statement_has_a_test_that_it_can_fail():
     assert set(summary.CHECKS) == REFUTED | set(BOUNDS) | set(OTHERS)
 
 
+@pytest.mark.slow
 def test_outcomes():
     table = summary.check_statements()
     assert table["statement"].tolist() == list(summary.CHECKS)

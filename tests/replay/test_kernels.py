@@ -64,6 +64,7 @@ def test_selection_among_all_arms(method, seed):
 
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
+@pytest.mark.slow
 def test_allocation_constants_on_unusual_sizes(method, synthetic):
     """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
     rng = np.random.default_rng(8)

@@ -642,6 +642,7 @@ def damage(draw):
 @pytest.mark.parametrize(("source", "pattern"), TARGETS)
 @FUZZ
 @given(change=damage())
+@pytest.mark.slow
 def test_any_bytes_give_a_table_or_one_error(tables, source, pattern, change):
     whole = one(pattern).read_bytes()
     try:
@@ -693,6 +694,7 @@ def replacement(draw):
 @pytest.mark.parametrize(("source", "pattern"), TARGETS[:3] + TARGETS[4:6])
 @FUZZ
 @given(change=replacement(), first=st.booleans())
+@pytest.mark.slow
 def test_any_values_give_a_table_or_one_error(here, source, pattern, change, first):
     path = one(pattern)
     whole = path.read_text()
