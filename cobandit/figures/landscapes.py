@@ -130,7 +130,7 @@ def drawn_from(
     seed: int | None = None,
     drawn_by: str | Sequence[str] = (),
 ) -> str:
-    """Say in Markdown what a figure was drawn from, how often, with which seed, by what: a line a table.
+    """Say in Markdown what a figure was drawn from, how often, with which seed, by what, one line per table.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def online() -> list[dict[str, Any]]:
 
 
 def identification() -> list[dict[str, Any]]:
-    """A run of CoPSI by size at a front of 30, then by front at 2,000 arms; beside it the class."""
+    """A run of CoPSI by size at a front of 30, then by front at 2,000 arms; next to it the class."""
     workloads.Front(60, 200).compiled()
     rows = []
     sizes = [(n_arms, 30) for n_arms in IDENTIFICATION] + [(2_000, front) for front in FRONTS]

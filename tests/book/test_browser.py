@@ -102,7 +102,7 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         assert not header.count() or not header.first.is_visible()
 
         tab.set_viewport_size({"width": PHONE, "height": 800})
-        tab.wait_for_timeout(600)  # the theme looks at widths anew when they have settled
+        tab.wait_for_timeout(600)  # the theme looks at widths again when they have settled
         assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE
         tab.evaluate("document.querySelectorAll('article details').forEach(d => d.open = true)")
         tab.wait_for_timeout(100)

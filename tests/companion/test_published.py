@@ -113,7 +113,7 @@ def rows_at(place: str) -> list[paper.Published]:
     return [number for number in NUMBERS if number.place == place]
 
 
-# ---------------------------------------------------------------------------------- beside the paper
+# ---------------------------------------------------------------------------------- next to the paper
 
 
 def test_every_place_is_known():

@@ -87,7 +87,7 @@ def test_folders_that_nobody_used_lately_are_removed(tmp_path):
 
 
 def test_what_compiled_code_is_made_of_is_all_in_the_name_of_the_folder():
-    """Kernels import nothing from other files of the project, beside classes of errors."""
+    """Kernels import nothing from other files of the project but classes of errors."""
     read = {path.relative_to(ROOT / "cobandit").with_suffix("").as_posix() for path in _cache.sources()}
     imported = set()
     for path in (ROOT / "cobandit" / "replay" / "kernels").glob("*.py"):

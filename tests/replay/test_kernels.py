@@ -66,7 +66,7 @@ def test_selection_among_all_arms(method, seed):
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
 @pytest.mark.slow
 def test_allocation_constants_on_unusual_sizes(method, synthetic):
-    """Two arms, one objective, many arms; dear and cheap arms a thousandfold apart; nothing but ties."""
+    """Two arms, one objective, many arms; expensive and cheap arms a thousandfold apart; nothing but ties."""
     rng = np.random.default_rng(8)
     wide = [
         [[cost * c, *rng.random(2).round(1)] for c in (0.5, 1, 1.5)]

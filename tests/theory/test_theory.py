@@ -1,4 +1,4 @@
-"""Constants and bounds: once by hand, then against formulas written anew, then in how they move."""
+"""Constants and bounds: once by hand, then against formulas written again, then in how they move."""
 
 from math import ceil, exp, inf, log, sqrt
 
