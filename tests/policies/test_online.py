@@ -367,7 +367,8 @@ def test_the_most_efficient_arm_so_far_is_recommended(policy_class):
 def test_without_noise_the_best_arm_is_recommended(given_problem, rho, unit):
     means, costs = given_problem
     costs = costs * unit
-    policy = cb.UniformAllocation(*means.shape, rho * costs.sum(), (costs.min(), costs.max()))
+    cost_range = (costs.min(), costs.max())
+    policy = cb.UniformAllocation(*means.shape, rho * costs.sum(), cost_range, expected_costs=costs)
     run(policy, noise_free(means, costs))
     best, problem = policy.recommend(), cb.Problem(means, costs)
     assert best.efficiency == pytest.approx(problem.efficiency.max(), rel=1e-9)

@@ -42,6 +42,7 @@ def installed(wheel, tmp_path_factory):
 
 def run(python, code, folder, *flags):
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    environment["JUPYTER_PATH"] = str(Path(sys.prefix, "share", "jupyter"))  # templates, as installed here
     return subprocess.run(
         [str(python), *flags, "-c", code],
         cwd=folder,

@@ -91,6 +91,7 @@ def register(policy=Own, parameters=OwnParameters):
     kernels.online_index(policy, parameters)(lambda n, sums, squares, p: -float(n))
 
 
+@pytest.mark.slow
 def test_only_runs_of_the_project_are_kept_on_disk(forgotten):
     register()
     assert kernels.ONLINE["Own"].run is not kernels.ONLINE["CoHVUCB"].run
