@@ -1,11 +1,9 @@
 """Help is quick: it imports nothing that computes; and names are printed as they are."""
 
-import os
 import subprocess
 import sys
 
 import pandas as pd
-import pytest
 from typer.testing import CliRunner
 
 from cobandit.cli.app import app
@@ -14,19 +12,18 @@ COMMANDS = [[], *([name] for name in ("datasets", "validate", "replay", "reconst
 COMMANDS += [["rerun"], ["page"], ["verify"]]
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_help_imports_nothing_heavy(words):
+def test_help_imports_nothing_heavy():
+    """One process asks for the help of one command after another: what one imports, the next would show, too."""
     code = (
-        "import sys, atexit; from cobandit.cli.app import main;"
-        "sys.argv = ['cobandit', *sys.argv[1:], '--help'];"
-        "heavy = {'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'};"
-        "atexit.register(lambda: print(sorted(heavy & set(sys.modules)), file=sys.stderr)); main()"
+        "import sys; from typer.testing import CliRunner; from cobandit.cli.app import app\n"
+        "heavy = {'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'}\n"
+        f"for words in {COMMANDS}:\n"
+        "    done = CliRunner().invoke(app, [*words, '--help'])\n"
+        "    assert done.exit_code == 0 and 'Usage:' in done.output, done.output\n"
+        "    assert not heavy & set(sys.modules), (words, heavy & set(sys.modules))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, env=os.environ, timeout=60
-    )
-    assert done.returncode == 0 and "Usage: cobandit" in done.stdout
-    assert done.stderr == "[]\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_command_is_among_them():

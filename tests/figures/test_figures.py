@@ -233,6 +233,7 @@ def test_methods_are_told_apart():
     assert figures.method_label("CoPSIAdaptive") == "CoPSI (adaptive L*)"
 
 
+@pytest.mark.slow
 def test_the_look_of_a_users_method_follows_from_its_name():
     """In this process and any other, and never that of a method of the project."""
     names = [f"Own{number}" for number in range(40)]

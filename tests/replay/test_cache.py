@@ -52,6 +52,7 @@ def probed(package, value, **environment):
     return int(result), int(hits), setting, Path(folder)
 
 
+@pytest.mark.slow
 def test_a_change_in_a_helper_of_another_file_is_noticed(package):
     result, hits, setting, folder = probed(package, 1)
     assert (result, hits, setting) == (1, 0, "''")  # what the user compiles is kept as before
@@ -61,6 +62,7 @@ def test_a_change_in_a_helper_of_another_file_is_noticed(package):
     assert probed(package, 1)[:2] == (1, 1)  # and the former version is still there
 
 
+@pytest.mark.slow
 def test_the_users_folder_is_respected(package, tmp_path):
     result, _, setting, folder = probed(package, 1, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
     assert result == 1 and folder.parent == tmp_path / "mine" and setting == repr(str(tmp_path / "mine"))

@@ -77,6 +77,7 @@ def compilations(_):
     return tuple(map(sum, zip(*counts, strict=True)))
 
 
+@pytest.mark.slow
 def test_workers_take_compiled_runs_from_the_disk(small_table):
     """In fresh processes, which receive the methods and the table as a replay sends them."""
     source = grid.source_from_table(small_table)
