@@ -13,7 +13,7 @@ COMMANDS += [["rerun"], ["page"], ["verify"]]
 
 
 def test_help_imports_nothing_heavy():
-    """One process asks for the help of one command after another: what one imports, the next would show, too."""
+    """One process asks for the help of each command in turn: what one imports, the next would show, too."""
     code = (
         "import sys; from typer.testing import CliRunner; from cobandit.cli.app import app\n"
         "heavy = {'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'}\n"
