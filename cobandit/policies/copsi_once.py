@@ -216,8 +216,10 @@ class CoPSIOnce(IdentificationPolicy):
             Sorted numbers: those accepted, and the empirical Pareto set of those still active, all compared
             on the same instances.  Empty before each has been evaluated once.
         """
-        active = self._active if self.depth else self._active[:0]
-        return self._front(active, self._sums / max(self.depth, 1), self._accepted)
+        active = self._active
+        shared = int(self.pulls[active].min()) if len(active) else 0
+        means = self._rewards[:shared].sum(axis=0) / max(shared, 1)
+        return self._front(active if shared else active[:0], means, self._accepted)
 
     def _schedule(self) -> Iterator[int]:
         while len(self._active) > 1 and self.depth < self.n_instances:
