@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,17 +56,15 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     >>> planned_depth([1, 4, 1], depth=0, n_instances=10, left=60)  # everything
     10
     """
-    active = np.sort(_check.costs(costs))[::-1].tolist()
+    round_costs = np.cumsum(np.sort(_check.costs(costs)))[:0:-1].tolist()  # C_1, ..., C_{k-1}
 
     def fits(m: int) -> bool:
-        whole = round_cost = sum(active)
         reached, spend = depth, 0.0
-        for cost in active[:-1]:
-            target = min(n_instances, _check.floor(m * whole / round_cost))
+        for round_cost in round_costs:
+            target = min(n_instances, _check.floor(m * round_costs[0] / round_cost))
             if target > reached:
                 spend += round_cost * (target - reached)
                 reached = target
-            round_cost -= cost
         return spend <= left
 
     low, high = depth, n_instances + 1
@@ -183,6 +181,8 @@ class CoPSIOnce(IdentificationPolicy):
         if self.confidence == 1.0:
             raise CobanditError("confidence is 1: only evaluating everything is certain; take less than one")
         super().__init__(costs, budget, n_objectives)
+        #: Square of what the largest of K D statistics reaches by chance: 2 log(K D).
+        self.chance = 2 * log(self.n_arms * self.n_objectives)
         #: Evaluations on which all active configurations are compared: n.
         self.depth = 0
         shape = self.n_arms, self.n_objectives
@@ -206,6 +206,11 @@ class CoPSIOnce(IdentificationPolicy):
     def certain(self) -> NDArray[np.bool_]:
         """Whose membership is certain at ``confidence``, shape (K,); nobody's without it."""
         return self._evidence.certain if self._evidence else np.zeros(self.n_arms, dtype=np.bool_)
+
+    @property
+    def claims_limit(self) -> float:
+        """Capital from which on a claim is given up; infinite without ``confidence``."""
+        return self._evidence.limit if self._evidence else inf
 
     def recommend(self) -> NDArray[np.int64]:
         """Estimate the Pareto set of the full means.
@@ -276,8 +281,7 @@ class CoPSIOnce(IdentificationPolicy):
         largest = gaps >= gaps.max() - (GAP_ATOL + GAP_RTOL * gaps.max())
         candidates = largest & ~front if (largest & ~front).any() else largest
         clearest = int(candidates.argmax())
-        chance = 2 * log(self.n_arms * self.n_objectives)
-        if gaps[clearest] < sqrt(chance * (1 - n / target) / (1 - target / N)):
+        if gaps[clearest] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
             return False
         return self._remove(clearest, front, gaps)
 
