@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit.policies import CoPSIOnce
 from cobandit.policies.evidence import PairedEvidence
 from cobandit.policies.identification import IdentificationPolicy
+from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.running import run_kernel
 
 
 def orders(values: ArrayLike) -> Iterator[NDArray[np.float64]]:
@@ -153,3 +156,42 @@ def play_once(
         finder.tell(arm, rewards[arm, instance], None if charges is None else charges[arm, instance])
         made.append((arm, instance))
     return made
+
+
+def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
+    """Largest part of its budget that `CoPSIOnce` spent on random problems; above one refutes the plan.
+
+    Parameters
+    ----------
+    n_problems, replications : int
+        Problems of 2 to 8 configurations, 1 to 30 instances and 1 to 3 objectives, with costs that differ by
+        up to a thousand times and budgets from one evaluation of each to more than everything costs;
+        orders of the instances for each, half of them charged realised costs at random below the declared.
+    seed : int
+
+    Returns
+    -------
+    float
+        As floating-point numbers add up: a rounding error above one is one.
+
+    Examples
+    --------
+    >>> 0.99 < largest_spend(20, 5) < 1 + 1e-9
+    True
+    """
+    rng, largest = np.random.default_rng(seed), 0.0
+    for _ in range(n_problems):
+        n_arms, n_instances, n_objectives = rng.integers(2, 9), rng.integers(1, 31), rng.integers(1, 4)
+        costs = 10 ** rng.uniform(0, rng.uniform(0, 3), n_arms)
+        rewards = (rng.random((n_arms, n_instances, n_objectives)) < rng.random((n_arms, 1, 1))).astype(float)
+        charges = costs[:, None] * rng.uniform(0.2, 1, (n_arms, n_instances))
+        rows = np.concatenate([charges[..., None], charges[..., None], rewards], axis=2)
+        offsets = n_instances * np.arange(n_arms + 1)
+        feedback = FeedbackRows(rows.reshape(-1, n_objectives + 2), offsets, once=True)
+        budget = costs.sum() * n_instances ** rng.uniform(0, 1.05)
+        finder = CoPSIOnce(costs, budget, int(n_objectives), int(n_instances))
+        for realised in (False, True):
+            names = np.arange(max(1, replications // 2)) + realised * replications
+            _, spent, _ = run_kernel(finder, feedback, seed, names, realised=realised)
+            largest = max(largest, float(spent.max()) / budget)
+    return largest
