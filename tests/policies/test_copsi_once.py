@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.asking import BAD_TELLS, snapshot
 from support.strategies import cost_vectors
 
 import cobandit as cb
+from cobandit import testing
 from cobandit.companion.proofs.once import play_once
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
@@ -283,15 +283,9 @@ def test_a_confidence_that_is_none_is_refused(confidence):
 # ----------------------------------------------------------------------------- protocol
 
 
-@pytest.mark.parametrize("told", BAD_TELLS.values(), ids=BAD_TELLS)
-@pytest.mark.parametrize("confidence", [None, 0.9])
-def test_a_bad_tell_changes_nothing(told, confidence):
-    finder = CoPSIOnce([1.0, 1.0], 20, 2, 12, confidence=confidence)
-    finder.ask()
-    before = snapshot(finder)
-    with pytest.raises(ValueError):
-        finder.tell(*told)
-    assert snapshot(finder) == before
+@pytest.mark.parametrize("method", [*METHODS, cb.spec(CoPSIOnce, confidence=0.9)], ids=str)
+def test_protocol(method):
+    testing.check_policy(method)
 
 
 @pytest.mark.parametrize("n_instances", [0, -1, 2.5, "many"])
@@ -299,14 +293,6 @@ def test_a_bad_tell_changes_nothing(told, confidence):
 def test_the_number_of_instances_is_a_count(method, n_instances):
     with pytest.raises(CobanditError, match="n_instances"):
         method([1, 1], 10, 1, n_instances)
-
-
-@every_method
-def test_options_make_the_policy_again(method):
-    finder = method([1.0, 2.0, 1.0], 60.0, 2, 20)
-    again = type(finder)(**finder.options)
-    rewards = made_up(3, 20)
-    assert play_once(finder, rewards) == play_once(again, rewards)
 
 
 def test_the_unit_of_cost_does_not_matter():

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from support.made_up import ragged_table
 
 import cobandit as cb
 from cobandit.companion.proofs.once import largest_spend
@@ -16,6 +15,7 @@ from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.reference import run_class
 from cobandit.replay.running import run_kernel
 from cobandit.tables.catalogue import available
+from cobandit.testing import ragged_table
 
 METHODS = kernels.ONCE
 
