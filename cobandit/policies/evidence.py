@@ -25,7 +25,7 @@ class PairedEvidence:
 
     Where the claim is true, each factor is positive and has mean at most one given the past, so that W is a
     supermartingale and exceeds :math:`1 / \delta` at any time with probability at most :math:`\delta`
-    (Ville; the bets without replacement of Waudby-Smith and Ramdas, 2020).  With
+    (Ville; the bets without replacement of Waudby-Smith and Ramdas, 2024).  With
     :math:`\delta = (1 - \text{confidence}) / (K (K - 1) D)`, no claim that is true is given up, with
     probability at least ``confidence``.  A claim that the evaluations seen contradict outright,
     :math:`S_q > N - q`, is given up for certain; after N evaluations every comparison is exact.
