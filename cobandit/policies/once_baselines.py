@@ -142,8 +142,13 @@ class EGESHOnce(Once, GapElimination):
 
     label = "EGE-SH, once"
 
+    @property
+    def n_rounds(self) -> int:
+        """Rounds until one arm is left."""
+        return ceil(log2(self.n_arms))
+
     def _check_budget(self) -> None:
-        smallest = ceil(log2(self.n_arms)) * float(self.costs.sum())
+        smallest = self.n_rounds * float(self.costs.sum())
         if not self._affords(smallest):
             raise BudgetError(
                 f"budget {self.budget:g} gives no evaluation in the first round: at least {smallest:g} is "
@@ -152,9 +157,9 @@ class EGESHOnce(Once, GapElimination):
             )
 
     def _schedule(self) -> Iterator[int]:
-        n_rounds, depth = ceil(log2(self.n_arms)), 0
+        depth = 0
         while len(self._active) > 1:
-            more = _check.floor(self.budget / (n_rounds * float(self.costs[self._active].sum())))
+            more = _check.floor(self.budget / (self.n_rounds * float(self.costs[self._active].sum())))
             depth = min(self.n_instances, depth + more)
             for arm in self._active:
                 while self.pulls[arm] < depth:

@@ -8,7 +8,7 @@ import pytest
 import cobandit as cb
 from cobandit.companion.proofs.once import largest_spend
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
-from cobandit.policies import EGESHOnce
+from cobandit.policies import EGESHOnce, UniformOnce
 from cobandit.replay import kernels
 from cobandit.replay.grid import once_from_table
 from cobandit.replay.kernels import FeedbackRows, shared_order
@@ -134,9 +134,15 @@ def test_the_methods_of_one_feedback_are_refused_in_the_other():
         cb.play(cb.CoPSIOnce(table.costs, 1e6, 2, 20), table)
 
 
+class SubsetOnce(UniformOnce):
+    """Without a kernel."""
+
+    label = "A subset"
+
+
 def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
     table = cb.load("synthetic-24")
-    methods = [EGESHOnce, cb.spec("CoPSIOnce", confidence=0.9)]
+    methods = [SubsetOnce, cb.spec("CoPSIOnce", confidence=0.9)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)
         runs = cb.replay_identification(
