@@ -114,7 +114,7 @@ class CoPSIOnce(IdentificationPolicy):
             + \sum_{q \le n} \bigl(X_{jq} - X_{iq} - (\hat\mu_j - \hat\mu_i)\bigr)^2\Bigr), \\
         \hat z_i &= \text{the classification gap of } i \text{ with } \hat t_{ij}
             \text{ in the place of } \mu_j - \mu_i, \\
-        m &= \text{the depth that } R \text{ affords before the next removal (`planned_depth`)}, \\
+        m &= \text{the depth that } R \text{ affords before the next removal (planned\_depth)}, \\
         &\text{the clearest, } \arg\max_{i \in A} \hat z_i, \text{ leaves as soon as} \quad
         \hat z_i \ge \sqrt{2 \log(K D)}\, \Bigl(\frac{1 - n/m}{1 - m/N}\Bigr)^{1/2} .
 
