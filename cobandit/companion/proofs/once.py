@@ -188,7 +188,7 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
         rows = np.concatenate([charges[..., None], charges[..., None], rewards], axis=2)
         offsets = n_instances * np.arange(n_arms + 1)
         feedback = FeedbackRows(rows.reshape(-1, n_objectives + 2), offsets, once=True)
-        budget = costs.sum() * n_instances ** rng.uniform(0, 1.05)
+        budget = float(costs.sum() * n_instances ** rng.uniform(0, 1.05))
         finder = CoPSIOnce(costs, budget, int(n_objectives), int(n_instances))
         for realised in (False, True):
             names = np.arange(max(1, replications // 2)) + realised * replications
