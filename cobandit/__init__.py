@@ -20,6 +20,7 @@ from cobandit.policies import (
     CoPSI,
     CoPSIAdaptive,
     CoPSIExact,
+    CoPSIOnce,
     UniformAllocation,
     UniformIdentification,
 )
@@ -81,6 +82,7 @@ __all__ = [
     "CoPSI",
     "CoPSIAdaptive",
     "CoPSIExact",
+    "CoPSIOnce",
     "CobanditError",
     "DatasetUnavailable",
     "EvaluationTable",

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from cobandit.replay.kernels import IDENTIFICATION, ONLINE
+from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -37,6 +37,11 @@ LOOKS = {
     "CoPSIAdaptive": ("0.15", "<"),
     "PSISR": (PALETTE[5], "P"),
     "UniformIdentification": (PALETTE[6], "X"),
+    "CoPSIOnce": ("#8b0000", "H"),
+    "CoPSIPrintedOnce": ("#b8860b", "_"),
+    "PSISROnce": ("#1f4e79", "+"),
+    "EGESHOnce": ("#5c3d99", "|"),
+    "UniformOnce": ("0.45", "x"),
 }
 #: Markers of all other methods, none of which is one of those above.
 OTHER_MARKERS = "hpd84123"
@@ -107,7 +112,7 @@ def method_label(method: str, options: str = "") -> str:
     >>> method_label("PSISR", "rounds=mean")
     'PSI-SR (rounds=mean)'
     """
-    kernel = (ONLINE | IDENTIFICATION).get(method)
+    kernel = (ONLINE | IDENTIFICATION | ONCE).get(method)
     label = kernel.policy.label if kernel and kernel.policy.label else method
     return f"{label} ({options})" if options else label
 

@@ -6,8 +6,10 @@ from cobandit.policies.cohv_ucb_v import CoHVUCBV
 from cobandit.policies.copsi import CoPSI
 from cobandit.policies.copsi_adaptive import CoPSIAdaptive
 from cobandit.policies.copsi_exact import CoPSIExact
+from cobandit.policies.copsi_once import CoPSIOnce
 from cobandit.policies.hv_ucb import HVUCB
 from cobandit.policies.identification import Phase
+from cobandit.policies.once_baselines import CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
 from cobandit.policies.online import BestArm
 from cobandit.policies.psi_sr import PSISR
 from cobandit.policies.uniform_allocation import UniformAllocation
@@ -23,7 +25,12 @@ __all__ = [
     "CoPSI",
     "CoPSIAdaptive",
     "CoPSIExact",
+    "CoPSIOnce",
+    "CoPSIPrintedOnce",
+    "EGESHOnce",
+    "PSISROnce",
     "Phase",
     "UniformAllocation",
     "UniformIdentification",
+    "UniformOnce",
 ]

@@ -50,6 +50,30 @@ def source_from_table(table: EvaluationTable) -> Source:
     return Source(packed, table.problem, table.costs, table.cost_range)
 
 
+def once_from_table(table: EvaluationTable) -> Source:
+    """Pack what workers need where every instance is evaluated once: those that all configurations have.
+
+    Raises
+    ------
+    CobanditError
+        If fewer than two instances of the evaluation split have been evaluated with every configuration.
+    """
+    source, rows = source_from_table(table), table.rows
+    held = rows.loc[rows["split"] == "evaluation", "instance"].cat.codes.to_numpy()
+    shared = np.bincount(held)[held] == table.n_arms
+    n_instances = int(shared.sum()) // table.n_arms
+    if n_instances < 2:
+        raise CobanditError(
+            f"{table.name}: {n_instances} instances of the evaluation split have been evaluated with every "
+            "configuration; evaluating once compares on shared instances -> leave out configurations"
+        )
+    packed = source.feedback.rows[shared]
+    means = packed[:, 2:].reshape(table.n_arms, n_instances, -1).mean(axis=1)
+    problem = source.problem if shared.all() else Problem(means, source.problem.costs, source.problem.names)
+    offsets = n_instances * np.arange(table.n_arms + 1)
+    return source._replace(feedback=FeedbackRows(packed, offsets, once=True), problem=problem)
+
+
 def grid_cells(
     table: EvaluationTable,
     chosen: list[Spec],
@@ -83,11 +107,12 @@ def run_grid(
     cells: list[GridCell],
     table: EvaluationTable,
     *fixed: Any,
+    source: Source | None = None,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
     """Play every part with ``part(source, cell, *fixed)``; the joined frame names the table."""
     tasks = [(cell, *fixed) for cell in cells]
-    parts = run(part, tasks, shared=(source_from_table(table),), **parallel)
+    parts = run(part, tasks, shared=(source or source_from_table(table),), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
     whole: pd.DataFrame = pd.concat(parts, ignore_index=True)

@@ -9,8 +9,16 @@ import numpy as np
 import pandas as pd
 
 from cobandit import _check
-from cobandit.errors import BudgetError
-from cobandit.replay.grid import GridCell, Source, frame_of, grid_cells, run_grid
+from cobandit.errors import BudgetError, CobanditError
+from cobandit.replay.grid import (
+    GridCell,
+    Source,
+    frame_of,
+    grid_cells,
+    once_from_table,
+    run_grid,
+    source_from_table,
+)
 from cobandit.replay.methods import specs
 from cobandit.replay.parallel import Parallel
 from cobandit.replay.running import run_kernel
@@ -22,8 +30,10 @@ if TYPE_CHECKING:
 
 def policy_of(source: Source, cell: GridCell) -> Any:
     """Make the readable policy of a cell; `BudgetError` where the budget is too small."""
-    n_objectives = source.problem.n_objectives
-    return cell.spec.make(cell.rho, costs=source.costs, budget=cell.budget, n_objectives=n_objectives)
+    known = {"costs": source.costs, "budget": cell.budget, "n_objectives": source.problem.n_objectives}
+    if cell.spec.kind == "once":
+        known["n_instances"] = int(source.feedback.offsets[1])
+    return cell.spec.make(cell.rho, **known)
 
 
 def _part(source: Source, cell: GridCell, realised: bool) -> pd.DataFrame:
@@ -60,15 +70,23 @@ def _part(source: Source, cell: GridCell, realised: bool) -> pd.DataFrame:
 def replay_identification(
     table: EvaluationTable,
     methods: Any,
-    rho: Iterable[float] | float,
+    rho: Iterable[float] | float | None = None,
     replications: int = 500,
     seed: int = 0,
     charge: str = "declared",
+    *,
+    share: Iterable[float] | float | None = None,
+    feedback: str = "bootstrap",
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
     r"""Replay Pareto identification on a table (paper, Section 5 and Appendix A).
 
     The truth is the Pareto set of the evaluation split's means; methods know the profiling mean costs.
+
+    With ``feedback="once"`` the evaluation split is a finite benchmark: its instances stand in one random
+    order per replication, the same for all configurations, methods and budgets, and each configuration is
+    evaluated at most once on each.  Instances that were not evaluated with every configuration are left
+    out, of the truth, too.
 
     Parameters
     ----------
@@ -76,7 +94,7 @@ def replay_identification(
     methods : list of str, class or Spec
         Names, classes or `spec` results.
     rho : float or list of float
-        Budgets as :math:`\rho = B / (K \bar c)`.
+        Budgets as :math:`\rho = B / (K \bar c)`; or ``share``, exactly one of the two.
     replications : int
         Independent runs per cell, the same streams for every method and budget.
     seed : int
@@ -84,6 +102,11 @@ def replay_identification(
     charge : {"declared", "realised"}
         What a pull is charged: the profiling mean cost that the method knows, as Theorem 2 assumes, or
         the cost of the instance drawn.
+    share : float or list of float
+        Budgets as shares of what evaluating every instance of the evaluation split costs.
+    feedback : {"bootstrap", "once"}
+        As in the paper, by arm-wise bootstrap; or each instance at most once, for the methods that
+        are told how many there are: ``"CoPSIOnce"``, ``"UniformOnce"``, ``"PSISROnce"``, ...
     **parallel
         ``workers``, ``backend``, ``scheduler``, ``progress`` as in `cobandit.replay.parallel.run`; no result
         depends on them.
@@ -93,8 +116,8 @@ def replay_identification(
     DataFrame
         One row per (method, options, rho, replication): ``budget`` and ``spent`` in the table's unit,
         ``status``, ``pulls``, ``returned`` (tuple of configuration names), ``correct`` (exactly the Pareto
-        set), ``f1``; ``dataset``, ``kind`` and ``unit`` of the table.  A budget that is too small gives
-        ``status = "infeasible"``.
+        set), ``f1``; ``dataset``, ``kind`` and ``unit`` of the table; ``share`` where budgets are given so
+        or feedback is once.  A budget that is too small gives ``status = "infeasible"``.
 
     Raises
     ------
@@ -108,7 +131,23 @@ def replay_identification(
     >>> runs = cb.replay_identification(table, ["CoPSI"], rho=[1, 50], replications=4)
     >>> runs.groupby("rho")["status"].first().to_dict()
     {1.0: 'infeasible', 50.0: 'ok'}
+    >>> once = cb.replay_identification(table, ["CoPSIOnce"], share=[0.5, 1], feedback="once", replications=4)
+    >>> once.groupby("share")["correct"].all().loc[1.0]
+    np.True_
     """
     realised = _check.choice(charge, "charge", ("declared", "realised")) == "realised"
-    cells = grid_cells(table, specs(methods, "identification"), rho, replications, seed)
-    return run_grid(_part, cells, table, realised, **parallel)
+    once = _check.choice(feedback, "feedback", ("bootstrap", "once")) == "once"
+    chosen = specs(methods, "once" if once else "identification")
+    source = (once_from_table if once else source_from_table)(table)
+    everything = float(np.diff(source.feedback.offsets) @ source.costs / source.costs.sum())  # as rho
+    if share is None and rho is not None:
+        cells = grid_cells(table, chosen, rho, replications, seed)
+        shares = {cell.rho: cell.rho / everything for cell in cells}
+    elif rho is None and share is not None:
+        values = [_check.positive(x, "share") for x in (share if isinstance(share, Iterable) else [share])]
+        shares = {everything * value: value for value in values}
+        cells = grid_cells(table, chosen, list(shares), replications, seed)
+    else:
+        raise CobanditError("budgets are given by rho or by share: exactly one of the two is needed")
+    runs = run_grid(_part, cells, table, realised, source=source, **parallel)
+    return runs if rho is not None and not once else runs.assign(share=runs["rho"].map(shares))

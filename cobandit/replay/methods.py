@@ -14,10 +14,12 @@ from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
-from cobandit.replay.kernels import IDENTIFICATION, ONLINE, kernel_of
+from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE, kernel_of
 
 #: What a replay takes from the table, so that no spec may set it.
-FROM_TABLE = frozenset({"n_arms", "n_objectives", "budget", "cost_range", "costs", "expected_costs"})
+FROM_TABLE = frozenset(
+    {"n_arms", "n_objectives", "n_instances", "budget", "cost_range", "costs", "expected_costs"}
+)
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,10 @@ class Spec:
 
     @property
     def kind(self) -> str:
-        """``"online"`` or ``"identification"``."""
-        return "identification" if issubclass(self.policy, IdentificationPolicy) else "online"
+        """``"online"``, ``"identification"``, or ``"once"`` if it is told how many instances there are."""
+        if not issubclass(self.policy, IdentificationPolicy):
+            return "online"
+        return "once" if "n_instances" in inspect.signature(self.policy).parameters else "identification"
 
     @property
     def label(self) -> str:
@@ -71,10 +75,11 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     ----------
     name : str or class
         ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"`` online; ``"CoPSI"``,
-        ``"PSISR"``, ``"UniformIdentification"`` for identification; the name of any other class that has a
-        kernel.  Or the class itself, or one of your own that extends ``OnlinePolicy`` or
-        ``IdentificationPolicy``: without a kernel it runs itself, some hundred times slower; in several
-        processes if other processes can import it.
+        ``"PSISR"``, ``"UniformIdentification"`` for identification; ``"CoPSIOnce"``, ``"UniformOnce"`` where
+        every instance is evaluated once; the name of any other class that has a kernel.  Or the class
+        itself, or one of your own that extends ``OnlinePolicy`` or ``IdentificationPolicy``: without a
+        kernel it runs itself, some hundred times slower; in several processes if other processes can
+        import it.
     **options
         Keyword arguments of the class that do not come from the table; online also ``eta``, which stands
         for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
@@ -116,7 +121,7 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
 
 def _policy(name: str | type[AskTell]) -> type[AskTell]:
     """Return the class that is meant."""
-    known = ONLINE | IDENTIFICATION
+    known = ONLINE | IDENTIFICATION | ONCE
     if not isinstance(name, type):
         return known[_check.choice(name, "method", list(known))].policy
     if not issubclass(name, (OnlinePolicy, IdentificationPolicy)):
@@ -129,8 +134,8 @@ def _policy(name: str | type[AskTell]) -> type[AskTell]:
 
 
 def specs(methods: Any, kind: str) -> list[Spec]:
-    """Turn names and specs into specs of one kind of experiment (``"online"`` or ``"identification"``)."""
-    registry = ONLINE if kind == "online" else IDENTIFICATION
+    """Turn names and specs into specs of one kind of experiment, as `Spec.kind`."""
+    registry = {"online": ONLINE, "identification": IDENTIFICATION, "once": ONCE}[kind]
     if isinstance(methods, (str, Spec, type)):
         methods = [methods]
     if not isinstance(methods, Iterable):

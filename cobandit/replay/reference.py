@@ -14,7 +14,7 @@ from cobandit import _check
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
-from cobandit.replay.kernels import FeedbackRows, Record, instance
+from cobandit.replay.kernels import FeedbackRows, Record, instance, shared_order
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -83,13 +83,19 @@ def play(
         )
     feedback = table.feedback
     rows = np.column_stack([feedback.costs, feedback.rewards])
-    return _play(policy, rows, feedback.offsets, seed, replication, realised, watch)
+    n_instances = getattr(policy, "n_instances", None)
+    if n_instances is not None and (np.diff(feedback.offsets) != n_instances).any():
+        raise CobanditError(
+            f"the policy evaluates {n_instances} instances once; they have to be those of the table"
+        )
+    return _play(policy, rows, feedback.offsets, n_instances is not None, seed, replication, realised, watch)
 
 
 def _play(
     policy: AskTell,
     rows: NDArray[np.float64],
     offsets: NDArray[np.int64],
+    once: bool,
     seed: int,
     replication: int,
     realised: bool,
@@ -98,9 +104,12 @@ def _play(
     """Play a policy as `play` does, on rows (N, 1 + D) of cost and rewards, arm after arm."""
     limit, sizes, stream = _check.with_slack(policy.budget), np.diff(offsets), np.uint64(seed)
     known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
+    order = shared_order(stream, replication, sizes[0]) if once else None
     arms, costs = [], []
     while (arm := policy.ask()) is not None:
-        row = rows[offsets[arm] + instance(stream, replication, arm, policy.pulls[arm], sizes[arm])]
+        n = policy.pulls[arm]
+        drawn = instance(stream, replication, arm, n, sizes[arm]) if order is None else order[n]
+        row = rows[offsets[arm] + drawn]
         cost = row[0] if known is None else known[arm]
         if policy.spent + cost > limit:
             break
@@ -131,7 +140,7 @@ def run_class(
         warnings.simplefilter("ignore", GuaranteeWarning)
         for r, replication in enumerate(replications):
             new: Any = type(policy)(**policy.options)
-            run = _play(new, rows, feedback.offsets, seed, replication, realised)
+            run = _play(new, rows, feedback.offsets, feedback.once, seed, replication, realised)
             pulls[r], spent[r] = new.pulls, new.spent
             taken = min(len(run.arms), record.arms.shape[1])
             record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]

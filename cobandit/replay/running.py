@@ -30,10 +30,10 @@ def as_compiled_for(feedback: kernels.FeedbackRows) -> kernels.FeedbackRows:
 
     Numba would compile again, for half a minute, for each other type.
     """
-    views = [np.asarray(array).view() for array in feedback]
-    for view in views:
+    rows, offsets = np.asarray(feedback.rows).view(), np.asarray(feedback.offsets).view()
+    for view in (rows, offsets):
         view.setflags(write=False)
-    return kernels.FeedbackRows(*views)
+    return kernels.FeedbackRows(rows, offsets, feedback.once)
 
 
 def run_kernel(

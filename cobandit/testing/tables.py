@@ -156,6 +156,8 @@ def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
         given |= {"n_arms": table.n_arms, "cost_range": table.cost_range, "expected_costs": table.costs}
     else:
         given |= {"costs": table.costs}
+    if chosen.kind == "once":
+        given |= {"n_instances": int(np.diff(table.feedback.offsets).min())}
     return chosen.make(budget / float(table.costs.sum()), **given)
 
 

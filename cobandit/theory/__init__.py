@@ -16,6 +16,13 @@ from cobandit.theory.identification import (
     sharpened_error_bound,
     summed_complexity,
 )
+from cobandit.theory.once import (
+    bernstein_serfling_tail,
+    hoeffding_serfling_tail,
+    once_error_bound,
+    paired_error_bound,
+    serfling_factor,
+)
 from cobandit.theory.online import (
     confidence_radius,
     efficiency_regret_bound,
@@ -46,6 +53,7 @@ from cobandit.theory.standard import (
 
 __all__ = [
     "allocation_constant",
+    "bernstein_serfling_tail",
     "completed_utility_bound",
     "confidence_radius",
     "cost_complexity",
@@ -55,6 +63,7 @@ __all__ = [
     "error_rate",
     "exact_allocation_constant",
     "failure_probability",
+    "hoeffding_serfling_tail",
     "horizon",
     "identification_budget",
     "identification_error_bound",
@@ -65,12 +74,15 @@ __all__ = [
     "leading_constant",
     "lean_pull_bound",
     "needed_allocation_constant",
+    "once_error_bound",
     "one_sided_failure_probability",
     "optimal_utility_bound",
+    "paired_error_bound",
     "psi_sr_error_bound",
     "pull_bound",
     "ratio_leading_constant",
     "ratio_pull_bound",
+    "serfling_factor",
     "sharpened_error_bound",
     "sharpened_error_rate",
     "standard_regret_bound",

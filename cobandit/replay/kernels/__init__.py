@@ -14,6 +14,7 @@ from cobandit.replay.kernels.elimination import elimination_target
 from cobandit.replay.kernels.online import online_index
 from cobandit.replay.kernels.registry import (
     IDENTIFICATION,
+    ONCE,
     ONLINE,
     FeedbackRows,
     IdentificationTerms,
@@ -24,10 +25,11 @@ from cobandit.replay.kernels.registry import (
     kernel_of,
     record,
 )
-from cobandit.replay.kernels.stream import instance
+from cobandit.replay.kernels.stream import instance, shared_order
 
 __all__ = [
     "IDENTIFICATION",
+    "ONCE",
     "ONLINE",
     "FeedbackRows",
     "IdentificationTerms",
@@ -40,6 +42,7 @@ __all__ = [
     "kernel_of",
     "online_index",
     "record",
+    "shared_order",
 ]
 
 for _found in iter_modules(__path__, f"{__name__}."):

@@ -12,16 +12,15 @@ from cobandit.policies.asktell import AskTell
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.replay.kernels._cache import compiled
 from cobandit.replay.kernels.fronts import (
-    Draws,
     Tally,
+    draws_of,
     empirical,
     find_front,
     front_gap,
     sample,
     sort_by_mean,
 )
-from cobandit.replay.kernels.registry import IDENTIFICATION, PhaseState, register_formula, target
-from cobandit.replay.kernels.stream import keys
+from cobandit.replay.kernels.registry import IDENTIFICATION, Kernel, PhaseState, register_formula, target
 
 
 class Active(NamedTuple):
@@ -106,18 +105,20 @@ def eliminate(p, terms, feedback, seed, replications, record):
     returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
     spent = np.empty(len(replications))
     for r in range(len(replications)):
-        draws = Draws(feedback.rows, feedback.offsets, keys(seed, replications[r], n_arms))
+        draws = draws_of(feedback, seed, replications[r])
         sums = np.zeros((n_arms, n_objectives))
         seen = Tally(pulls[r], sums, record.arms[r], record.charges[r])
         spent[r] = _eliminate(p, terms, draws, seen, returned[r])
     return pulls, spent, returned
 
 
-def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
+def elimination_target(
+    policy: type[AskTell], parameters: Any, registry: dict[str, Kernel] = IDENTIFICATION
+) -> Callable[[Any], Any]:
     """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`."""
 
     def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        register_formula(IDENTIFICATION, policy, eliminate, parameters, formula)
+        register_formula(registry, policy, eliminate, parameters, formula)
         return formula
 
     return made

@@ -13,15 +13,19 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cobandit.replay.kernels.stream import draw
+from cobandit.replay.kernels.stream import draw, keys, shared_order
 
 
 class Draws(NamedTuple):
-    """Where the pulls of one replication come from: rows of feedback, and the start of each arm's stream."""
+    """Where the pulls of one replication come from: rows of feedback, and the start of each arm's stream.
+
+    ``order`` (N,) are the instances in the order in which they are evaluated once, empty for a bootstrap.
+    """
 
     rows: np.ndarray
     offsets: np.ndarray
     starts: np.ndarray
+    order: np.ndarray
 
 
 class Tally(NamedTuple):
@@ -45,6 +49,15 @@ class Empirical(NamedTuple):
 
 
 @njit
+def draws_of(feedback, seed, replication):
+    """Return where the pulls of a replication come from."""
+    offsets = feedback.offsets
+    size = offsets[1] - offsets[0] if feedback.once else 0
+    starts = keys(seed, replication, len(offsets) - 1)
+    return Draws(feedback.rows, offsets, starts, shared_order(seed, replication, size))
+
+
+@njit
 def empirical(n_arms, n_objectives):
     """Return room for the means and gaps of all arms."""
     means, front = np.zeros((n_arms, n_objectives)), np.empty(n_arms, dtype=np.int64)
@@ -54,7 +67,7 @@ def empirical(n_arms, n_objectives):
 @njit
 def sample(chosen, goal, draws, terms, seen, spent):
     """Bring arms up to ``goal`` pulls, one after the other; the spend, and whether the budget held."""
-    rows, offsets, starts = draws
+    rows, offsets, starts, order = draws
     limit, declared, realised = terms
     pulls, sums, arms, charges = seen
     t = pulls.sum()
@@ -62,7 +75,7 @@ def sample(chosen, goal, draws, terms, seen, spent):
         n, start, expected = pulls[arm], starts[arm], declared[arm]
         first, size = offsets[arm], offsets[arm + 1] - offsets[arm]
         while n < goal and spent + expected <= limit:
-            row = first + draw(start, n, size)
+            row = first + (order[n] if len(order) else draw(start, n, size))
             cost = rows[row, 0] if realised else expected
             if spent + cost > limit:
                 break

@@ -92,7 +92,7 @@ def _take(arm, row, rows, seen):
 @njit
 def _select(p, terms, feedback, starts, pulls, arms, charges):
     """One replication: fills ``pulls`` (K,) and, as long as they are, ``arms`` and ``charges``; the spend."""
-    rows, offsets = feedback
+    rows, offsets, _ = feedback
     limit, expected, by_cost, n_init = terms
     n_arms = len(pulls)
     sums = np.zeros((n_arms, rows.shape[1] - 1))

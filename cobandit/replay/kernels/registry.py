@@ -22,11 +22,14 @@ from cobandit.policies.asktell import AskTell
 class FeedbackRows(NamedTuple):
     """What pulls are drawn from: evaluation rows arm after arm, ``offsets[i]`` to ``offsets[i + 1]`` arm i's.
 
-    A row of ``rows`` (N, D + 2) holds the cost, the cost divided by the largest, and the D objectives.
+    A row of ``rows`` (N, D + 2) holds the cost, the cost divided by the largest, and the D objectives.  With
+    ``once`` row n of each arm is on the same instance, and each is drawn at most once, in an order that the
+    arms share; otherwise by bootstrap.
     """
 
     rows: np.ndarray
     offsets: np.ndarray
+    once: bool = False
 
 
 class OnlineTerms(NamedTuple):
@@ -97,6 +100,7 @@ class Kernel(NamedTuple):
 
 ONLINE: dict[str, Kernel] = {}
 IDENTIFICATION: dict[str, Kernel] = {}
+ONCE: dict[str, Kernel] = {}  # identification that evaluates every instance at most once
 FORMULAS: dict[Any, Callable[..., Any]] = {}  # index or target, by the type of the parameters
 
 
@@ -108,7 +112,7 @@ def register(registry: dict[str, Kernel], policy: type[AskTell], run: Any, param
     CobanditError
         If the name is that of another method.  Where a notebook defines its class again, the new one counts.
     """
-    name, known = policy.__name__, (ONLINE | IDENTIFICATION).get(policy.__name__)
+    name, known = policy.__name__, (ONLINE | IDENTIFICATION | ONCE).get(policy.__name__)
     if known and (known.policy.__module__, known.policy.__qualname__) != (
         policy.__module__,
         policy.__qualname__,
@@ -140,7 +144,7 @@ def register_formula(
 
 def kernel_of(policy: type[AskTell]) -> Kernel | None:
     """Return the kernel of a class, None if it has none."""
-    known = (ONLINE | IDENTIFICATION).get(policy.__name__)
+    known = (ONLINE | IDENTIFICATION | ONCE).get(policy.__name__)
     return known if known and known.policy is policy else None
 
 

@@ -48,6 +48,15 @@ def draw(start, s, n):
 
 
 @compiled
+def shared_order(seed, replication, n):
+    """Random order of n instances that all arms, methods and budgets share, where each is evaluated once."""
+    start, values = key(seed, replication, -1), np.empty(n, dtype=np.uint64)  # no arm has that number
+    for s in range(n):
+        values[s] = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN)
+    return np.argsort(values, kind="mergesort")
+
+
+@compiled
 def instance(seed, replication, arm, s, n):
     """Return the number, 0 <= . < n, of the instance of the s-th evaluation (from 0) of an arm."""
     return draw(key(seed, replication, arm), s, n)

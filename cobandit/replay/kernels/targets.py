@@ -10,6 +10,7 @@ import numpy as np
 from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.replay.kernels.elimination import elimination_target
+from cobandit.replay.kernels.registry import ONCE
 
 
 class CoPSIParameters(NamedTuple):
@@ -30,6 +31,20 @@ class CoPSIExactParameters(NamedTuple):
 @elimination_target(policies.CoPSI, CoPSIParameters)
 def _copsi_target(at, p):
     return floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))
+
+
+class CoPSIPrintedOnceParameters(NamedTuple):
+    """What the target of CoPSI as printed reads on a finite benchmark."""
+
+    budget: float
+    allocation_constant: float
+    n_instances: int
+
+
+@elimination_target(policies.CoPSIPrintedOnce, CoPSIPrintedOnceParameters, ONCE)
+def _copsi_once_target(at, p):
+    target = floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))
+    return min(p.n_instances, target)
 
 
 class CoPSIAdaptiveParameters(NamedTuple):
@@ -55,6 +70,13 @@ class PSISRParameters(NamedTuple):
     targets: np.ndarray
 
 
+class PSISROnceParameters(NamedTuple):
+    """The same of PSI-SR on a finite benchmark, its targets cut at N."""
+
+    targets: np.ndarray
+
+
+@elimination_target(policies.PSISROnce, PSISROnceParameters, ONCE)
 @elimination_target(policies.PSISR, PSISRParameters)
 def _psi_sr_target(at, p):
     return p.targets[at.phase - 1]

@@ -9,9 +9,8 @@ from numba import njit
 
 from cobandit import policies
 from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.fronts import Draws, Tally, empirical, find_front, sample, sort_by_mean
-from cobandit.replay.kernels.registry import IDENTIFICATION, register
-from cobandit.replay.kernels.stream import keys
+from cobandit.replay.kernels.fronts import Tally, draws_of, empirical, find_front, sample, sort_by_mean
+from cobandit.replay.kernels.registry import IDENTIFICATION, ONCE, register
 
 
 @njit
@@ -23,7 +22,8 @@ def _rounds(terms, draws, seen, returned):
         round_cost += declared[arm]
     complete = seen.sums.copy()  # sums of the complete rounds
     spent, n_rounds, whole = 0.0, 0, True
-    while whole and spent + round_cost <= terms.limit:
+    most = len(draws.order) or np.iinfo(np.int64).max
+    while whole and n_rounds < most and spent + round_cost <= terms.limit:
         spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
         if whole:
             n_rounds += 1
@@ -43,7 +43,7 @@ def round_robin(p, terms, feedback, seed, replications, record):
     returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
     spent = np.empty(len(replications))
     for r in range(len(replications)):
-        draws = Draws(feedback.rows, feedback.offsets, keys(seed, replications[r], n_arms))
+        draws = draws_of(feedback, seed, replications[r])
         sums = np.zeros((n_arms, n_objectives))
         seen = Tally(pulls[r], sums, record.arms[r], record.charges[r])
         spent[r] = _rounds(terms, draws, seen, returned[r])
@@ -54,4 +54,9 @@ class UniformIdentificationParameters(NamedTuple):
     """Uniform identification reads nothing."""
 
 
+class UniformOnceParameters(NamedTuple):
+    """Neither does the same on a finite benchmark."""
+
+
 register(IDENTIFICATION, policies.UniformIdentification, round_robin, UniformIdentificationParameters)
+register(ONCE, policies.UniformOnce, round_robin, UniformOnceParameters)

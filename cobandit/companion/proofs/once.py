@@ -1,0 +1,197 @@
+"""Evaluate once: what is proved of it, checked by exact enumeration on small benchmarks and by play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check
+from cobandit.policies import CoPSIOnce
+from cobandit.policies.evidence import PairedEvidence
+from cobandit.policies.identification import IdentificationPolicy
+from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.running import run_kernel
+
+
+def orders(values: ArrayLike) -> Iterator[NDArray[np.float64]]:
+    """Every order of a small population, each distinct one once: all are equally likely.
+
+    Examples
+    --------
+    >>> [order.tolist() for order in orders([0, 1, 1])]
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+    for order in sorted(set(permutations(_check.numbers(values, "values", 1).tolist()))):
+        yield np.array(order)
+
+
+def exact_tail(values: ArrayLike, n: int, deviation: float) -> float:
+    """Probability, by enumeration, that the mean over the first k is ever so far above, n <= k <= N.
+
+    Parameters
+    ----------
+    values : array_like, shape (N,)
+        The population; N! orders, so few distinct values.
+    n : int
+    deviation : float
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> exact_tail([0, 1, 1], n=2, deviation=0.3)  # the mean is 2/3, and the first two are right in 1 of 3
+    0.3333333333333333
+    """
+    population = _check.numbers(values, "values", 1)
+    mean, hits, count = float(population.mean()), 0, 0
+    for order in orders(population):
+        running = np.cumsum(order) / np.arange(1, len(order) + 1)
+        hits += bool((running[n - 1 :] - mean >= deviation - 1e-12).any())
+        count += 1
+    return hits / count
+
+
+def largest_ratio(
+    bound: Callable[[float, int, int, NDArray[np.float64]], float], n_instances: int, levels: int = 2
+) -> float:
+    """Largest exact tail over its bound, over populations, depths and deviations; above one refutes it.
+
+    Parameters
+    ----------
+    bound : callable
+        Deviation, n, N and the population to a number.
+    n_instances : int
+        N, small.
+    levels : int
+        Rewards are multiples of 1 / (levels - 1).
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> largest_ratio(lambda deviation, n, N, values: 1.0, n_instances=3)
+    0.6666666666666666
+    """
+    largest = 0.0
+    grid = np.linspace(0, 1, levels)
+    for counts in np.ndindex(*(n_instances + 1,) * (levels - 1)):
+        if sum(counts) > n_instances:
+            continue
+        values = np.repeat(grid, [n_instances - sum(counts), *counts])
+        ordered = np.array(list(orders(values)))
+        running = np.cumsum(ordered, axis=1) / np.arange(1, n_instances + 1) - values.mean()
+        for n in range(1, n_instances + 1):
+            highest = running[:, n - 1 :].max(axis=1)
+            for deviation in np.unique(highest[highest > 1e-9]):
+                tail = float((highest >= deviation - 1e-12).mean())
+                allowed = bound(float(deviation), n, n_instances, values)
+                largest = max(largest, tail / allowed if allowed else inf)
+    return largest
+
+
+def expected_capital(differences: ArrayLike) -> NDArray[np.float64]:
+    """Mean capital, by enumeration, of the bets against "the full mean is not above zero", after 1, ..., N.
+
+    Parameters
+    ----------
+    differences : array_like, shape (N,)
+        A population in [-1, 1].  Where its mean is zero, the capital is a martingale until the claim is
+        contradicted; where it is negative, a supermartingale.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+
+    Examples
+    --------
+    >>> expected_capital([-1, 0, 1]).round(12).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    population = _check.numbers(differences, "differences", 1)
+    capitals = []
+    for order in orders(population):
+        evidence, seen = PairedEvidence(2, 1, len(order), 0.5), []
+        for x in order:
+            evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
+            seen.append(evidence.capital[0, 1, 0])
+        capitals.append(seen)
+    return np.mean(capitals, axis=0)
+
+
+def play_once(
+    finder: IdentificationPolicy, rewards: NDArray[np.float64], charges: NDArray[np.float64] | None = None
+) -> list[tuple[int, int]]:
+    """Play a policy on rewards in the order of the instances, and check that no pair is evaluated twice.
+
+    Parameters
+    ----------
+    finder : IdentificationPolicy
+        Fresh; left in its final state.
+    rewards : ndarray, shape (K, N, D)
+    charges : ndarray, shape (K, N), optional
+        What is charged; default the declared costs.
+
+    Returns
+    -------
+    list of (arm, instance)
+        The evaluations in their order.
+
+    Examples
+    --------
+    >>> from cobandit import CoPSIOnce
+    >>> len(play_once(CoPSIOnce([1, 1], 4, 1, 2), np.array([[[0.0], [1.0]], [[1.0], [1.0]]])))
+    4
+    """
+    made = []
+    while (arm := finder.ask()) is not None:
+        instance = int(finder.pulls[arm])
+        finder.tell(arm, rewards[arm, instance], None if charges is None else charges[arm, instance])
+        made.append((arm, instance))
+    return made
+
+
+def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
+    """Largest part of its budget that `CoPSIOnce` spent on random problems; above one refutes the plan.
+
+    Parameters
+    ----------
+    n_problems, replications : int
+        Problems of 2 to 8 configurations, 1 to 30 instances and 1 to 3 objectives, with costs that differ by
+        up to a thousand times and budgets from one evaluation of each to more than everything costs;
+        orders of the instances for each, half of them charged realised costs at random below the declared.
+    seed : int
+
+    Returns
+    -------
+    float
+        As floating-point numbers add up: a rounding error above one is one.
+
+    Examples
+    --------
+    >>> 0.99 < largest_spend(20, 5) < 1 + 1e-9
+    True
+    """
+    rng, largest = np.random.default_rng(seed), 0.0
+    for _ in range(n_problems):
+        n_arms, n_instances, n_objectives = rng.integers(2, 9), rng.integers(1, 31), rng.integers(1, 4)
+        costs = 10 ** rng.uniform(0, rng.uniform(0, 3), n_arms)
+        rewards = (rng.random((n_arms, n_instances, n_objectives)) < rng.random((n_arms, 1, 1))).astype(float)
+        charges = costs[:, None] * rng.uniform(0.2, 1, (n_arms, n_instances))
+        rows = np.concatenate([charges[..., None], charges[..., None], rewards], axis=2)
+        offsets = n_instances * np.arange(n_arms + 1)
+        feedback = FeedbackRows(rows.reshape(-1, n_objectives + 2), offsets, once=True)
+        budget = float(costs.sum() * n_instances ** rng.uniform(0, 1.05))
+        finder = CoPSIOnce(costs, budget, int(n_objectives), int(n_instances))
+        for realised in (False, True):
+            names = np.arange(max(1, replications // 2)) + realised * replications
+            _, spent, _ = run_kernel(finder, feedback, seed, names, realised=realised)
+            largest = max(largest, float(spent.max()) / budget)
+    return largest

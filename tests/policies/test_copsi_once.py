@@ -1,0 +1,335 @@
+"""Evaluate once: budgets in every order of elimination, what is exact, protocol, known methods as twins."""
+
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.strategies import cost_vectors
+
+import cobandit as cb
+from cobandit import testing
+from cobandit.companion.proofs.once import play_once
+from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
+from cobandit.policies.copsi_once import classify, planned_depth
+
+METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+@st.composite
+def benchmarks(draw, max_arms=6, max_instances=12):
+    """Rewards (K, N, D) on a grid of quarters, costs (K,)."""
+    n_arms, n_instances = draw(st.integers(2, max_arms)), draw(st.integers(1, max_instances))
+    n_objectives = draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rewards = rng.integers(0, 5, (n_arms, n_instances, n_objectives)) / 4
+    return rewards, draw(cost_vectors(n_arms))
+
+
+def within(spent, budget):
+    return spent <= budget * (1 + 1e-9)
+
+
+def made_up(n_arms=8, n_instances=200, seed=0):
+    """Binary answers that are alike, since instances differ in how hard they are."""
+    rng = np.random.default_rng(seed)
+    ability = np.linspace(0.2, 0.8, n_arms)[:, None, None] + np.array([0.0, 0.1])
+    ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
+    hard = rng.random((1, n_instances, 2))
+    return (ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard).astype(float)
+
+
+# ----------------------------------------------------------------------------- the plan
+
+
+def planned_by_trial(costs, depth, n_instances, left):
+    """The definition, from the largest m downwards."""
+    costs = sorted(costs, reverse=True)
+    for m in range(n_instances, depth, -1):
+        reached, spend = depth, 0
+        for r in range(len(costs) - 1):
+            target = min(n_instances, int(m * sum(costs) / sum(costs[r:])))
+            spend += sum(costs[r:]) * max(0, target - reached)
+            reached = max(reached, target)
+        if spend <= left:
+            return m
+    return depth
+
+
+@given(st.lists(st.integers(1, 40), min_size=2, max_size=7), st.integers(0, 30), st.data())
+def test_the_planned_depth_is_the_deepest_that_can_be_paid(costs, n_instances, data):
+    n_instances += 1
+    depth = data.draw(st.integers(0, n_instances))
+    left = data.draw(st.integers(0, sum(costs) * n_instances))
+    assert planned_depth(costs, depth, n_instances, left) == planned_by_trial(costs, depth, n_instances, left)
+
+
+def spend_of_plan(order, costs, budget, n_instances, plan_again=True):
+    """What phases cost that end with the removal of ``order[0]``, ``order[1]``, ..., and their depths."""
+    active, depth, spent, depths = list(range(len(costs))), 0, 0.0, []
+    first = planned_depth(costs, 0, n_instances, budget)
+    for removed in order[:-1]:
+        left = costs[active]
+        if plan_again:
+            target = planned_depth(left, depth, n_instances, budget - spent)
+        else:
+            target = min(n_instances, int(first * costs.sum() / left.sum()))
+        spent += left.sum() * (target - depth)
+        depth = target
+        depths.append(depth)
+        active.remove(removed)
+    return spent, depths
+
+
+def test_plans_made_again_keep_the_budget_in_every_order_and_a_plan_made_once_does_not():
+    rng, overspent = np.random.default_rng(0), 0
+    for _ in range(4):
+        costs = rng.integers(1, 60, 5).astype(float)
+        for share in (0.2, 0.5, 0.8):
+            budget = share * 20 * costs.sum()
+            for order in permutations(range(5)):
+                spent, depths = spend_of_plan(order, costs, budget, 20)
+                assert within(spent, budget) and depths == sorted(depths)
+                overspent += not within(spend_of_plan(order, costs, budget, 20, plan_again=False)[0], budget)
+    assert overspent  # under the cap the most expensive first is not the costliest order
+
+
+# ----------------------------------------------------------------------------- budgets
+
+
+@every_method
+@settings(max_examples=60)
+@given(benchmark=benchmarks(), share=st.floats(0.05, 1.1))
+def test_no_run_passes_its_budget_or_evaluates_twice(method, benchmark, share):
+    rewards, costs = benchmark
+    _, n_instances, n_objectives = rewards.shape
+    budget = share * n_instances * costs.sum()
+    try:
+        finder = method(costs, budget, n_objectives, n_instances)
+    except BudgetError as error:
+        assert within(budget, error.smallest)
+        return
+    made = play_once(finder, rewards)
+    assert len(set(made)) == len(made) == finder.pulls.sum() and finder.pulls.max() <= n_instances
+    assert within(finder.spent, finder.budget)
+    targets = [phase.target for phase in finder.phases]
+    assert targets == sorted(targets)
+
+
+@settings(max_examples=100)
+@given(
+    benchmark=benchmarks(), share=st.floats(0.05, 1.1), seed=st.integers(0, 1000), factor=st.floats(0.3, 3)
+)
+def test_whatever_evaluations_turn_out_to_cost_only_the_last_can_cross_the_budget(
+    benchmark, share, seed, factor
+):
+    rewards, costs = benchmark
+    n_arms, n_instances, n_objectives = rewards.shape
+    budget = max(costs.sum(), share * n_instances * costs.sum())
+    finder = CoPSIOnce(costs, budget, n_objectives, n_instances)
+    charges = np.random.default_rng(seed).uniform(0.2, 2 * factor, rewards.shape[:2]) * costs[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        while (arm := finder.ask()) is not None:
+            assert within(finder.spent + costs[arm], budget)  # affordable by what is declared
+            place = arm, finder.pulls[arm]
+            finder.tell(arm, rewards[place], charges[place])
+    assert set(finder.recommend()) <= set(range(n_arms))
+
+
+def test_a_run_that_is_cut_short_compares_on_the_same_instances():
+    """Arm 0 looks better by an evaluation that arm 1 does not get any more."""
+    finder = CoPSIOnce([1, 1], 17, 1, 10)
+    for _ in range(5):
+        assert finder.ask() == 0
+        finder.tell(0, [0.25])
+    for _ in range(5):
+        assert finder.ask() == 1
+        finder.tell(1, [0.3])
+    assert finder.ask() == 0
+    with pytest.warns(GuaranteeWarning):
+        finder.tell(0, [1.0], 6.5)
+    assert finder.ask() is None and finder.pulls.tolist() == [6, 5]
+    assert finder.recommend().tolist() == [1]
+
+
+@every_method
+def test_a_budget_that_is_too_small_names_the_smallest_that_works(method):
+    costs = [3.0, 1.0, 2.0, 1.0]
+    with pytest.raises(BudgetError) as caught:
+        method(costs, 0.5, 2, 30)
+    finder = method(costs, caught.value.smallest, 2, 30)
+    play_once(finder, made_up(4, 30))
+    assert finder.pulls.min() >= 1
+
+
+# ----------------------------------------------------------------------------- what is exact
+
+
+@pytest.mark.parametrize("method", [CoPSIOnce, PSISROnce, UniformOnce])
+@settings(max_examples=60)
+@given(benchmark=benchmarks())
+def test_whoever_can_pay_for_everything_knows_the_answer(method, benchmark):
+    rewards, costs = benchmark
+    _, n_instances, n_objectives = rewards.shape
+    if method is PSISROnce and n_instances * costs.sum() < 1.001 * costs.sum():
+        return  # its rounds need more than one evaluation each
+    finder = method(costs, n_instances * costs.sum(), n_objectives, n_instances)
+    play_once(finder, rewards)
+    assert (finder.pulls == n_instances).all()
+    assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(rewards.mean(axis=1))).tolist()
+
+
+def test_what_is_left_over_finishes_what_is_left():
+    """The clear ones leave early, and the two that are close are evaluated on everything."""
+    rewards = made_up(6, 400)
+    rewards[0], rewards[1] = rewards[0] * 0 + 0.9, rewards[0] * 0 + 0.9
+    rewards[1, -1] = 0.8  # told apart by the last instance only
+    finder = CoPSIOnce([1.0] * 6, 0.5 * 6 * 400, 2, 400)
+    play_once(finder, rewards)
+    assert finder.pulls[:2].tolist() == [400, 400] and finder.pulls[2:].max() < 400
+    assert finder.recommend().tolist() == [0]
+
+
+def test_of_two_that_are_equally_clear_the_dominated_one_leaves():
+    front, gaps = classify(np.array([[[0.0], [1.0]], [[-1.0], [0.0]]]))
+    assert front.tolist() == [False, True] and gaps.tolist() == [1.0, 1.0]
+    rewards = np.repeat([[[0.0]], [[1.0]]], 10, axis=1)
+    finder = CoPSIOnce([1, 1], 10, 1, 10)
+    play_once(finder, rewards)
+    assert finder.recommend().tolist() == [1] and finder.phases[0].removed == 0
+
+
+@given(benchmarks())
+def test_gaps_of_differences_are_those_of_means(benchmark):
+    means = benchmark[0].mean(axis=1)
+    front, gaps = classify(means[None, :, :] - means[:, None, :])
+    assert (front == cb.pareto_mask(means)).all()
+    assert gaps == pytest.approx(cb.classification_gaps(means), abs=1e-12)
+
+
+def test_the_statistic_is_the_paired_one():
+    rewards = np.random.default_rng(5).integers(0, 2, (3, 60, 2)).astype(float)
+    finder = CoPSIOnce([1.0] * 3, 100, 2, 60)
+    while finder.depth < 20:
+        arm = finder.ask()
+        finder.tell(arm, rewards[arm, finder.pulls[arm]])
+    n, seen = finder.depth, rewards[:, : finder.depth]
+    paired = seen[2] - seen[0]
+    variance = (((paired - paired.mean(axis=0)) ** 2).sum(axis=0) + 0.25) / n
+    expected = paired.mean(axis=0) / np.sqrt(variance / n * (60 - n) / 60)
+    assert len(finder._active) == 3 and finder._statistics()[0, 2] == pytest.approx(expected)
+
+
+def test_fewer_errors_than_a_random_subset():
+    """At 40 % of what everything costs, 20 orders of a bundled table's instances."""
+    table = cb.load("synthetic-24")
+    rewards = table.feedback.rewards.reshape(table.n_arms, -1, table.n_objectives)
+    n_instances = rewards.shape[1]
+    truth = np.flatnonzero(table.problem.pareto_mask).tolist()
+    errors = dict.fromkeys((CoPSIOnce, UniformOnce), 0)
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(n_instances)
+        for method in errors:
+            finder = method(table.costs, 0.4 * n_instances * table.costs.sum(), 2, n_instances)
+            play_once(finder, rewards[:, order])
+            errors[method] += finder.recommend().tolist() != truth
+    assert errors[CoPSIOnce] <= 10 < errors[UniformOnce]
+
+
+# ----------------------------------------------------------------------------- confidence
+
+
+def test_with_confidence_the_run_stops_when_every_membership_is_certain():
+    rewards = made_up(5, 400)
+    finder = CoPSIOnce([1.0] * 5, 5 * 400, 2, 400, confidence=0.95)
+    play_once(finder, rewards)
+    assert finder.certain.all() and finder.spent < 0.8 * finder.budget
+    assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(rewards.mean(axis=1))).tolist()
+    assert not CoPSIOnce([1.0] * 5, 5 * 400, 2, 400).certain.any()
+
+
+def test_without_the_budget_for_certainty_the_clearest_still_leave_and_are_not_called_certain():
+    finder = CoPSIOnce([1.0] * 8, 0.1 * 8 * 200, 2, 200, confidence=0.95)
+    play_once(finder, made_up())
+    assert len(finder.phases) == 7 and not finder.certain.all()
+
+
+@settings(max_examples=60)
+@given(benchmark=benchmarks(max_arms=4), share=st.floats(0.3, 1.0))
+def test_everything_is_certain_once_everything_is_evaluated(benchmark, share):
+    rewards, costs = benchmark
+    _, n_instances, n_objectives = rewards.shape
+    budget = max(costs.sum(), share * n_instances * costs.sum())
+    finder = CoPSIOnce(costs, budget, n_objectives, n_instances, confidence=1 - 1e-9)
+    play_once(finder, rewards)
+    truth = cb.pareto_mask(rewards.mean(axis=1))
+    returned = np.isin(np.arange(len(costs)), finder.recommend())
+    assert (returned == truth)[finder.certain].all()
+    if (finder.pulls == n_instances).all():
+        assert finder.certain.all()
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 1.5, -0.1, "high", float("nan")])
+def test_a_confidence_that_is_none_is_refused(confidence):
+    with pytest.raises(CobanditError, match="confidence"):
+        CoPSIOnce([1, 1], 10, 1, 10, confidence=confidence)
+
+
+# ----------------------------------------------------------------------------- protocol
+
+
+@pytest.mark.parametrize("method", [*METHODS, cb.spec(CoPSIOnce, confidence=0.9)], ids=str)
+def test_protocol(method):
+    testing.check_policy(method)
+
+
+@pytest.mark.parametrize("n_instances", [0, -1, 2.5, "many"])
+@every_method
+def test_the_number_of_instances_is_a_count(method, n_instances):
+    with pytest.raises(CobanditError, match="n_instances"):
+        method([1, 1], 10, 1, n_instances)
+
+
+def test_the_unit_of_cost_does_not_matter():
+    costs, rewards = np.geomspace(1, 9, 8), made_up()
+    made = []
+    for unit in (1.0, 1024.0):
+        finder = CoPSIOnce(unit * costs, unit * 500 * costs.sum() / 10, 2, 200)
+        made.append(play_once(finder, rewards))
+    assert made[0] == made[1]
+
+
+# ----------------------------------------------------------------------------- known methods
+
+
+def successive_rejects(rewards, rounds):
+    """SySRs: successive rejects (Audibert and Bubeck, 2010) with all compared on the same instances."""
+    n_arms, n_instances = rewards.shape
+    log_bar = 0.5 + sum(1 / i for i in range(2, n_arms + 1))
+    active = list(range(n_arms))
+    for phase in range(1, n_arms):
+        n = min(n_instances, int(np.ceil((rounds - n_arms) / (log_bar * (n_arms + 1 - phase)) - 1e-9)))
+        means = rewards[active, :n].mean(axis=1)
+        active.pop(int(means.argmin()))
+    return active
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_one_objective_and_equal_costs_psi_sr_once_is_successive_rejects_on_shared_instances(seed):
+    rewards = np.random.default_rng(seed).random((6, 50))  # no ties
+    finder = PSISROnce([1.0] * 6, 0.4 * 300, 1, 50)
+    play_once(finder, rewards[:, :, None])
+    assert finder.recommend().tolist() == successive_rejects(rewards, finder.n_rounds)
+
+
+def test_sequential_halving_halves():
+    rewards = made_up(8, 60)
+    finder = EGESHOnce([1.0] * 8, 8 * 30, 2, 60)
+    play_once(finder, rewards)
+    assert np.unique(finder.pulls, return_counts=True)[1].tolist() == [4, 2, 2]  # 8, 4 and 2 arms
+    assert np.unique(finder.pulls).tolist() == [10, 30, 60]

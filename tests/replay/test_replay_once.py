@@ -1,0 +1,177 @@
+"""Replay with every instance evaluated once: kernels against classes, one order for all, the truth."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import cobandit as cb
+from cobandit.companion.proofs.once import largest_spend
+from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.policies import EGESHOnce, UniformOnce
+from cobandit.replay import kernels
+from cobandit.replay.grid import once_from_table
+from cobandit.replay.kernels import FeedbackRows, shared_order
+from cobandit.replay.reference import run_class
+from cobandit.replay.running import run_kernel
+from cobandit.tables.catalogue import available
+from cobandit.testing import ragged_table
+
+METHODS = kernels.ONCE
+
+
+def made_up(rng, n_arms, n_instances, n_objectives):
+    """Feedback rows of configurations that answer alike, and their mean costs."""
+    level = rng.random((n_arms, 1, n_objectives))
+    hard = rng.random((1, n_instances, n_objectives))
+    rewards = (0.7 * level + 0.3 * rng.random((n_arms, n_instances, n_objectives)) > hard).astype(float)
+    if rng.random() < 0.5:
+        rewards[..., -1] = rng.random((n_arms, n_instances))
+    costs = rng.gamma(2.0, 1.0, (n_arms, n_instances)) * 10 ** rng.uniform(0, 1.5, (n_arms, 1))
+    rows = np.concatenate([costs[..., None], costs[..., None] / costs.max(), rewards], axis=2)
+    rows = rows.reshape(-1, n_objectives + 2)
+    return FeedbackRows(rows, n_instances * np.arange(n_arms + 1), once=True), costs.mean(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_kernel_makes_the_pulls_of_its_class(seed):
+    rng = np.random.default_rng([7, seed])
+    n_arms, n_instances, n_objectives = rng.integers(2, 14), rng.integers(1, 60), rng.integers(1, 4)
+    feedback, costs = made_up(rng, int(n_arms), int(n_instances), int(n_objectives))
+    replications = np.arange(2)
+    for name, kernel in METHODS.items():
+        for share in (0.1, 0.3, 0.6, 1.0):
+            for confidence in (None, 0.5) if name == "CoPSIOnce" else (None,):
+                options = {} if confidence is None else {"confidence": confidence}
+                budget = share * n_instances * costs.sum()
+                try:
+                    policy = kernel.policy(costs, budget, int(n_objectives), int(n_instances), **options)
+                except BudgetError:
+                    continue
+                for realised in (False, True):
+                    records = [kernels.record(2, int(n_arms * n_instances)) for _ in range(2)]
+                    fast = run_kernel(policy, feedback, seed, replications, records[0], realised=realised)
+                    slow = run_class(policy, feedback, seed, replications, records[1], realised)
+                    for a, b in zip(fast, slow, strict=True):
+                        assert (a == b).all()
+                    for r, n in enumerate(fast[0].sum(axis=1)):
+                        assert (records[0].arms[r, :n] == records[1].arms[r, :n]).all()
+                        assert (records[0].charges[r, :n] == records[1].charges[r, :n]).all()
+                    assert fast[0].max() <= n_instances and (fast[1] <= budget * (1 + 1e-9)).all()
+
+
+def test_the_order_is_a_permutation_and_another_in_each_replication():
+    orders = np.array([shared_order(np.uint64(3), r, 50) for r in range(4000)])
+    assert (np.sort(orders, axis=1) == np.arange(50)).all()
+    first = np.bincount(orders[:, 0], minlength=50)
+    assert ((first - 80) ** 2 / 80).sum() < 85  # chi-square with 49 degrees of freedom, 0.1 %
+    followed = np.corrcoef(orders[:, 0], orders[:, 1])[0, 1]
+    assert abs(followed + 1 / 49) < 0.05
+
+
+def test_methods_and_budgets_see_the_same_order():
+    table = cb.load("synthetic-24")
+    everything = 300 * table.costs.sum()
+    seen = []
+    for policy in (
+        cb.CoPSIOnce(table.costs, 0.2 * everything, 2, 300),
+        EGESHOnce(table.costs, 0.6 * everything, 2, 300),
+    ):
+        rewards = []
+        cb.play(policy, table, seed=4, charge="declared", watch=lambda p, arm: None)
+        rewards = policy.mean_rewards
+        order = shared_order(np.uint64(4), 0, 300)
+        values = table.feedback.rewards.reshape(24, 300, 2)
+        expected = [values[i, order[:n]].mean(axis=0) for i, n in enumerate(policy.pulls)]
+        assert rewards == pytest.approx(np.array(expected))
+        seen.append(policy.pulls.sum())
+    assert seen[0] < seen[1]
+
+
+def test_shares_and_rho_are_the_same_budgets():
+    table = cb.load("synthetic-24")
+    methods = ["CoPSIOnce", "UniformOnce"]
+    by_share = cb.replay_identification(table, methods, share=[0.25, 1], feedback="once", replications=5)
+    by_rho = cb.replay_identification(table, methods, rho=[75, 300], feedback="once", replications=5)
+    assert by_share["share"].unique().tolist() == [0.25, 1.0]
+    assert (by_share == by_rho).all(axis=None)
+    everything = 300 * table.costs.sum()
+    assert by_share["budget"].unique() == pytest.approx([0.25 * everything, everything])
+    assert by_share.loc[by_share["share"] == 1, "correct"].all()
+    bootstrap = cb.replay_identification(table, "CoPSI", share=0.5, replications=3)
+    assert bootstrap["budget"].unique() == pytest.approx([0.5 * everything])
+
+
+def test_instances_that_some_configuration_lacks_are_left_out():
+    rng = np.random.default_rng(3)
+    table = ragged_table(rng, 3, 2)
+    rows = table.rows
+    rows = rows[rows["split"] == "evaluation"]
+    counts = rows["instance"].astype(str).value_counts()
+    shared = counts.index[counts == 3]
+    source = once_from_table(table)
+    assert np.diff(source.feedback.offsets).tolist() == [len(shared)] * 3
+    kept = rows[rows["instance"].astype(str).isin(shared)]
+    means = kept.groupby("config", observed=True)[list(table.objectives)].mean().to_numpy()
+    assert source.problem.means == pytest.approx(means)
+    if len(shared) < min(table.n_instances):
+        runs = cb.replay_identification(table, "UniformOnce", share=1, feedback="once", replications=3)
+        assert runs["correct"].all()
+
+
+def test_the_methods_of_one_feedback_are_refused_in_the_other():
+    table = cb.load("synthetic-24")
+    with pytest.raises(CobanditError, match="CoPSIOnce"):
+        cb.replay_identification(table, "CoPSI", share=0.5, feedback="once")
+    with pytest.raises(CobanditError, match="CoPSI"):
+        cb.replay_identification(table, "CoPSIOnce", rho=50)
+    for budgets in ({}, {"rho": 50, "share": 0.5}):
+        with pytest.raises(CobanditError, match="exactly one"):
+            cb.replay_identification(table, "CoPSIOnce", feedback="once", **budgets)
+    with pytest.raises(CobanditError, match="share"):
+        cb.replay_identification(table, "CoPSIOnce", feedback="once", share=-0.1)
+    with pytest.raises(CobanditError, match="those of the table"):
+        cb.play(cb.CoPSIOnce(table.costs, 1e6, 2, 20), table)
+
+
+class SubsetOnce(UniformOnce):
+    """Without a kernel."""
+
+    label = "A subset"
+
+
+def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
+    table = cb.load("synthetic-24")
+    methods = [SubsetOnce, cb.spec("CoPSIOnce", confidence=0.9)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuaranteeWarning)
+        runs = cb.replay_identification(
+            table, methods, share=[0.5], feedback="once", replications=3, charge="realised"
+        )
+    assert runs["status"].eq("ok").all() and runs["options"].unique().tolist() == ["", "confidence=0.9"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "f1"),
+    [("swebench-bash-only", {0.6: 0.1}, {0.4: 0.87}), ("synthetic-24", {0.4: 0.4, 0.6: 0.1}, {0.4: 0.95})],
+)
+def test_what_it_takes_on_bundled_and_measured_tables(name, wrong, f1):
+    """Far below what a random subset returns, exact at 1, never over the budget."""
+    if not available(name):
+        pytest.skip(f"{name} is not on this machine")
+    methods = ["CoPSIOnce", "UniformOnce"]
+    runs = cb.replay_identification(cb.load(name), methods, share=[0.4, 0.6, 1], feedback="once")
+    assert (runs["spent"] <= runs["budget"] * (1 + 1e-9)).all()
+    by = runs.groupby(["method", "share"]).agg(wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean"))
+    ours, subset = by.loc["CoPSIOnce"], by.loc["UniformOnce"]
+    for share, most in wrong.items():
+        assert ours.loc[share, "wrong"] <= most
+    for share, least in f1.items():
+        assert ours.loc[share, "f1"] >= least
+    assert (ours.loc[[0.4, 0.6], "wrong"] < subset.loc[[0.4, 0.6], "wrong"] - 0.1).all()
+    assert ours.loc[1, "wrong"] == subset.loc[1, "wrong"] == 0
+
+
+def test_no_run_passes_its_budget():
+    """A thousand runs; `largest_spend(5000, 200)` plays a million."""
+    assert 0.99 < largest_spend(100, 10, seed=1) <= 1 + 1e-9

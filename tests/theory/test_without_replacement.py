@@ -1,0 +1,144 @@
+"""Sampling without replacement: bounds against exact enumeration, and what happens if a constant is cut."""
+
+from math import exp, inf
+
+import numpy as np
+import pytest
+
+from cobandit import theory
+from cobandit.companion.proofs.once import exact_tail, expected_capital, largest_ratio, orders
+from cobandit.errors import CobanditError
+from cobandit.policies.evidence import PairedEvidence
+
+SIZES = [(4, 2), (6, 2), (7, 2), (5, 3)]
+
+
+@pytest.mark.parametrize(("n_instances", "levels"), SIZES)
+def test_hoeffding_serfling_holds_at_every_depth_for_all_later_ones(n_instances, levels):
+    bound = theory.hoeffding_serfling_tail
+    assert 0.8 < largest_ratio(lambda e, n, N, _: bound(e, n, N), n_instances, levels) <= 1
+
+
+@pytest.mark.parametrize(("n_instances", "levels"), SIZES)
+def test_bernstein_serfling_holds_at_every_depth_for_all_later_ones(n_instances, levels):
+    bound = theory.bernstein_serfling_tail
+    assert 0.8 < largest_ratio(lambda e, n, N, x: bound(e, n, N, x.var()), n_instances, levels) <= 1
+
+
+CUT = {
+    "3 in place of 2": lambda e, n, N, x: theory.hoeffding_serfling_tail(e * 1.5**0.5, n, N),
+    "without 1 + 1/n": lambda e, n, N, x: exp(-2 * n * e**2 / (1 - n / N)) if n < N else 0.0,
+    "n unseen, not n - 1": lambda e, n, N, x: exp(-2 * n * e**2 / (1 - (n + 1) / N)) if n + 1 < N else 1.0,
+    "Gauss in place of Bernstein": lambda e, n, N, x: exp(-n * e**2 / (2 * x.var())),
+}
+
+
+@pytest.mark.parametrize("bound", CUT.values(), ids=CUT)
+def test_a_constant_that_is_cut_is_noticed(bound):
+    assert largest_ratio(bound, 4, 2) > 1.05
+
+
+def test_the_factor_falls_from_one_to_zero_and_switches_where_half_is_seen():
+    factors = [theory.serfling_factor(n, 100) for n in range(1, 101)]
+    assert factors[0] == 1 and factors[-1] == 0 and (np.diff(factors) < 0).all()
+    for n in (10, 49):
+        assert factors[n - 1] == pytest.approx(1 - (n - 1) / 100)
+    for n in (51, 90):
+        assert factors[n - 1] == pytest.approx((1 - n / 100) * (1 + 1 / n))
+
+
+def test_the_tail_by_enumeration_is_that_of_the_hypergeometric_distribution():
+    assert exact_tail([0, 0, 0, 1, 1, 1], n=5, deviation=0.1) == pytest.approx(0.5)  # the last is a zero
+    assert len(list(orders([0, 0, 1, 1]))) == 6
+
+
+def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_elsewhere():
+    gaps, options = [0.2, 0.1, 0.4], {"n_objectives": 2, "n_instances": 1000}
+    assert theory.once_error_bound([1000, 1000], gaps, **options) == 0
+    assert theory.once_error_bound([1000, 1000], [0.0, 0.0, 0.4], **options) == 0
+    assert theory.once_error_bound([1000, 999], [0.0, 0.0, 0.4], **options) == inf
+    expected = [600 * 0.4**2, 800 * 0.2**2]  # the largest gap first
+    factor = [(1 - n / 1000) * (1 + 1 / n) for n in (600, 800)]
+    bound = 2 * 3 * 2 * sum(exp(-x / (32 * f)) for x, f in zip(expected, factor, strict=True))
+    assert theory.once_error_bound([600, 800], gaps, **options) == pytest.approx(bound)
+    with_replacement = 2 * 3 * 2 * sum(exp(-x / 32) for x in expected)
+    assert bound < with_replacement / 5
+
+
+def test_pairing_pays_where_answers_are_alike():
+    depths, gaps = [400, 450], [0.2, 0.2, 0.3]
+    alike, independent = np.full((3, 3, 1), 0.02), np.full((3, 3, 1), 0.5)
+    bounds = [theory.paired_error_bound(depths, gaps, v, n_instances=500) for v in (alike, independent)]
+    plain = theory.once_error_bound(depths, gaps, n_objectives=1, n_instances=500)
+    assert 1e3 * bounds[0] < min(plain, bounds[1])
+    assert theory.paired_error_bound(depths, gaps, np.ones((3, 3, 1)), n_instances=500) > plain
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: theory.serfling_factor(5, 4),
+        lambda: theory.serfling_factor(0, 4),
+        lambda: theory.hoeffding_serfling_tail(0.0, 1, 4),
+        lambda: theory.hoeffding_serfling_tail(0.1, 1, 4, width=-1),
+        lambda: theory.bernstein_serfling_tail(0.1, 1, 4, variance=-0.1),
+        lambda: theory.once_error_bound([1], [0.1, 0.1, 0.1], n_objectives=1, n_instances=4),
+        lambda: theory.once_error_bound([1], [0.1, -0.1], n_objectives=1, n_instances=4),
+        lambda: theory.paired_error_bound([1], [0.1, 0.1], np.ones((3, 3, 1)), n_instances=4),
+    ],
+)
+def test_arguments_out_of_range_are_refused(wrong):
+    with pytest.raises(CobanditError):
+        wrong()
+
+
+# ----------------------------------------------------------------------------- certainty
+
+
+@pytest.mark.parametrize("population", [[-1, 0, 1], [-1, -1, 1, 1], [-1, -0.5, 0, 0.5, 1], [-1, -1, 0, 1, 1]])
+def test_the_capital_of_a_bet_on_what_is_not_so_is_a_martingale(population):
+    assert expected_capital(population) == pytest.approx(1)
+    lower = expected_capital(np.array(population) * 0.75 - 0.25)
+    assert (np.diff(lower) < 0).all() and lower[0] < 1
+
+
+def wrongly_certain(population, confidence):
+    """Probability, by enumeration, that two with equal full means are ever told apart."""
+    found = []
+    for order in orders(population):
+        evidence = PairedEvidence(2, 1, len(order), confidence)
+        for x in order:
+            evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
+        found.append(evidence.above.any())
+    return np.mean(found)
+
+
+@pytest.mark.parametrize("confidence", [0.1, 0.3, 0.5, 0.8])
+def test_two_that_are_equal_are_rarely_told_apart(confidence):
+    population = [-1] * 4 + [1] * 4
+    assert wrongly_certain(population, confidence) <= 1 - confidence
+
+
+def test_certainty_would_be_wrong_too_often_without_the_union_over_both_directions(monkeypatch):
+    """The limit counts 2 claims; a limit for a half of one is passed too often."""
+    population, confidence = [-1] * 4 + [1] * 4, 0.1
+    made = PairedEvidence.__init__
+
+    def lax(self, *arguments):
+        made(self, *arguments)
+        self.limit /= 2
+
+    monkeypatch.setattr(PairedEvidence, "__init__", lax)
+    assert wrongly_certain(population, confidence) > 1 - confidence
+
+
+def test_one_that_others_are_judged_by_stays():
+    """0 is certainly on the front, but whether it dominates 2 is open; 1 is dominated and leaves."""
+    evidence = PairedEvidence(3, 1, 100, 0.9)
+    evidence.above[1, 0] = evidence.above[1, 2] = True
+    evidence.spared[0] = True
+    active = np.arange(3)
+    assert evidence.certain.tolist() == [True, True, False]
+    assert evidence.leaving(active).tolist() == [False, True, False]
+    evidence.above[2, 0] = True
+    assert evidence.leaving(active).tolist() == [True, True, True]
