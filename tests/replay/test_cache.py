@@ -102,3 +102,15 @@ def test_what_compiled_code_is_made_of_is_all_in_the_name_of_the_folder():
 
 def test_nothing_is_left_set_in_this_process():
     assert os.environ.get("NUMBA_CACHE_DIR", "") == numba.config.CACHE_DIR
+
+
+def test_kernels_sort_in_one_way_only():
+    """Sorting and sorting of indices have symbols of one name in Numba; see `fronts.ascending`."""
+    for source in _cache.sources():
+        if source.parent == Path(_cache.__file__).parent:
+            called = {
+                node.func.attr
+                for node in ast.walk(ast.parse(source.read_text()))
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            }
+            assert not called & {"sort", "sorted"}, source.name

@@ -17,7 +17,15 @@ from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import STAKES
 from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.fronts import Tally, draws_of, empirical, find_front, sample, sort_by_mean
+from cobandit.replay.kernels.fronts import (
+    Tally,
+    ascending,
+    draws_of,
+    empirical,
+    find_front,
+    sample,
+    sort_by_mean,
+)
 from cobandit.replay.kernels.registry import ONCE, register
 
 
@@ -53,7 +61,7 @@ class Evidence(NamedTuple):
 @njit
 def _planned_depth(costs, depth, n_instances, left):
     """As `cobandit.policies.copsi_once.planned_depth`."""
-    round_costs = np.cumsum(np.sort(costs))[:0:-1]
+    round_costs = np.cumsum(ascending(costs))[:0:-1]
     low, high = depth, n_instances + 1
     while high - low > 1:
         middle = (low + high) // 2

@@ -13,6 +13,7 @@ from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.replay.kernels._cache import compiled
 from cobandit.replay.kernels.fronts import (
     Tally,
+    ascending,
     draws_of,
     empirical,
     find_front,
@@ -70,7 +71,7 @@ def _eliminate(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
     at, declared = empirical(n_arms, n_objectives), terms.declared
-    left = Active(np.arange(n_arms), np.arange(n_arms), np.sort(declared))
+    left = Active(np.arange(n_arms), np.arange(n_arms), ascending(declared))
     spent, reached = 0.0, 0
 
     for phase in range(1, n_arms):

@@ -49,6 +49,16 @@ class Empirical(NamedTuple):
 
 
 @njit
+def ascending(values):
+    """Values in order, by `np.argsort`, since kernels that are loaded from the disk must not use `np.sort`.
+
+    Inside, both call a function of the same name on the same types.  Of two such symbols that were compiled
+    by different processes and loaded by a third, one stands for both, and the wrong one crashes.
+    """
+    return values[np.argsort(values)]
+
+
+@njit
 def draws_of(feedback, seed, replication):
     """Return where the pulls of a replication come from."""
     offsets = feedback.offsets
