@@ -221,11 +221,6 @@ def random_arms(
     Arms
         Single evaluations cost half or one and a half times the mean; the largest single cost is 1.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> rising, falling = (random_arms(0, 8, 10.0, tau).problem for tau in (1, -1))

@@ -60,8 +60,6 @@ class IdentificationPolicy(AskTell):
     ------
     BudgetError
         If the budget is too small for the algorithm; it names the smallest that works.
-    CobanditError
-        If an argument is out of range.
     """
 
     def __init__(self, costs: ArrayLike, budget: float, n_objectives: int, *, min_cost: float | None = None):

@@ -70,8 +70,6 @@ class OnlinePolicy(AskTell):
     ------
     BudgetError
         If the budget does not hold one expected pull of each arm; it names the smallest that does.
-    CobanditError
-        If an argument is out of range.
     """
 
     def __init__(

@@ -60,11 +60,6 @@ def play(
     -------
     PlayedRun
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> import cobandit as cb

@@ -72,4 +72,4 @@ def run_kernel(
     if kernel is None:
         return run_class(policy, feedback, seed, replications, record, realised)
     terms, rows = terms_of(policy, realised), as_compiled_for(feedback)
-    return kernel.run(kernel.read(policy), terms, rows, np.uint64(seed), replications, record)
+    return kernel.run(kernel.parameters_of(policy), terms, rows, np.uint64(seed), replications, record)

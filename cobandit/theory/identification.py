@@ -29,11 +29,6 @@ def allocation_constant(n_arms: int, cost_ratio: float) -> float:
     float
         Between the harmonic number H_K (equal costs) and K.  Time O(K).
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> allocation_constant(3, 1.0)  # 1 + 1/2 + 1/3
@@ -61,11 +56,6 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
     -------
     float
         A constant with which no run spends more than B, whatever the costs in [lambda, 1].  Time O(K).
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -179,11 +169,6 @@ def identification_error_bound(
     float
         As stated: it may exceed one, and then says nothing.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> identification_error_bound(1e5, n_arms=3, n_objectives=2, cost_ratio=1.0, complexity=10.0) < 1e-7
@@ -222,11 +207,6 @@ def sharpened_error_bound(
     float
         It may exceed one, and then says nothing.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> how = {"n_arms": 3, "n_objectives": 2, "complexity": 10.0}
@@ -259,11 +239,6 @@ def identification_budget(
     -------
     float
         B, in the unit of the complexity; ``inf`` where that is.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

@@ -25,11 +25,6 @@ def horizon(budget: float, cost_ratio: float) -> int:
     -------
     int
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> horizon(10, 0.5)
@@ -55,11 +50,6 @@ def confidence_radius(pulls: int, budget: float, cost_ratio: float, alpha: float
     -------
     float
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> round(confidence_radius(8, budget=10, cost_ratio=0.5), 4)
@@ -84,11 +74,6 @@ def index_constant(n_objectives: int, cost_ratio: float) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -117,11 +102,6 @@ def failure_probability(
     float
         As stated: it may exceed one, and then says nothing.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> bound = failure_probability(n_arms=3, n_objectives=2, cost_ratio=0.5, budget=4.5, alpha=2)
@@ -148,11 +128,6 @@ def leading_constant(gap: float, *, n_objectives: int, cost_ratio: float, alpha:
     Returns
     -------
     float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -233,11 +208,6 @@ def efficiency_regret_bound(
     float
         Bound on the expected hypervolume-efficiency regret.  Time O(K).
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> round(efficiency_regret_bound([0.0, 0.5], n_objectives=1, cost_ratio=1.0, budget=99), 4)
@@ -262,11 +232,6 @@ def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -311,11 +276,6 @@ def standard_regret_bound(
     -------
     float
         Bound on the expected standard hypervolume regret.  Time O(K).
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

@@ -26,11 +26,6 @@ def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
     float
         Of -log(error), per unit of budget.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> error_rate(n_arms=2, cost_ratio=1.0, complexity=2.0) == 1 / 768
@@ -54,11 +49,6 @@ def sharpened_error_rate(*, allocation: float, complexity: float) -> float:
     -------
     float
         Of -log(error), per unit of budget.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -93,11 +83,6 @@ def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexit
     float
         It may exceed one, and then says nothing.  :math:`\overline{\log}(K)` is
         `needed_allocation_constant` at unit costs.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

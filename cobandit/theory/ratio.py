@@ -24,11 +24,6 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     -------
     float
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> ratio_leading_constant(0.5, cost_ratio=1.0)  # (4.5 / 0.5)^2
@@ -68,11 +63,6 @@ def ratio_pull_bound(gap: float, *, cost_ratio: float, budget: float) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

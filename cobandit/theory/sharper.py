@@ -40,11 +40,6 @@ def one_sided_failure_probability(
     float
         As stated: it may exceed one, and then says nothing.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> bound = one_sided_failure_probability(n_objectives=2, cost_ratio=0.5, budget=4.5, alpha=2)
@@ -80,11 +75,6 @@ def lean_pull_bound(
     Returns
     -------
     float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -137,11 +127,6 @@ def instance_pull_bound(
     Returns
     -------
     float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

@@ -27,11 +27,6 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
     low, high : float
         The lower end is what the proof of Corollary 1 uses.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> counted_cost_bounds(9, 0.5)
@@ -56,11 +51,6 @@ def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: f
     Returns
     -------
     float
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -95,11 +85,6 @@ def end_of_run(
     -------
     ndarray, shape (...)
         Between :math:`-\nu_{i^\star}` and :math:`\nu_{i^\star}`.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -147,11 +132,6 @@ def instance_standard_regret_bound(
     -------
     float
         Time O(K).
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

@@ -44,11 +44,6 @@ def excursions(horizon: int, paths: int, *, mean: float = 0.5, seed: int = 0) ->
     ndarray, shape (paths,)
         Time O(paths T).
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> excursions(2, 4, mean=0.5, seed=1) >= 0.5  # the first sample deviates by 1/2
@@ -84,11 +79,6 @@ def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides:
     -------
     float
         Time O(T^2), memory O(T).
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

@@ -36,11 +36,6 @@ def index_at(
     -------
     ndarray, shape (...)
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> index_at([0.5], 0.5, [0.0, 0.25, 0.75], floor=0.125)
@@ -123,11 +118,6 @@ def lipschitz_ratios(n_objectives: int, pairs: int, *, seed: int = 0) -> NDArray
     Returns
     -------
     ndarray, shape (pairs,)
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

@@ -129,8 +129,6 @@ def run_cohv(
     ------
     BudgetError
         If the most expensive pull of every arm does not fit into the budget.
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

@@ -78,11 +78,6 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
         ``loss``, online the share of :math:`\nu_{i^\star} B` that was lost, else one less F1; and ``strict``,
         online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing
         is returned: the loss is 1, and ``strict`` is NaN.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
     """
     play = {"online": _online, "identification": _identification}
     once = play[_check.choice(selection, "selection", METHODS)]

@@ -93,7 +93,7 @@ class Kernel(NamedTuple):
     run: Callable[..., Any]
     parameters: Any
 
-    def read(self, policy: AskTell) -> Any:
+    def parameters_of(self, policy: AskTell) -> Any:
         """Read the parameters off an instance of the readable class, which also has checked the options."""
         return self.parameters(*(getattr(policy, name) for name in self.parameters._fields))
 
