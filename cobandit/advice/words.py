@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
@@ -95,7 +96,7 @@ def _on_this_benchmark(advice: Recommendation) -> str:
 def _to_settle(advice: Recommendation) -> str:
     """What it takes to settle what is open, first in money and then in new instances."""
     new = advice.questions["new_instances"].sort_values()
-    ties = int((new == float("inf")).sum())
+    ties = int(np.isinf(new).sum())
     new = new[: len(new) - ties]
     tied = f"Exact ties, which no number of new instances settles: {ties}."
     if new.empty:
@@ -116,7 +117,7 @@ def _next(advice: Recommendation) -> str:
     """How to spend the budget: evaluations that exist and are missing, then new instances."""
     arms, unit, pairs = advice.arms, advice.unit, advice.evaluate_next
     budget = f"{amount(advice.budget or 0)} {unit}"
-    if not arms[["next", "new"]].any(axis=None):
+    if not arms[["next", "new"]].any(axis=None) and np.isfinite(advice.questions["price"]).any():
         return f"Evaluate next: nothing, as {budget} buy none of what is needed."
     if len(pairs):
         first = [

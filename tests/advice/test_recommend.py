@@ -398,6 +398,21 @@ def test_instances_are_named_as_by_brute_force(seed):
     assert named.equals(missing_pairs(table, numbers, seed))
 
 
+def test_equal_instances_come_at_random():
+    """A benchmark may be sorted; the first of what is missing would then be of one kind."""
+    whole = drawn(np.random.default_rng(0), MEANS, COSTS, 60)
+    rows = whole.rows.drop(columns="split")
+    table = EvaluationTable.from_frame(
+        rows[(rows["config"] != "arm002") | rows["instance"].isin([f"q{n:05d}" for n in range(30)])],
+        whole.card,
+    )
+    named = [
+        missing_pairs(table, np.array([0, 0, 30, 0, 0, 0]), seed)["instance"].tolist() for seed in (1, 2)
+    ]
+    assert sorted(named[0]) == sorted(named[1]) == [f"q{n:05d}" for n in range(30, 60)]
+    assert named[0] != named[1] and named[0] != sorted(named[0])
+
+
 def test_new_instances_are_what_the_benchmark_does_not_have():
     arms, extra = np.array([0, 2]), np.array([6.0, 9.0])
     question = Question("front", 0, 2, 1.0, 2.0, arms, extra, 15.0)
@@ -467,6 +482,10 @@ def test_an_exact_tie_is_said_to_be_one():
     assert {"arm000", "twin"} <= set(tied["configuration"])
     assert np.isfinite(advice.needed) and advice.to_dict()["ties"] == len(tied)
     json.dumps(advice.to_dict(), allow_nan=False)
+    only = EvaluationTable.from_frame(pd.concat([rows[rows["config"] == "arm000"], twin]), table.card)
+    *_, settle, then = sentences(cb.recommend(only, budget=1e6))
+    assert settle == "Exact ties, which no number of new instances settles: 3."  # two on the front, one best
+    assert then == "Evaluate next: nothing, as the benchmark is exhausted."
 
 
 @pytest.mark.parametrize(
