@@ -243,7 +243,7 @@ def _asked(table: EvaluationTable, questions: list[Question], missing: NDArray[n
         for q in questions
     ]
     columns = ["kind", "configuration", "against", "ratio", "factor", "evaluations", "new_instances", "price"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[3:], float))
 
 
 def _price_of_all(questions: list[Question], costs: NDArray[np.float64]) -> float:

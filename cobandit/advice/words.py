@@ -51,8 +51,8 @@ def sentences(advice: Recommendation) -> list[str]:
     >>> from cobandit import load, recommend
     >>> said = sentences(recommend(load("synthetic-24"), budget=5_000))
     >>> said[1]  # doctest: +NORMALIZE_WHITESPACE
-    'On this benchmark the answer is exact: all 24 configurations are evaluated on all 400 instances, and 6 of
-    them are Pareto-optimal.'
+    'On this benchmark the answer is exact: all 24 configurations are evaluated on all 400 instances, and the
+    Pareto set has 6 of them.'
     >>> said[4][:55]
     'Evaluate next: nothing, as the benchmark is exhausted. '
     """
@@ -82,14 +82,13 @@ def _on_this_benchmark(advice: Recommendation) -> str:
     if advice.exhausted:
         return (
             f"On this benchmark the answer is exact: all {n_arms} configurations are evaluated on all "
-            f"{n_instances:,} instances, and {front} of them are Pareto-optimal."
+            f"{n_instances:,} instances, and the Pareto set has {front} of them."
         )
     missing = int(arms["missing"].sum())
     return (
-        f"On this benchmark of {n_instances:,} instances {front} of {n_arms} configurations are "
-        f"Pareto-optimal by the means; that is exact once the {missing:,} missing of "
-        f"{n_arms * n_instances:,} evaluations are made, for about {amount(advice.price('missing'))} "
-        f"{advice.unit}."
+        f"On this benchmark of {n_instances:,} instances the Pareto set by the means has {front} of {n_arms} "
+        f"configurations. It is exact once all {n_arms * n_instances:,} evaluations are made; {missing:,} are "
+        f"missing, for about {amount(advice.price('missing'))} {advice.unit}."
     )
 
 

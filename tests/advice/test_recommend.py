@@ -437,7 +437,7 @@ def test_a_benchmark_that_is_exhausted_is_said_to_be():
     front = table.summary()["on_front"].sum()
     assert here == (
         "On this benchmark the answer is exact: all 6 configurations are evaluated on all 40 instances, and "
-        f"{front} of them are Pareto-optimal."
+        f"the Pareto set has {front} of them."
     )
     assert like_these.startswith("On instances like these it is never exact. Settled at 95%: ")
     new = advice.questions["new_instances"]
@@ -450,12 +450,20 @@ def test_a_benchmark_that_is_exhausted_is_said_to_be():
     assert all(f"{number} × {name}" in then for name, number in bought[bought > 0].items())
 
 
+def test_where_all_is_settled_nothing_is_asked():
+    table = drawn(np.random.default_rng(0), [[0.9, 0.9], [0.1, 0.1]], [1.0, 1.0], 200)
+    advice = cb.recommend(table, 10.0, replications=2)
+    assert advice.questions.empty and advice.needed == 0 and not advice.arms[["next", "new"]].any(axis=None)
+    assert len(said := sentences(advice)) == 4 and said[-1] == "Every answer is settled at 95%."
+    assert json.loads(json.dumps(advice.to_dict(), allow_nan=False))["questions"] == []
+
+
 def test_what_is_missing_is_named_in_words():
     table = with_holes(40, 0.2, 20)
     advice = cb.recommend(table, 40.0, replications=2)
     missing, total = advice.arms["missing"].sum(), 6 * 40
     _, here, _, settle, then = sentences(advice)
-    assert f"that is exact once the {missing} missing of {total} evaluations are made, for about " in here
+    assert f"exact once all {total} evaluations are made; {missing} are missing, for about " in here
     assert "after what is missing here: " in settle
     first, second = advice.evaluate_next[:2].itertuples(index=False, name=None)
     assert "first {} on instance {}, then {} on instance {}, ".format(*first, *second) in then
