@@ -87,8 +87,8 @@ def _on_this_benchmark(advice: Recommendation) -> str:
     missing = int(arms["missing"].sum())
     return (
         f"On this benchmark of {n_instances:,} instances the Pareto set by the means has {front} of {n_arms} "
-        f"configurations. It is exact once all {n_arms * n_instances:,} evaluations are made; {missing:,} are "
-        f"missing, for about {amount(advice.price('missing'))} {advice.unit}."
+        f"configurations. It is exact once all {n_arms * n_instances:,} evaluations are made; {missing:,} "
+        f"are missing, for about {amount(advice.price('missing'))} {advice.unit}."
     )
 
 
