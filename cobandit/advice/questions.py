@@ -22,6 +22,10 @@ class Question(NamedTuple):
     extra: NDArray[np.float64]  # (len(arms),), inf for a tie
     price: float  # in the table's unit
 
+    def new(self, missing: NDArray[np.int64]) -> float:
+        """Instances that it takes beyond the benchmark, of which each arm of all still misses so many."""
+        return float(np.maximum(self.extra - missing[self.arms], 0).max())
+
 
 def front_questions(compared: Paired, alpha: float) -> list[Question]:
     r"""Memberships that are not settled.

@@ -1,8 +1,10 @@
 r"""What to deploy and what to evaluate next, from the measured means, variances and costs of a table.
 
-Two questions are asked of the instances behind the table: which arms are Pareto-optimal, and which arm is the
-most efficient.  An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
-for all answers to one question to be right together with the stated confidence.
+Two questions are asked: which arms are Pareto-optimal, and which arm is the most efficient.  Each has two
+readings.  *On this benchmark*, the instances of the table, the means decide, and once every arm is evaluated
+on every instance they are exact.  *On instances like these* no benchmark is ever enough: an answer counts as
+*settled* where a gap exceeds its standard error by a factor large enough for all answers to one question to
+be right together with the stated confidence.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit import _check
+from cobandit.advice.next_evaluations import allocate, missing_pairs
 from cobandit.advice.paired_gaps import Paired, paired
 from cobandit.advice.questions import Question, efficiency_questions, front_questions
 from cobandit.advice.resampling import redraws
@@ -45,12 +48,17 @@ class Recommendation:
         Indexed by configuration, best efficiency first: the mean of each objective with ``_low`` and
         ``_high`` (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``,
         ``on_front`` and ``most_efficient`` (by the means), ``front_share`` and ``efficient_share`` (of the
-        redrawn tables), ``front_settled`` and ``efficient_settled``, ``instances``, ``next`` (evaluations to
-        make now).
+        redrawn tables), ``front_settled`` and ``efficient_settled``, ``instances``, ``missing`` (instances of
+        the benchmark on which it is not evaluated), ``next`` (how many of these evaluations to make now) and
+        ``new`` (evaluations on new instances that the rest of the budget would pay).
     questions : DataFrame
         What is not settled, cheapest first: ``kind``, ``configuration``, ``against``, ``ratio`` (gap over its
-        standard error), ``factor`` (what it has to be), ``evaluations`` and ``price`` to get there: infinite
-        for an exact tie.
+        standard error), ``factor`` (what it has to be), ``evaluations`` and ``price`` to get there, and
+        ``new_instances``, how many instances beyond the benchmark that takes, the same for all that are
+        compared: infinite for an exact tie.
+    evaluate_next : DataFrame
+        The evaluations that ``next`` counts, in the order in which to make them: ``configuration``,
+        ``instance``, none of them in the table.
     needed : float
         Price of settling everything but exact ties; evaluations that two questions need are counted once.
     """
@@ -61,6 +69,7 @@ class Recommendation:
     budget: float | None
     arms: pd.DataFrame
     questions: pd.DataFrame
+    evaluate_next: pd.DataFrame
     needed: float
 
     @property
@@ -69,9 +78,13 @@ class Recommendation:
         return str(self.arms.index[self.arms["most_efficient"]][0])
 
     @property
-    def spent(self) -> float:
-        """What the evaluations in ``next`` cost, by mean costs."""
-        return float((self.arms["next"] * self.arms["cost"]).sum())
+    def exhausted(self) -> bool:
+        """Whether every configuration is evaluated on every instance: the benchmark's means are exact."""
+        return not self.arms["missing"].any()
+
+    def price(self, evaluations: str) -> float:
+        """What the evaluations cost that a column of `arms` counts, ``missing``, ``next`` or ``new``."""
+        return float((self.arms[evaluations] * self.arms["cost"]).sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON; what no budget settles is None.
@@ -85,6 +98,7 @@ class Recommendation:
         frames = {
             "arms": self.arms.reset_index().to_dict("records"),
             "questions": self.questions.to_dict("records"),
+            "evaluate_next": self.evaluate_next.to_dict("records"),
         }
         plain = {
             key: [{name: _plain(value) for name, value in row.items()} for row in rows]
@@ -100,7 +114,8 @@ class Recommendation:
             "front": self.arms.index[self.arms["on_front"]].tolist(),
             "price_to_settle": self.needed,
             "ties": int(np.isinf(self.questions["price"]).sum()),
-            "price_of_next": self.spent,
+            "exhausted": self.exhausted,
+            **{f"price_of_{name}": self.price(name) for name in ("missing", "next", "new")},
             **plain,
         }
 
@@ -109,54 +124,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def allocate(questions: list[Question], costs: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
-    """Spend a budget on whole evaluations, the cheapest open question first.
-
-    A question is funded whole as long as the budget lasts; the first that it does not cover gets what is
-    left, in proportion to its needs.  Evaluations that two questions need are bought once.
-
-    Parameters
-    ----------
-    questions : list of Question
-    costs : ndarray, shape (K,)
-        Mean cost of one evaluation of each arm.
-    budget : float
-        In the same unit.
-
-    Returns
-    -------
-    ndarray of int, shape (K,)
-        With ``costs @ result <= budget``.
-
-    Examples
-    --------
-    >>> needs = Question("front", 0, 1, 1.0, 2.0, np.array([0, 1]), np.array([6.0, 6.0]), 18.0)
-    >>> allocate([needs], np.array([1.0, 2.0]), budget=10.0)
-    array([4, 3])
-    """
-    granted = np.zeros(len(costs))
-    left = float(budget)
-    for question in sorted(questions, key=lambda question: question.price):
-        if not np.isfinite(question.price):
-            break
-        more = np.maximum(question.extra - granted[question.arms], 0.0)
-        price = float(more @ costs[question.arms])
-        if price <= left:
-            granted[question.arms] += more
-            left -= price
-            continue
-        share = more * (left / price)
-        whole = np.floor(share)
-        left -= float(whole @ costs[question.arms])
-        for place in np.argsort(whole - share, kind="stable"):
-            if share[place] > whole[place] and costs[question.arms[place]] <= left:
-                whole[place] += 1
-                left -= costs[question.arms[place]]
-        granted[question.arms] += whole
-        break
-    return granted.astype(np.int64)
 
 
 def recommend(
@@ -178,11 +145,12 @@ def recommend(
     ----------
     table : EvaluationTable
     budget : float, optional
-        What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.
+        What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.  It
+        goes to missing evaluations first, then to new instances.
     level : float
         Confidence in (0, 1).
     replications, seed : int
-        Of the redraws behind shares and intervals.
+        Of the redraws behind shares and intervals; the seed also of the order in which instances are named.
 
     Returns
     -------
@@ -195,17 +163,18 @@ def recommend(
 
     Notes
     -----
-    Assumes that instances are independent draws of what the configurations will meet, and that means of them
-    are about normal: critical values are Student's, each variance counts one instance more that varies like
-    the pooled arms, and Bonferroni's inequality covers all arms.  Prices assume that gaps, variances and
-    costs stay as measured, and are estimates; after the evaluations, ask again.  Time O(K^2 I D).
+    What is settled assumes that instances are independent draws of what the configurations will meet, and
+    that means of them are about normal: critical values are Student's, each variance counts one instance more
+    that varies like the pooled arms, and Bonferroni's inequality covers all arms.  Prices assume that gaps,
+    variances and costs stay as measured, and are estimates; after the evaluations, ask again.  Time
+    O(K^2 I D).
 
     Examples
     --------
     >>> import cobandit as cb
     >>> advice = recommend(cb.load("synthetic-24"), budget=5_000)
-    >>> advice.best, advice.spent <= 5_000
-    ('small-direct-t0.0', True)
+    >>> advice.best, advice.exhausted, advice.price("next"), 0 < advice.price("new") <= 5_000
+    ('small-direct-t0.0', True, 0.0, True)
     """
     level = _check.positive(level, "level")
     if level >= 1:
@@ -214,13 +183,15 @@ def recommend(
     compared = paired(table)
     questions = front_questions(compared, 1 - level) + efficiency_questions(compared, 1 - level)
     questions.sort(key=lambda question: question.price)
+    arms = _arms(table, compared, questions, budget or 0.0, level, *redraws(table, replications, seed))
     return Recommendation(
         table.name,
         table.card.cost.unit,
         level,
         budget,
-        _arms(table, compared, questions, budget or 0.0, level, *redraws(table, replications, seed)),
-        _asked(table, questions),
+        arms.sort_values("hypervolume_per_cost", ascending=False, kind="stable"),
+        _asked(table, questions, arms["missing"].to_numpy()),
+        missing_pairs(table, arms["next"].to_numpy(), seed),
         _price_of_all(questions, compared.costs),
     )
 
@@ -234,11 +205,16 @@ def _arms(
     means: NDArray[np.float64],
     costs: NDArray[np.float64],
 ) -> pd.DataFrame:
-    """What is known of each arm; ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables."""
+    """What is known of each arm, in the table's order.
+
+    ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables.
+    """
     n_arms, every = table.n_arms, table.summary()
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     best = np.argmax(means.prod(axis=2) / costs, axis=1)
     open_ = {kind: {q.arm for q in questions if q.kind == kind} for kind in ("front", "efficiency")}
+    missing = compared.evaluations.n_instances - compared.counts
+    bought = allocate(questions, compared.costs, budget, missing)
     columns: dict[str, Any] = {}
     for d, name in enumerate(table.objectives):
         columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
@@ -252,20 +228,22 @@ def _arms(
         "front_settled": [i not in open_["front"] for i in range(n_arms)],
         "efficient_settled": [i not in open_["efficiency"] for i in range(n_arms)],
         "instances": every["instances"],
-        "next": allocate(questions, compared.costs, budget),
+        "missing": missing,
+        "next": np.minimum(bought, missing),
+        "new": np.maximum(bought - missing, 0),
     }
-    arms = pd.DataFrame(columns, index=every.index)
-    return arms.sort_values("hypervolume_per_cost", ascending=False, kind="stable")
+    return pd.DataFrame(columns, index=every.index)
 
 
-def _asked(table: EvaluationTable, questions: list[Question]) -> pd.DataFrame:
+def _asked(table: EvaluationTable, questions: list[Question], missing: NDArray[np.int64]) -> pd.DataFrame:
     """The questions by names of configurations."""
+    names = table.configs
     rows = [
-        (q.kind, table.configs[q.arm], table.configs[q.against], q.ratio, q.factor, q.extra.sum(), q.price)
+        (q.kind, names[q.arm], names[q.against], q.ratio, q.factor, q.extra.sum(), q.new(missing), q.price)
         for q in questions
     ]
-    columns = ["kind", "configuration", "against", "ratio", "factor", "evaluations", "price"]
-    return pd.DataFrame(rows, columns=columns)
+    columns = ["kind", "configuration", "against", "ratio", "factor", "evaluations", "new_instances", "price"]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[3:], float))
 
 
 def _price_of_all(questions: list[Question], costs: NDArray[np.float64]) -> float:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
 
 #: Configurations whose evaluations are named in a sentence; the table has all.
 NAMED = 8
+#: Pairs of configuration and instance that are named in a sentence.
+PAIRS = 3
+#: Columns that count evaluations to make, and what they count.
+PURCHASES = {
+    "missing": "instances of the benchmark on which it is not evaluated",
+    "next": "missing evaluations to make now",
+    "new": "evaluations on new instances that the rest of the budget would pay for",
+}
 
 
 def amount(value: float) -> str:
@@ -35,60 +44,115 @@ def decimals(values: pd.Series) -> str:
 
 
 def sentences(advice: Recommendation) -> list[str]:
-    """Say what was found, in words that hold whatever it is.
+    """Say what was found, in words that hold whatever it is: on this benchmark, then on instances like these.
 
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> sentences(recommend(load("synthetic-24")))[0][:29]
-    'Deploy small-direct-t0.0 if e'
+    >>> said = sentences(recommend(load("synthetic-24"), budget=5_000))
+    >>> said[1]  # doctest: +NORMALIZE_WHITESPACE
+    'On this benchmark the answer is exact: all 24 configurations are evaluated on all 400 instances, and the
+    Pareto set has 6 of them.'
+    >>> said[4][:55]
+    'Evaluate next: nothing, as the benchmark is exhausted. '
     """
-    arms, unit, level = advice.arms, advice.unit, f"{advice.level:.0%}"
-    best = arms.loc[advice.best]
+    arms, level = advice.arms, f"{advice.level:.0%}"
+    best, on, sure = arms.loc[advice.best], arms["on_front"], arms["front_settled"]
     rivals = int((~arms["efficient_settled"]).sum())
-    sure = (
-        f"settled at {level}"
-        if not rivals
-        else f"not settled at {level}: {rivals} other{'s' if rivals > 1 else ''} could be more efficient"
+    how = (
+        f"not settled at {level}: {rivals} other{'s' if rivals > 1 else ''} could be more efficient"
+        if rivals
+        else f"settled at {level}"
     )
-    open_ = int((~arms["front_settled"]).sum())
-    ties = int((advice.questions["price"] == float("inf")).sum())
-    said = [
+    return [
         f"Deploy {advice.best} if every cost counts: it has the most hypervolume for its cost, in "
-        f"{best['efficient_share']:.0%} of the redrawn tables; {sure}.",
-        f"Pareto set by the means: {int(arms['on_front'].sum())} of {len(arms)} configurations, "
-        f"{int((arms['on_front'] & arms['front_settled']).sum())} of them settled at {level}; of the others "
-        f"{int((~arms['on_front'] & ~arms['front_settled']).sum())} could belong to it.",
+        f"{best['efficient_share']:.0%} of the redrawn tables; for instances like these {how}.",
+        _on_this_benchmark(advice),
+        f"On instances like these it is never exact. Settled at {level}: {int((on & sure).sum())} of these "
+        f"{int(on.sum())}; of the others {int((~on & ~sure).sum())} could be Pareto-optimal.",
+        _to_settle(advice),
+        *([_next(advice)] if advice.budget is not None and len(advice.questions) else []),
     ]
-    if len(advice.questions):
-        said.append(
-            f"Settling everything{' else' if ties else ''} would take about {amount(advice.needed)} "
-            f"{unit} more, if gaps, variances and costs stay as measured"
-            + (f"; {ties} exact tie{'s' if ties > 1 else ''} no budget settles." if ties else ".")
+
+
+def _on_this_benchmark(advice: Recommendation) -> str:
+    """What the means of the table's own instances say, and what is missing of them."""
+    arms, n_arms = advice.arms, len(advice.arms)
+    n_instances, front = int(arms[["instances", "missing"]].iloc[0].sum()), int(arms["on_front"].sum())
+    if advice.exhausted:
+        return (
+            f"On this benchmark the answer is exact: all {n_arms} configurations are evaluated on all "
+            f"{n_instances:,} instances, and the Pareto set has {front} of them."
+        )
+    missing = int(arms["missing"].sum())
+    return (
+        f"On this benchmark of {n_instances:,} instances the Pareto set by the means has {front} of {n_arms} "
+        f"configurations. It is exact once all {n_arms * n_instances:,} evaluations are made; {missing:,} "
+        f"are missing, for about {amount(advice.price('missing'))} {advice.unit}."
+    )
+
+
+def _to_settle(advice: Recommendation) -> str:
+    """What it takes to settle what is open, first in money and then in new instances."""
+    new = advice.questions["new_instances"].sort_values()
+    ties = int(np.isinf(new).sum())
+    new = new[: len(new) - ties]
+    tied = f"Exact ties, which no number of new instances settles: {ties}."
+    if new.empty:
+        return tied if ties else f"Every answer is settled at {advice.level:.0%}."
+    marks = new.iloc[sorted({0, (len(new) - 1) // 2, len(new) - 1})].unique()
+    steps = ", ".join(
+        f"{f'{most:,.0f}' if most else 'none'} would settle {(new <= most).sum()}" for most in marks
+    )
+    beyond = "" if advice.exhausted else ", after what is missing here"
+    return (
+        f"Settling everything{' else' if ties else ''} would take about {amount(advice.needed)} "
+        f"{advice.unit} more, if gaps, variances and costs stay as measured. New instances, the same for all "
+        f"that are compared{beyond}: {steps} of {len(new)} open answers.{f' {tied}' if ties else ''}"
+    )
+
+
+def _next(advice: Recommendation) -> str:
+    """How to spend the budget: evaluations that exist and are missing, then new instances."""
+    arms, unit, pairs = advice.arms, advice.unit, advice.evaluate_next
+    budget = f"{amount(advice.budget or 0)} {unit}"
+    if not arms[["next", "new"]].any(axis=None) and np.isfinite(advice.questions["price"]).any():
+        return f"Evaluate next: nothing, as {budget} buy none of what is needed."
+    if len(pairs):
+        first = [
+            f"{pair.configuration} on instance {pair.instance}" for pair in pairs.head(PAIRS).itertuples()
+        ]
+        said = (
+            f"Evaluate next: {_purchases(arms['next'])}; {len(pairs):,} of the missing evaluations for about "
+            f"{amount(advice.price('next'))} of {budget}, first {', then '.join(first)}."
         )
     else:
-        said.append(f"Every membership is settled at {level}: nothing is left to evaluate.")
-    if advice.budget is not None and open_ + rivals:
-        said.append(
-            f"Evaluate next: {_purchases(arms)}; {int(arms['next'].sum()):,} evaluations for about "
-            f"{amount(advice.spent)} {unit} of {amount(advice.budget)}, on instances that all of these "
-            "configurations are evaluated on."
-            if advice.spent
-            else f"Evaluate next: nothing, as {amount(advice.budget)} {unit} buy none of what is needed."
+        why = "the benchmark is exhausted" if advice.exhausted else "what is missing here settles nothing"
+        said = f"Evaluate next: nothing, as {why}."
+    if arms["new"].any():
+        said += (
+            f" On {int(arms['new'].max()):,} new instances, about {amount(advice.price('new'))} of {budget} "
+            f"would pay for {_purchases(arms['new'])}."
         )
     return said
 
 
-def _purchases(arms: pd.DataFrame) -> str:
+def _purchases(bought: pd.Series) -> str:
     """Name the evaluations to buy, most first, at most `NAMED` configurations."""
-    bought = arms.loc[arms["next"] > 0, "next"].sort_values(ascending=False, kind="stable")
+    bought = bought[bought > 0].sort_values(ascending=False, kind="stable")
     named = [f"{number:,} × {name}" for name, number in bought.head(NAMED).items()]
     more = [f"{len(bought) - NAMED} more configurations"] if len(bought) > NAMED else []
     return ", ".join([*named, *more])
+
+
+def purchases(advice: Recommendation) -> list[str]:
+    """Give the columns worth showing that count evaluations: what is missing, or what a budget buys."""
+    names = ["missing"] if advice.budget is None else ["next", "new"]
+    return [name for name in names if advice.arms[name].any()]
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:
     """Give the configurations worth showing: on the front, unsettled, most efficient, or to be evaluated."""
     arms = advice.arms
     worth = arms["on_front"] | ~arms["front_settled"] | ~arms["efficient_settled"] | arms["most_efficient"]
-    return arms[worth | (arms["next"] > 0)]
+    return arms[worth | (arms["next"] + arms["new"] > 0)]

@@ -27,7 +27,7 @@ def recommend(
     replications: Annotated[
         int | None, typer.Option(help="Redrawn tables, for shares and intervals (default: the library's).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the redraws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the redraws, and of the order of instances.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say what to deploy and what to evaluate next, with the evidence for it.
@@ -45,7 +45,7 @@ def recommend(
 
 
 def _show(advice: Recommendation, out: Console) -> None:
-    from cobandit.advice.words import amount, sentences, worth_showing
+    from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
 
     for line in sentences(advice):
         out.print(line, highlight=False, markup=False)
@@ -53,16 +53,16 @@ def _show(advice: Recommendation, out: Console) -> None:
     names = [name[:-4] for name in shown.columns.astype(str) if name.endswith("_low")]
     look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
     view = Table(title=f"\nConfigurations of {escape(advice.dataset)}, by hypervolume per cost", **look)
-    buys = advice.budget is not None
+    buys = purchases(advice)
     view.add_column("configuration", overflow="fold")
-    for heading in (*(["next"] if buys else []), *names, f"cost, {advice.unit}", "front", "best"):
+    for heading in (*buys, *names, f"cost, {advice.unit}", "front", "best"):
         view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
     for name, row in shown.head(SHOWN).iterrows():
         mark = "" if row["front_settled"] else " ?"
         win = "" if row["efficient_settled"] else " ?"
         view.add_row(
             escape(str(name)),
-            *([f"{int(row['next']):,}" if row["next"] else ""] if buys else []),
+            *(f"{int(row[each]):,}" if row[each] else "" for each in buys),
             *(f"{row[d]:.3f} ±{(row[f'{d}_high'] - row[f'{d}_low']) / 2:.3f}" for d in names),
             amount(row["cost"]),
             f"{'yes' if row['on_front'] else 'no'} ({row['front_share']:.0%}){mark}",
@@ -74,7 +74,7 @@ def _show(advice: Recommendation, out: Console) -> None:
     out.print(
         "front, best: on the Pareto set, most hypervolume per cost; by the means, and in what share of "
         f"redrawn tables. ?: not settled at {advice.level:.0%}. ±: half an interval at {advice.level:.0%}, "
-        f"one mean at a time.{' next: evaluations to buy now.' if buys else ''}",
+        "one mean at a time." + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
         highlight=False,
     )
     if not len(advice.questions):
@@ -82,7 +82,7 @@ def _show(advice: Recommendation, out: Console) -> None:
     view = Table(title="\nWhat is not settled, cheapest first", **look)
     for heading in ("configuration", "", "hardest to tell from"):
         view.add_column(heading, overflow="fold")
-    for heading in ("gap/s.e.", "needed", "evaluations", f"price, {advice.unit}"):
+    for heading in ("gap/s.e.", "needed", "new instances", f"price, {advice.unit}"):
         view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
     asks = {"front": "front?", "efficiency": "best?"}
     for question in advice.questions.head(SHOWN).itertuples():
@@ -93,7 +93,7 @@ def _show(advice: Recommendation, out: Console) -> None:
             escape(str(question.against)),
             f"{question.ratio:.2f}",
             f"{question.factor:.2f}",
-            *(["a tie", "–"] if price == float("inf") else [f"{question.evaluations:,.0f}", amount(price)]),
+            *(["a tie", "–"] if price == float("inf") else [f"{question.new_instances:,.0f}", amount(price)]),
         )
     out.print(view)
     if len(advice.questions) > SHOWN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import cobandit as cb
+from cobandit.advice.next_evaluations import allocate, missing_pairs
 from cobandit.advice.paired_gaps import critical, paired
-from cobandit.advice.questions import efficiency_questions, front_questions
-from cobandit.advice.recommendation import Question, allocate
+from cobandit.advice.questions import Question, efficiency_questions, front_questions
 from cobandit.advice.resampling import redraws
+from cobandit.advice.words import sentences
 from cobandit.errors import CobanditError
 from cobandit.tables import Card, EvaluationTable
 
@@ -257,48 +259,226 @@ def test_the_estimated_evaluations_are_what_it_takes():
 # ------------------------------------------------------------------------------ the budget
 
 
-@given(st.integers(0, 2**32), st.floats(0.01, 1e4), st.integers(1, 6))
-def test_an_allocation_is_whole_and_within_its_budget(seed, budget, n_questions):
-    rng = np.random.default_rng(seed)
-    costs = rng.uniform(0.1, 5, 8)
+def made_up_questions(rng, costs, n_questions):
     questions = []
     for _ in range(n_questions):
-        arms = rng.choice(8, size=rng.integers(2, 5), replace=False)
+        arms = rng.choice(len(costs), size=rng.integers(2, 5), replace=False)
         extra = rng.integers(1, 50, len(arms)).astype(float)
         if rng.random() < 0.1:
             extra[0] = np.inf
         questions.append(
             Question("front", arms[0], arms[1], 1.0, 2.0, arms, extra, float(extra @ costs[arms]))
         )
-    granted = allocate(questions, costs, budget)
+    return sorted(questions, key=lambda question: question.price)
+
+
+@given(st.integers(0, 2**32), st.floats(0.01, 1e4), st.integers(1, 6))
+def test_an_allocation_is_whole_and_within_its_budget(seed, budget, n_questions):
+    rng = np.random.default_rng(seed)
+    costs, missing = rng.uniform(0.1, 5, 8), rng.integers(0, 30, 8) * rng.integers(0, 2)
+    questions = made_up_questions(rng, costs, n_questions)
+    granted = allocate(questions, costs, budget, missing)
     assert granted.dtype == np.int64 and (granted >= 0).all()
     assert granted @ costs <= budget * (1 + 1e-9)
-    finite = [q for q in questions if np.isfinite(q.price)]
-    wanted = np.zeros(8)
-    for question in finite:
-        wanted[question.arms] = np.maximum(wanted[question.arms], question.extra)
-    assert (granted <= wanted).all()
-    assert (allocate(questions, costs, 1e9) == wanted).all()
-    if finite:
+    here, everything = np.zeros(8), np.zeros(8)  # what the benchmark still has of it; ties need no new ones
+    for question in questions:
+        wanted = np.minimum(question.extra, missing[question.arms])
+        here[question.arms] = np.maximum(here[question.arms], wanted)
+        if np.isfinite(question.price):
+            everything[question.arms] = np.maximum(everything[question.arms], question.extra)
+    everything = np.maximum(everything, here)
+    assert (granted <= everything).all() and (allocate(questions, costs, 1e9, missing) == everything).all()
+    if (granted > missing).any():  # new instances only once the benchmark has nothing left that is needed
+        assert (granted >= here).all()
+    lacking = here if (granted < here).any() else everything
+    for question in questions:
         # what is left cannot buy what the first unfunded question still lacks of any of its arms
-        lacking = [q for q in sorted(finite, key=lambda q: q.price) if (granted[q.arms] < q.extra).any()]
-        left = budget - granted @ costs
-        if lacking:
-            short = lacking[0].arms[granted[lacking[0].arms] < lacking[0].extra]
-            assert left < costs[short].max() * (1 + 1e-9)
+        if lacking is everything and not np.isfinite(question.price):
+            continue
+        wanted = np.minimum(question.extra, lacking[question.arms])
+        short = question.arms[granted[question.arms] < wanted]
+        if len(short):
+            assert budget - granted @ costs < costs[short].max() * (1 + 1e-9)
+            break
+
+
+@given(st.integers(0, 2**32))
+def test_missing_evaluations_are_bought_as_by_hand(seed):
+    """With a budget for all of some questions, one evaluation at a time, by counting in sets."""
+    rng = np.random.default_rng(seed)
+    costs, missing = np.ones(6), rng.integers(0, 9, 6)
+    questions = made_up_questions(rng, costs, 4)
+    pairs = [
+        {
+            (arm, n)
+            for arm, extra in zip(q.arms.tolist(), q.extra, strict=True)
+            for n in range(missing[arm])
+            if n < extra
+        }
+        for q in questions
+    ]
+    for funded in range(5):
+        bought = set().union(*pairs[:funded])
+        by_hand = [sum(arm == one for one, _ in bought) for arm in range(6)]
+        assert allocate(questions, costs, len(bought) + 1e-6, missing).tolist() == by_hand
 
 
 def test_a_recommendation_adds_up(synthetic):
     advice = cb.recommend(synthetic, budget=20_000)
     arms, plain = advice.arms, json.loads(json.dumps(advice.to_dict(), allow_nan=False))
-    assert 0 < advice.spent <= 20_000 and advice.spent == pytest.approx((arms["next"] * arms["cost"]).sum())
+    assert advice.exhausted and plain["exhausted"] and not arms[["missing", "next"]].any(axis=None)
+    assert 0 < advice.price("new") <= 20_000
+    assert advice.price("new") == plain["price_of_new"] == pytest.approx((arms["new"] * arms["cost"]).sum())
     assert set(plain["front"]) == set(synthetic.summary().query("on_front").index)
     assert plain["best"] == arms.index[0] == advice.best
     assert arms["efficient_share"].sum() == pytest.approx(1)
     unsettled = set(arms.index[~arms["front_settled"]])
     assert unsettled == set(advice.questions.query("kind == 'front'")["configuration"]) and unsettled
     assert advice.questions["price"].is_monotonic_increasing
-    assert len(plain["arms"]) == 24 and plain["price_of_next"] == advice.spent
+    assert len(plain["arms"]) == 24
+
+
+# ------------------------------------------------------------------------------ a finite benchmark
+
+
+def with_holes(n_instances, holes, seed):
+    """A table of which pairs were taken away; ten instances stay whole."""
+    rng = np.random.default_rng(seed)
+    whole = drawn(rng, MEANS, COSTS, n_instances)
+    rows = whole.rows.drop(columns="split")
+    kept = (rng.random(len(rows)) >= holes) | rows["instance"].isin([f"q{s:05d}" for s in range(10)])
+    return EvaluationTable.from_frame(rows[kept], whole.card)
+
+
+@pytest.mark.parametrize(
+    ("holes", "budget"), [(0.1, 5.0), (0.2, 40.0), (0.3, 200.0), (0.2, 1e6), (0.0, 300.0)]
+)
+def test_what_is_named_exists_is_missing_and_within_the_budget(holes, budget):
+    table = with_holes(40, holes, int(100 * holes))
+    advice = cb.recommend(table, budget, replications=2)
+    arms, rows = advice.arms, table.rows
+    there = set(zip(rows["config"].astype(str), rows["instance"].astype(str), strict=True))
+    instances, named = (
+        {instance for _, instance in there},
+        list(advice.evaluate_next.itertuples(index=False, name=None)),
+    )
+    for name in table.configs:
+        absent = sum((name, instance) not in there for instance in instances)
+        assert arms.loc[name, "missing"] == absent >= arms.loc[name, "next"]
+        assert arms.loc[name, "next"] == sum(one == name for one, _ in named)
+    assert len(set(named)) == len(named) and not there & set(named)
+    assert {instance for _, instance in named} <= instances
+    assert advice.price("next") + advice.price("new") <= budget * (1 + 1e-9)
+    assert advice.exhausted == (holes == 0) and bool(named) == (holes > 0)
+    if budget == 1e6:
+        assert arms["new"].any() and advice.price("next") > 0
+
+
+@given(st.integers(0, 2**32))
+def test_instances_are_named_as_by_brute_force(seed):
+    """One order for all: no pair that was passed over is on an instance that more are evaluated on."""
+    rng = np.random.default_rng(seed)
+    table = with_holes(16, rng.uniform(0, 0.5), seed)
+    values = wide(table, "cost")  # instances are sorted by name
+    absent = np.isnan(values)
+    numbers = rng.integers(0, absent.sum(axis=0) + 1)
+    named = missing_pairs(table, numbers, seed)
+    evaluated = dict(zip(table.rows["instance"].cat.categories, (~absent).sum(axis=1).tolist(), strict=True))
+    order = named["instance"].map(evaluated)
+    assert order.is_monotonic_decreasing
+    places = {}
+    for arm, name in enumerate(table.configs):
+        mine = named.loc[named["configuration"] == name, "instance"]
+        could = {i for i, gone in zip(evaluated, absent[:, arm], strict=True) if gone}
+        assert len(mine) == numbers[arm] and set(mine) <= could
+        rest = [evaluated[i] for i in could - set(mine)]
+        assert not len(mine) or not rest or min(evaluated[i] for i in mine) >= max(rest)
+        for here, there in itertools.pairwise(mine):  # the same order for every configuration
+            assert places.setdefault(frozenset((here, there)), here) == here
+    assert named.equals(missing_pairs(table, numbers, seed))
+
+
+def test_equal_instances_come_at_random():
+    """A benchmark may be sorted; the first of what is missing would then be of one kind."""
+    whole = drawn(np.random.default_rng(0), MEANS, COSTS, 60)
+    rows = whole.rows.drop(columns="split")
+    table = EvaluationTable.from_frame(
+        rows[(rows["config"] != "arm002") | rows["instance"].isin([f"q{n:05d}" for n in range(30)])],
+        whole.card,
+    )
+    named = [
+        missing_pairs(table, np.array([0, 0, 30, 0, 0, 0]), seed)["instance"].tolist() for seed in (1, 2)
+    ]
+    assert sorted(named[0]) == sorted(named[1]) == [f"q{n:05d}" for n in range(30, 60)]
+    assert named[0] != named[1] and named[0] != sorted(named[0])
+
+
+def test_new_instances_are_what_the_benchmark_does_not_have():
+    arms, extra = np.array([0, 2]), np.array([6.0, 9.0])
+    question = Question("front", 0, 2, 1.0, 2.0, arms, extra, 15.0)
+    for missing, new in [([0, 0, 0], 9), ([6, 0, 4], 5), ([0, 0, 9], 6), ([20, 20, 20], 0)]:
+        assert question.new(np.array(missing)) == new
+    table = drawn(np.random.default_rng(2), MEANS, COSTS, 40)
+    compared, advice = paired(table), cb.recommend(table, replications=2)
+    for found, asked in zip(
+        advice.questions.query("kind == 'efficiency'").itertuples(),
+        sorted(efficiency_questions(compared, 0.05), key=lambda question: question.price),
+        strict=True,
+    ):
+        times = (asked.factor / asked.ratio) ** 2
+        assert found.new_instances == max(1, np.ceil((times - 1) * 40))
+        assert found.evaluations == 2 * found.new_instances
+
+
+def test_a_benchmark_that_is_exhausted_is_said_to_be():
+    table = drawn(np.random.default_rng(2), MEANS, COSTS, 40)
+    advice = cb.recommend(table, 100.0, replications=2)
+    _, here, like_these, settle, then = sentences(advice)
+    front = table.summary()["on_front"].sum()
+    assert here == (
+        "On this benchmark the answer is exact: all 6 configurations are evaluated on all 40 instances, and "
+        f"the Pareto set has {front} of them."
+    )
+    assert like_these.startswith("On instances like these it is never exact. Settled at 95%: ")
+    new = advice.questions["new_instances"]
+    assert f"New instances, the same for all that are compared: {new.min():,.0f} would settle " in settle
+    assert f"{new.max():,.0f} would settle {len(new)} of {len(new)} open answers." in settle
+    bought = advice.arms["new"]
+    assert then.startswith(
+        f"Evaluate next: nothing, as the benchmark is exhausted. On {bought.max()} new instances, about "
+    )
+    assert all(f"{number} × {name}" in then for name, number in bought[bought > 0].items())
+
+
+def test_where_all_is_settled_nothing_is_asked():
+    table = drawn(np.random.default_rng(0), [[0.9, 0.9], [0.1, 0.1]], [1.0, 1.0], 200)
+    advice = cb.recommend(table, 10.0, replications=2)
+    assert advice.questions.empty and advice.needed == 0 and not advice.arms[["next", "new"]].any(axis=None)
+    assert len(said := sentences(advice)) == 4 and said[-1] == "Every answer is settled at 95%."
+    assert json.loads(json.dumps(advice.to_dict(), allow_nan=False))["questions"] == []
+
+
+def test_what_is_missing_is_named_in_words():
+    table = with_holes(40, 0.2, 20)
+    advice = cb.recommend(table, 40.0, replications=2)
+    missing, total = advice.arms["missing"].sum(), 6 * 40
+    _, here, _, settle, then = sentences(advice)
+    assert f"exact once all {total} evaluations are made; {missing} are missing, for about " in here
+    assert "after what is missing here: " in settle
+    first, second = advice.evaluate_next[:2].itertuples(index=False, name=None)
+    assert "first {} on instance {}, then {} on instance {}, ".format(*first, *second) in then
+    assert f"; {len(advice.evaluate_next)} of the missing evaluations for about " in then
+    assert len(sentences(cb.recommend(table, replications=2))) == 4  # no budget: nothing to evaluate next
+
+
+def test_evaluations_that_were_made_are_not_named_again():
+    whole, table = drawn(np.random.default_rng(20), MEANS, COSTS, 40), with_holes(40, 0.2, 20)
+    advice = cb.recommend(table, 40.0, replications=2)
+    made = whole.rows.merge(advice.evaluate_next.rename(columns={"configuration": "config"}))
+    rows = pd.concat([table.rows, made]).drop(columns="split")
+    again = cb.recommend(EvaluationTable.from_frame(rows, table.card), 40.0, replications=2)
+    left = (advice.arms["missing"] - advice.arms["next"]).sort_index()
+    assert (again.arms["missing"].sort_index() == left).all() and len(made) == advice.arms["next"].sum() > 0
 
 
 def test_an_exact_tie_is_said_to_be_one():
@@ -310,6 +490,10 @@ def test_an_exact_tie_is_said_to_be_one():
     assert {"arm000", "twin"} <= set(tied["configuration"])
     assert np.isfinite(advice.needed) and advice.to_dict()["ties"] == len(tied)
     json.dumps(advice.to_dict(), allow_nan=False)
+    only = EvaluationTable.from_frame(pd.concat([rows[rows["config"] == "arm000"], twin]), table.card)
+    *_, settle, then = sentences(cb.recommend(only, budget=1e6))
+    assert settle == "Exact ties, which no number of new instances settles: 3."  # two on the front, one best
+    assert then == "Evaluate next: nothing, as the benchmark is exhausted."
 
 
 @pytest.mark.parametrize(

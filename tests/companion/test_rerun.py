@@ -116,7 +116,9 @@ def test_a_report_has_its_parts(first):
         done = [(n, total) for told_page, n, total in told if told_page == page]
         assert done == [(n, done[0][1]) for n in range(1, done[0][1] + 1)]
     advice = pd.read_parquet(folder / "results" / "recommendation.parquet")
-    assert len(advice) == 5 and (advice["next"] * advice["cost"]).sum() <= 50
+    assert len(advice) == 5 and ((advice["next"] + advice["new"]) * advice["cost"]).sum() <= 50
+    named = pd.read_csv(folder / "results" / "evaluate-next.csv")
+    assert len(named) == advice["next"].sum()
     assert not list(folder.rglob(".partial*"))
 
 
@@ -541,7 +543,8 @@ def test_recommend_prints_and_gives_json():
         and "Evaluate next: " in shown.stdout
     )
     plain_ = json.loads(call(*words, "--json").stdout)
-    assert plain_["best"] == "small-direct-t0.0" and plain_["price_of_next"] <= 5000
+    assert plain_["best"] == "small-direct-t0.0" and plain_["exhausted"] and not plain_["evaluate_next"]
+    assert plain_["price_of_next"] == 0 < plain_["price_of_new"] <= 5000
 
 
 def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path, monkeypatch):
@@ -550,18 +553,23 @@ def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path
     card = table.with_suffix(".yml")
     card.write_text(card.read_text().replace("unit: USD", "unit: tokens (characters / 4)"))
     frame = pd.read_csv(table)
-    frame.assign(usd=frame["usd"] * 1000).to_csv(table, index=False)
+    frame.assign(usd=frame["usd"] * 1000)[5:].to_csv(table, index=False)  # five holes
     advice = cb.recommend(cb.read(table), 1e5)
     shown = call("recommend", table, "--budget", "1e5").stdout
     assert max(map(len, shown.splitlines())) <= 80
     said = " ".join(shown.split())
-    for name, number in advice.arms.loc[advice.arms["next"] > 0, "next"].items():
-        assert f"{number:,} × {name}" in said
+    for column in ("next", "new"):
+        bought = advice.arms.loc[advice.arms[column] > 0, column]
+        assert len(bought) and all(f"{number:,} × {name}" in said for name, number in bought.items())
+    assert all(
+        f"{at.configuration} on instance {at.instance}" in said
+        for at in advice.evaluate_next[:3].itertuples()
+    )
     cells = shown.partition("Configurations of")[2]
-    assert re.search(r"\bnext +score0", cells)
+    assert re.search(r"\bnext +new +score0", cells)
     for price in advice.questions["price"]:
         assert f" {price:,.0f}" in cells, price
-    assert report._arms(advice).index("<th>next</th>") < report._arms(advice).index("<th>score0</th>")
+    assert "<th>next</th>\n      <th>new</th>\n      <th>score0</th>" in report._arms(advice)
 
 
 def test_a_budget_that_buys_nothing_is_said_to():

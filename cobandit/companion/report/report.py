@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
-from cobandit.advice.words import amount, sentences, worth_showing
+from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
 
 HERE = Path(__file__).parent
 #: Title and introduction of each page: those of the book speak of the book's own tables.
@@ -86,6 +86,7 @@ def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation)
     page = environment.get_template("report.html.j2").render(
         manifest=manifest,
         advice=advice,
+        counted={name: PURCHASES[name] for name in purchases(advice)},
         said=sentences(advice),
         sections=sections,
         arms=_arms(advice),
@@ -112,8 +113,7 @@ def _html(frame: pd.DataFrame) -> str:
 def _arms(advice: Recommendation) -> str:
     arms = worth_showing(advice).reset_index(names="configuration")
     columns: dict[str, Any] = {"configuration": arms["configuration"]}
-    if advice.budget is not None:
-        columns["next"] = arms["next"]
+    columns |= {name: arms[name] for name in purchases(advice)}
     for name in [name.removesuffix("_low") for name in arms.columns.astype(str) if name.endswith("_low")]:
         columns[name] = [
             f"{mean:.3f} ±{(high - low) / 2:.3f}"
@@ -142,7 +142,9 @@ def _questions(advice: Recommendation) -> str:
                 "hardest to tell from": asked["against"],
                 "gap over standard error": asked["ratio"].map("{:.2f}".format),
                 "needed": asked["factor"].map("{:.2f}".format),
-                "evaluations": [f"{n:,.0f}" if n != float("inf") else "a tie" for n in asked["evaluations"]],
+                "new instances": [
+                    f"{n:,.0f}" if n != float("inf") else "a tie" for n in asked["new_instances"]
+                ],
                 f"price ({advice.unit})": [amount(p) if p != float("inf") else "–" for p in asked["price"]],
             }
         )

@@ -210,7 +210,11 @@ def rerun(
 
 def _keep(advice: Recommendation, output: Path) -> dict[str, str]:
     """Write the recommendation's frames; their checksums."""
-    names = {"recommendation": advice.arms, "questions": advice.questions}
+    names = {
+        "recommendation": advice.arms,
+        "questions": advice.questions,
+        "evaluate-next": advice.evaluate_next,
+    }
     book.save({str(output / "results" / name): frame for name, frame in names.items()})
     return _sums(output, [f"results/{name}.{suffix}" for name in names for suffix in ("parquet", "csv")])
 
