@@ -9,12 +9,14 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _check, theory
 from cobandit.policies import CoPSIOnce
 from cobandit.policies.evidence import PairedEvidence
 from cobandit.policies.identification import IdentificationPolicy
+from cobandit.replay.grid import once_from_table
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
+from cobandit.tables import EvaluationTable
 
 
 def orders(values: ArrayLike) -> Iterator[NDArray[np.float64]]:
@@ -195,3 +197,30 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
             _, spent, _ = run_kernel(finder, feedback, seed, names, realised=realised)
             largest = max(largest, float(spent.max()) / budget)
     return largest
+
+
+def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
+    """Share of the cost of everything below which no method is right with probability 1 - delta everywhere.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+        Its evaluation split, instances that all configurations have.
+    delta : float
+        As in `cobandit.theory.least_evaluations`, whose evaluations are added up at their mean costs.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> round(least_share(cb.load("synthetic-24")), 2)
+    0.7
+    """
+    source = once_from_table(table)
+    costs, rewards = source.problem.costs, source.feedback.rows[:, 2:]
+    rewards = rewards.reshape(len(costs), -1, rewards.shape[1])
+    least = theory.least_evaluations(rewards, delta)
+    return float(least @ costs / (rewards.shape[1] * costs.sum()))
