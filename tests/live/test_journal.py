@@ -415,6 +415,14 @@ def test_other_options_are_refused_by_name(path, option, value):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize(("option", "value"), [("n_instances", 8), ("confidence", 0.9)])
+def test_another_benchmark_or_confidence_is_refused_by_name(path, option, value):
+    given = {"costs": COSTS, "budget": 9, "n_objectives": 2, "n_instances": 7}
+    cb.Journal(path, cb.CoPSIOnce(**given)).close()
+    with pytest.raises(CobanditError, match=f"belongs to another run: {option} is .* there and .* here"):
+        cb.Journal(path, cb.CoPSIOnce(**given | {option: value}))
+
+
 def test_other_classes_and_names_are_refused(path):
     cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b", "c"]).close()
     with pytest.raises(CobanditError, match="policy is 'CoHVUCB' there and 'HVUCB' here"):
