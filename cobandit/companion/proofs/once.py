@@ -231,10 +231,11 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
 def errors_by_front(
     sizes: Sequence[int], shares: Sequence[float], benchmarks: int = 40, replications: int = 20, seed: int = 0
 ) -> pd.DataFrame:
-    """How often CoPSI once and a random subset are wrong, by how many of eight configurations are on the front.
+    """How often CoPSI once and a random subset are wrong, by how many of eight are on the front.
 
-    Made-up benchmarks of 500 instances with two binary objectives, which differ in how hard they are: front
-    members at random places of a line, the others below one of them by 0.02 to 0.2; costs over a factor of 30.
+    Made-up benchmarks of 500 instances, which differ in how hard they are, with two binary objectives: those
+    on the front at random places of a line, each of the others 0.02 to 0.2 below one of them, and costs
+    within a factor of 30.
 
     Parameters
     ----------
@@ -258,6 +259,7 @@ def errors_by_front(
     >>> found.columns.tolist(), len(found)
     (['size', 'share', 'method', 'wrong', 'first'], 2)
     """
+    methods: tuple[type[CoPSIOnce] | type[UniformOnce], ...] = (CoPSIOnce, UniformOnce)
     rng, n_arms, n_instances = np.random.default_rng(seed), 8, 500
     offsets, rows = n_instances * np.arange(n_arms + 1), []
     for size, benchmark in product(sizes, range(benchmarks)):
@@ -270,7 +272,7 @@ def errors_by_front(
         charged = np.repeat(costs, n_instances)[:, None]
         packed = np.hstack([charged, charged / costs.max(), rewards.reshape(-1, 2)])
         feedback, truth = FeedbackRows(packed, offsets, once=True), pareto_mask(rewards.mean(axis=1))
-        for share, method in product(shares, (CoPSIOnce, UniformOnce)):
+        for share, method in product(shares, methods):
             finder = method(costs, share * n_instances * costs.sum(), 2, n_instances)
             names = np.arange(replications)
             pulls, _, returned = run_kernel(finder, feedback, benchmark, names, realised=False)
