@@ -273,7 +273,9 @@ class CoPSIOnce(IdentificationPolicy):
             return False
         front, gaps = classify(self._statistics())
         if self._evidence and (sure := self._evidence.leaving(active)).any():
-            return self._remove(int(sure.argmax()), ~self._evidence.dominated[active], gaps)
+            # the dominated before those that dominate them: whoever is left last is returned
+            dominated = self._evidence.dominated[active]
+            return self._remove(int((dominated if dominated.any() else sure).argmax()), ~dominated, gaps)
         target = self._target()
         if target == N or (self._evidence and n < target):
             return False

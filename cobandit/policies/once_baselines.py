@@ -90,7 +90,8 @@ class PSISROnce(Once, PSISR):
     .. math:: n_k = \min\Bigl\{N, \Bigl\lceil \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil\Bigr\}
 
     With one objective the largest gap is that of the worst configuration (the best one's is never larger
-    than the second's), so that this is successive rejects on shared instances: SySRs (Lyu et al., 2026).
+    than the second's), so that this is successive rejects on shared instances, as SySRs are by their
+    abstract (Lyu et al., 2026).
 
     Takes what `Once` takes.
 

@@ -7,6 +7,7 @@ line.
 """
 
 from cobandit.problem import cost_complexity
+from cobandit.theory.certainty import least_evaluations
 from cobandit.theory.identification import (
     allocation_constant,
     exact_allocation_constant,
@@ -73,6 +74,7 @@ __all__ = [
     "instance_standard_regret_bound",
     "leading_constant",
     "lean_pull_bound",
+    "least_evaluations",
     "needed_allocation_constant",
     "once_error_bound",
     "one_sided_failure_probability",

@@ -30,6 +30,8 @@ MAKERS = {
     "CoPSIAdaptive": lambda: cb.CoPSIAdaptive(COSTS, 9, 2),
     "PSISR": lambda: cb.PSISR(COSTS, 8, 2, rounds="mean"),
     "UniformIdentification": lambda: cb.UniformIdentification(COSTS, 6, 2),
+    "CoPSIOnce": lambda: cb.CoPSIOnce(COSTS, 9, 2, 7),
+    "CoPSIOnce, certain": lambda: cb.CoPSIOnce(COSTS, 9, 2, 7, confidence=0.5),
 }
 every_policy = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
@@ -157,7 +159,7 @@ def test_what_the_policy_refuses_is_not_written(path, bad):
 # ----------------------------------------------------------------------------- cut and killed
 
 
-@pytest.mark.parametrize("name", ["CoHVUCB", "CoPSI"])
+@pytest.mark.parametrize("name", ["CoHVUCB", "CoPSI", "CoPSIOnce"])
 def test_cut_at_every_byte(path, name, no_flush):
     make = MAKERS[name]
     states = uninterrupted(path, make)
@@ -251,6 +253,7 @@ for name, make in LONG.items():
 LONG = {
     "CoHVUCB": lambda: cb.CoHVUCB(3, 2, 12, (0.2, 1.0), reward_scale=0.1),
     "CoPSI": lambda: cb.CoPSI(COSTS, 24, 2, min_cost=0.2),
+    "CoPSIOnce": lambda: cb.CoPSIOnce(COSTS, 24, 2, 20),
 }
 
 
@@ -410,6 +413,14 @@ def test_other_options_are_refused_by_name(path, option, value):
     with pytest.raises(CobanditError, match=f"belongs to another run: {option} is .* there and .* here"):
         cb.Journal(path, cb.CoHVUCB(**ONLINE | {option: value}))
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(("option", "value"), [("n_instances", 8), ("confidence", 0.9)])
+def test_another_benchmark_or_confidence_is_refused_by_name(path, option, value):
+    given = {"costs": COSTS, "budget": 9, "n_objectives": 2, "n_instances": 7}
+    cb.Journal(path, cb.CoPSIOnce(**given)).close()
+    with pytest.raises(CobanditError, match=f"belongs to another run: {option} is .* there and .* here"):
+        cb.Journal(path, cb.CoPSIOnce(**given | {option: value}))
 
 
 def test_other_classes_and_names_are_refused(path):

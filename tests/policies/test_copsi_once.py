@@ -253,6 +253,16 @@ def test_with_confidence_the_run_stops_when_every_membership_is_certain():
     assert not CoPSIOnce([1.0] * 5, 5 * 400, 2, 400).certain.any()
 
 
+def test_of_those_that_are_certain_the_dominated_leave_first():
+    """0 dominates 1, and leaving before it would leave 1 as the last, which is returned."""
+    rewards = np.zeros((2, 400, 2))
+    rewards[0] += 1
+    finder = CoPSIOnce([1.0] * 2, 2 * 400, 2, 400, confidence=0.95)
+    play_once(finder, rewards)
+    assert finder.certain.all() and finder.depth < 400
+    assert finder.phases[0].removed == 1 and finder.recommend().tolist() == [0]
+
+
 def test_without_the_budget_for_certainty_the_clearest_still_leave_and_are_not_called_certain():
     finder = CoPSIOnce([1.0] * 8, 0.1 * 8 * 200, 2, 200, confidence=0.95)
     play_once(finder, made_up())

@@ -14,7 +14,6 @@ from cobandit.replay.grid import once_from_table
 from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.reference import run_class
 from cobandit.replay.running import run_kernel
-from cobandit.tables.catalogue import available
 from cobandit.testing import ragged_table
 
 METHODS = kernels.ONCE
@@ -149,27 +148,6 @@ def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
             table, methods, share=[0.5], feedback="once", replications=3, charge="realised"
         )
     assert runs["status"].eq("ok").all() and runs["options"].unique().tolist() == ["", "confidence=0.9"]
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong", "f1"),
-    [("swebench-bash-only", {0.6: 0.1}, {0.4: 0.87}), ("synthetic-24", {0.4: 0.4, 0.6: 0.1}, {0.4: 0.95})],
-)
-def test_what_it_takes_on_bundled_and_measured_tables(name, wrong, f1):
-    """Far below what a random subset returns, exact at 1, never over the budget."""
-    if not available(name):
-        pytest.skip(f"{name} is not on this machine")
-    methods = ["CoPSIOnce", "UniformOnce"]
-    runs = cb.replay_identification(cb.load(name), methods, share=[0.4, 0.6, 1], feedback="once")
-    assert (runs["spent"] <= runs["budget"] * (1 + 1e-9)).all()
-    by = runs.groupby(["method", "share"]).agg(wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean"))
-    ours, subset = by.loc["CoPSIOnce"], by.loc["UniformOnce"]
-    for share, most in wrong.items():
-        assert ours.loc[share, "wrong"] <= most
-    for share, least in f1.items():
-        assert ours.loc[share, "f1"] >= least
-    assert (ours.loc[[0.4, 0.6], "wrong"] < subset.loc[[0.4, 0.6], "wrong"] - 0.1).all()
-    assert ours.loc[1, "wrong"] == subset.loc[1, "wrong"] == 0
 
 
 def test_no_run_passes_its_budget():

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import permutations
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations, product
 from math import inf
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
-from cobandit.policies import CoPSIOnce
+from cobandit import _check, theory
+from cobandit.dominance import pareto_mask
+from cobandit.policies import CoPSIOnce, UniformOnce
 from cobandit.policies.evidence import PairedEvidence
 from cobandit.policies.identification import IdentificationPolicy
+from cobandit.replay.grid import once_from_table
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
+from cobandit.tables import EvaluationTable
 
 
 def orders(values: ArrayLike) -> Iterator[NDArray[np.float64]]:
@@ -195,3 +199,84 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
             _, spent, _ = run_kernel(finder, feedback, seed, names, realised=realised)
             largest = max(largest, float(spent.max()) / budget)
     return largest
+
+
+def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
+    """Share of the cost of everything below which no method is right with probability 1 - delta everywhere.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+        Its evaluation split, instances that all configurations have.
+    delta : float
+        As in `cobandit.theory.least_evaluations`, whose evaluations are added up at their mean costs.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> round(least_share(cb.load("synthetic-24")), 2)
+    0.7
+    """
+    source = once_from_table(table)
+    costs, rewards = source.problem.costs, source.feedback.rows[:, 2:]
+    rewards = rewards.reshape(len(costs), -1, rewards.shape[1])
+    least = theory.least_evaluations(rewards, delta)
+    return float(least @ costs / (rewards.shape[1] * costs.sum()))
+
+
+def errors_by_front(
+    sizes: Sequence[int], shares: Sequence[float], benchmarks: int = 40, replications: int = 20, seed: int = 0
+) -> pd.DataFrame:
+    """How often CoPSI once and a random subset are wrong, by how many of eight are on the front.
+
+    Made-up benchmarks of 500 instances, which differ in how hard they are, with two binary objectives: those
+    on the front at random places of a line, each of the others 0.02 to 0.2 below one of them, and costs
+    within a factor of 30.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Of the front, up to 8; by the true means, which those over the instances follow closely.
+    shares : sequence of float
+        Budgets as shares of the cost of everything.
+    benchmarks, replications : int
+        For each size, and orders of the instances for each benchmark.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        ``size``, ``share``, ``method``, ``wrong`` (share of the runs) and ``first`` (depth over N at which
+        the first configuration stops being evaluated, mean), one row per combination.
+
+    Examples
+    --------
+    >>> found = errors_by_front([1], [0.5], benchmarks=5, replications=5)
+    >>> found.columns.tolist(), len(found)
+    (['size', 'share', 'method', 'wrong', 'first'], 2)
+    """
+    methods: tuple[type[CoPSIOnce] | type[UniformOnce], ...] = (CoPSIOnce, UniformOnce)
+    rng, n_arms, n_instances = np.random.default_rng(seed), 8, 500
+    offsets, rows = n_instances * np.arange(n_arms + 1), []
+    for size, benchmark in product(sizes, range(benchmarks)):
+        place = rng.random((size, 1))
+        front = 0.3 + 0.4 * np.hstack([place, 1 - place])
+        below = front[rng.integers(0, size, n_arms - size)] - rng.uniform(0.02, 0.2, (n_arms - size, 2))
+        hard = 0.6 * rng.random((1, n_instances, 2)) + 0.4 * rng.random((n_arms, n_instances, 2))
+        rewards = (hard < np.concatenate([front, below])[:, None]).astype(float)
+        costs = 10 ** rng.uniform(0, 1.5, n_arms)
+        charged = np.repeat(costs, n_instances)[:, None]
+        packed = np.hstack([charged, charged / costs.max(), rewards.reshape(-1, 2)])
+        feedback, truth = FeedbackRows(packed, offsets, once=True), pareto_mask(rewards.mean(axis=1))
+        for share, method in product(shares, methods):
+            finder = method(costs, share * n_instances * costs.sum(), 2, n_instances)
+            names = np.arange(replications)
+            pulls, _, returned = run_kernel(finder, feedback, benchmark, names, realised=False)
+            wrong, first = (returned != truth).any(axis=1).mean(), pulls.min(axis=1).mean() / n_instances
+            rows.append((size, share, method.label, wrong, first))
+    found = pd.DataFrame(rows, columns=["size", "share", "method", "wrong", "first"])
+    return found.groupby(["size", "share", "method"], as_index=False).mean()

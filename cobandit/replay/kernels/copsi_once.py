@@ -142,11 +142,15 @@ def _dominated(above):
 
 @njit
 def _certain_to_leave(arms, evidence):
-    """Position of the first arm that is certain and no longer needed, -1 if there is none, and its side."""
+    """Position of an arm that is certain and no longer needed, -1 if there is none, and its side.
+
+    The first that is dominated, otherwise the first.
+    """
     dominated, spared = _dominated(evidence.above), evidence.spared
     for a, i in enumerate(arms):
         if dominated[i]:
             return a, False
+    for a, i in enumerate(arms):
         free = True
         for j in range(len(dominated)):
             free = free and (spared[i, j] or dominated[j])

@@ -1,0 +1,109 @@
+"""Evaluate once on the tables of the catalogue: what the page promises, at one seed.
+
+Replays are the same to the last bit on every machine, so that none of these tests can fail by chance; those
+of coverage say how likely their outcome is for a method that just keeps its promise.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import cobandit as cb
+from cobandit.replay.grid import once_from_table
+from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.running import run_kernel
+
+SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+BUNDLED = ["gsm8k", "piqa", "synthetic-24"]
+SWEBENCH = "swebench-bash-only"
+
+#: Where a random subset is ahead, as the page says: shares so small that hardly any run is right.
+BEHIND_IN_ERROR = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: {0.05, 0.1, 0.2}}
+BEHIND_IN_F1 = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: {0.05, 0.1, 0.2}}
+
+
+@pytest.fixture(scope="module", params=[*BUNDLED, SWEBENCH])
+def cells(request):
+    """Name of a table, and means over 200 runs of ``wrong`` and ``f1`` for each method and share."""
+    name = request.param
+    table = request.getfixturevalue("swebench") if name == SWEBENCH else cb.load(name)
+    methods = ["CoPSIOnce", "UniformOnce"]
+    runs = cb.replay_identification(
+        table,
+        methods,
+        share=SHARES,
+        feedback="once",
+        replications=200,
+        seed=0,
+        workers=-1,
+        backend="threading",
+    )
+    assert runs["status"].eq("ok").all()
+    assert (runs["spent"] <= runs["budget"] * (1 + 1e-9)).all()
+    by = runs.groupby(["method", "share"]).agg(wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean"))
+    return name, by.loc["CoPSIOnce"], by.loc["UniformOnce"]
+
+
+@pytest.mark.slow
+def test_exact_once_everything_is_evaluated(cells):
+    _, ours, subset = cells
+    assert ours.loc[1.0].tolist() == subset.loc[1.0].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.slow
+def test_ahead_of_a_random_subset_wherever_the_page_does_not_say_otherwise(cells):
+    name, ours, subset = cells
+    assert set(ours.index[ours["wrong"] > subset["wrong"]]) == BEHIND_IN_ERROR[name]
+    assert set(ours.index[ours["f1"] < subset["f1"]]) == BEHIND_IN_F1[name]
+    told = ours["wrong"].between(1e-9, 0.9)
+    assert told.any() and (ours["wrong"] < subset["wrong"])[told].all()
+
+
+@pytest.mark.slow
+def test_what_a_part_of_the_cost_buys(cells):
+    name, ours, subset = cells
+    if name == SWEBENCH:
+        assert ours.loc[0.6, "wrong"] <= 0.1 and ours.loc[0.4, "f1"] >= 0.87
+        assert subset.loc[0.6, "wrong"] > 0.7 and subset.loc[0.4, "f1"] < 0.83
+    elif name == "synthetic-24":
+        assert ours.loc[0.4, "wrong"] <= 0.4 and ours.loc[0.6, "wrong"] <= 0.1
+        assert subset.loc[0.4, "wrong"] > 0.7
+    else:
+        assert ours.loc[0.5, "wrong"] <= 0.15 and subset.loc[0.5, "wrong"] > 0.95
+
+
+def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limit=None):
+    """Runs on parts of a table, and those that stopped with a membership called certain that was wrong."""
+    rows = once_from_table(cb.load(name)).feedback.rows
+    table = rows.reshape(len(cb.load(name).costs), -1, rows.shape[1])
+    offsets, wrong, runs = n_instances * np.arange(n_arms + 1), 0, 0
+    for part in range(4):
+        rng = np.random.default_rng([part, 8])
+        arms = rng.choice(len(table), n_arms, replace=False)
+        cut = table[arms][:, rng.choice(table.shape[1], n_instances, replace=False)]
+        costs, truth = cut[:, :, 0].mean(axis=1), cb.pareto_mask(cut[:, :, 2:].mean(axis=1))
+        feedback = FeedbackRows(cut.reshape(-1, rows.shape[1]), offsets, once=True)
+        everything = n_instances * costs.sum()
+        finder = cb.CoPSIOnce(costs, everything, cut.shape[2] - 2, n_instances, confidence=confidence)
+        if limit is not None:
+            finder._evidence.limit = limit
+        # the budget holds everything, so that a run ends when all memberships are certain
+        _, _, returned = run_kernel(finder, feedback, part, np.arange(orders), realised=False)
+        wrong += int((returned != truth).any(axis=1).sum())
+        runs += orders
+    return wrong, runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUNDLED)
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_what_is_called_certain_is_wrong_at_most_as_often_as_stated(name, confidence):
+    """A method wrong in exactly 1 - confidence of the runs would fail this one time in a million."""
+    wrong, runs = wrongly_certain(name, confidence)
+    assert wrong <= stats.binom.isf(1e-6, runs, 1 - confidence)
+
+
+@pytest.mark.slow
+def test_claims_given_up_too_early_are_noticed():
+    wrong, runs = wrongly_certain("synthetic-24", 0.9, limit=2.0)
+    assert wrong > stats.binom.isf(1e-6, runs, 0.1)

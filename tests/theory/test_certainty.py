@@ -1,0 +1,169 @@
+"""The least that certainty costs: against every set of evaluations of small tables, and against methods."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobandit as cb
+from cobandit import theory
+from cobandit.companion.proofs.once import least_share
+from cobandit.errors import CobanditError
+from cobandit.theory.certainty import needed_in, smallest_changes
+
+
+def front(rewards):
+    return cb.pareto_mask(rewards.mean(axis=1))
+
+
+# ----------------------------------------------------------------------------- certainty
+
+
+def is_certificate(rewards, seen):
+    """Whether every completion with zeros and ones of what was not seen, (K, N), has the same front.
+
+    Means move one by one and dominance is monotone in each, so that the extremes decide.
+    """
+    n_arms, _, n_objectives = rewards.shape
+    blocks = list(product((0.0, 1.0), repeat=n_objectives * n_arms))
+    found = {
+        front(np.where(seen[..., None], rewards, np.reshape(fill, (n_arms, 1, n_objectives)))).tobytes()
+        for fill in blocks
+    }
+    return len(found) == 1
+
+
+@st.composite
+def small_tables(draw):
+    n_arms, n_instances, n_objectives = draw(st.sampled_from([(2, 4, 1), (2, 4, 2), (3, 3, 1), (3, 3, 2)]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    if draw(st.booleans()):
+        return rng.integers(0, 3, (n_arms, n_instances, n_objectives)) / 2
+    return rng.random((n_arms, n_instances, n_objectives))
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_tables())
+def test_no_certificate_has_fewer_evaluations_of_any_configuration(rewards):
+    n_arms, n_instances, _ = rewards.shape
+    fewest = np.full(n_arms, n_instances)
+    for seen in product((False, True), repeat=n_arms * n_instances):
+        seen = np.reshape(seen, (n_arms, n_instances))
+        counts = seen.sum(axis=1)
+        if (counts < fewest).any() and is_certificate(rewards, seen):
+            fewest = np.minimum(fewest, counts)
+    assert (theory.least_evaluations(rewards) <= fewest + 1e-9).all()
+
+
+def test_the_least_is_reached_where_one_objective_decides():
+    """One right on all ten, others on six: every set of six of its evaluations is a certificate."""
+    rewards = np.ones((2, 10, 1))
+    rewards[1, 6:] = 0
+    assert theory.least_evaluations(rewards).tolist() == [6, 0]
+    seen = np.ones((2, 10), dtype=bool)
+    seen[0, 6:] = False
+    assert not is_certificate(rewards, seen)  # six ones of ten: level with the other, if the rest is zero
+    seen[0, 6] = True
+    assert is_certificate(rewards, seen)
+
+
+# ----------------------------------------------------------------------------- at a level
+
+
+def brute_force(rewards, delta):
+    """The statement: all sets of instances, all their subsets, what each change does to the front."""
+    n_arms, n_instances, n_objectives = rewards.shape
+    truth, subsets = front(rewards).tobytes(), [[] for _ in range(n_instances + 1)]
+    for size in range(n_instances + 1):
+        subsets[size] = list(combinations(range(n_instances), size))
+    least = np.zeros(n_arms)
+    for i, d in np.ndindex(n_arms, n_objectives):
+        needed = [{}, {}]
+        for to, found in enumerate(needed):
+            changes = {}
+            for size in range(1, n_instances + 1):
+                for Q in subsets[size]:
+                    changed = rewards.copy()
+                    changed[i, list(Q), d] = 1 - to
+                    changes[Q] = front(changed).tobytes() != truth
+            for size in range(1, n_instances + 1):
+                for G in subsets[size]:
+                    enough = [m for m in range(1, size + 1) if all(changes[Q] for Q in combinations(G, m))]
+                    found[G] = needed_in([size], [enough[0]], delta)[0] if enough else 0.0
+        for size in range(n_instances + 1):
+            for G in subsets[size]:
+                rest = tuple(q for q in range(n_instances) if q not in G)
+                least[i] = max(least[i], needed[0].get(G, 0.0) + needed[1].get(rest, 0.0))
+    return least
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("delta", [0.0, 0.05, 0.2])
+def test_the_bound_is_the_best_of_its_kind(seed, delta):
+    rng = np.random.default_rng(seed)
+    rewards = rng.random((int(rng.integers(2, 5)), 5, int(rng.integers(1, 4)))) ** rng.uniform(0.2, 5)
+    assert theory.least_evaluations(rewards, delta) == pytest.approx(brute_force(rewards, delta))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_change_beyond_the_smallest_changes_the_front_and_one_below_does_not(seed):
+    rng = np.random.default_rng(seed)
+    means = rng.random((int(rng.integers(2, 7)), int(rng.integers(1, 4))))
+    truth = cb.pareto_mask(means)
+    for sign, changes in zip((1, -1), smallest_changes(means), strict=True):
+        for i, d in np.ndindex(means.shape):
+            for factor in (0.999, 1.001):
+                changed = means.copy()
+                changed[i, d] += sign * min(factor * changes[i, d], 10.0)
+                beyond = factor > 1 and np.isfinite(changes[i, d])
+                assert (cb.pareto_mask(changed) != truth).any() == beyond
+
+
+@pytest.mark.parametrize(("g", "m"), [(6, 1), (6, 2), (7, 3), (5, 5)])
+@pytest.mark.parametrize("delta", [0.0, 0.02, 0.1, 0.3])
+def test_what_is_needed_by_counting_subsets(g, m, delta):
+    subsets = list(combinations(range(g), m))
+    missed = [np.mean([min(Q) >= h for Q in subsets]) for h in range(g + 1)]
+    first = next(h for h in range(g + 1) if missed[h] <= 2 * delta)
+    before = np.interp(2 * delta, [missed[first], missed[first - 1]], [first, first - 1]) if first else 0.0
+    assert needed_in([g], [m], delta)[0] == pytest.approx(before)
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.1, 0.3])
+def test_a_method_that_guesses_shows_that_the_two_in_two_delta_is_needed(delta):
+    """Guess each of the three fronts of two configurations at delta / 2, else evaluate everything.
+
+    It is wrong with probability delta at most, on every table.
+    """
+    rewards = np.ones((2, 9, 1))
+    rewards[1, 0] = 0.5
+    evaluations = (1 - 1.5 * delta) * 9
+    assert theory.least_evaluations(rewards, delta)[0] == pytest.approx((1 - 2 * delta) * 9)
+    assert theory.least_evaluations(rewards, delta)[0] < evaluations
+    assert theory.least_evaluations(rewards, delta / 2)[0] > evaluations
+
+
+def test_the_least_falls_with_what_may_go_wrong_and_is_below_what_is_spent():
+    table = cb.load("synthetic-24")
+    shares = [least_share(table, delta) for delta in (0.0, 0.01, 0.05, 0.2, 0.49)]
+    assert shares == sorted(shares, reverse=True) and shares[-1] < 0.01 and 0.6 < shares[0] < 1
+    sure = cb.spec("CoPSIOnce", confidence=0.95)
+    runs = cb.replay_identification(table, sure, share=1.0, feedback="once", replications=20)
+    assert shares[2] < (runs["spent"] / runs["budget"]).mean() < 0.9
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: theory.least_evaluations(np.ones((2, 3))),
+        lambda: theory.least_evaluations(np.ones((2, 0, 1))),
+        lambda: theory.least_evaluations(np.full((2, 3, 1), 1.5)),
+        lambda: theory.least_evaluations(np.ones((2, 3, 1)), delta=0.5),
+        lambda: theory.least_evaluations(np.ones((2, 3, 1)), delta=-0.1),
+    ],
+)
+def test_arguments_out_of_range_are_refused(wrong):
+    with pytest.raises(CobanditError):
+        wrong()
