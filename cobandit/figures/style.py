@@ -38,13 +38,13 @@ LOOKS = {
     "PSISR": (PALETTE[5], "P"),
     "UniformIdentification": (PALETTE[6], "X"),
     "CoPSIOnce": ("#8b0000", "H"),
-    "CoPSIPrintedOnce": ("#b8860b", "_"),
-    "PSISROnce": ("#1f4e79", "+"),
-    "EGESHOnce": ("#5c3d99", "|"),
-    "UniformOnce": ("0.45", "x"),
+    "CoPSIPrintedOnce": ("#b8860b", "h"),
+    "PSISROnce": ("#1f4e79", "p"),
+    "EGESHOnce": ("#5c3d99", "d"),
+    "UniformOnce": ("0.45", "8"),
 }
 #: Markers of all other methods, none of which is one of those above.
-OTHER_MARKERS = "hpd84123"
+OTHER_MARKERS = "1234+x|_"
 
 
 def use_style() -> None:
