@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations, product
 from math import inf
@@ -226,6 +227,55 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     rewards = rewards.reshape(len(costs), -1, rewards.shape[1])
     least = theory.least_evaluations(rewards, delta)
     return float(least @ costs / (rewards.shape[1] * costs.sum()))
+
+
+def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0.05) -> dict[str, float]:
+    """How alike configurations answer, and how deep the bounds have to see two of them.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+        Its evaluation split, instances that all configurations have, and its first objective.
+    gap, level : float
+        Classification gap of two configurations, and what the bound on the error of telling which is
+        better has to fall to.
+
+    Returns
+    -------
+    dict
+        ``"variance kept"``, the median over pairs of the variance of the difference over the sum of both
+        variances; then shares of the instances: ``"each mean"`` by `cobandit.theory.once_error_bound`,
+        ``"as if independent"`` and ``"paired"`` by `cobandit.theory.paired_error_bound` with the medians of
+        the sum and of the variance of the difference.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> found = what_pairing_buys(cb.load("synthetic-24"))
+    >>> found["variance kept"] < 1 and found["paired"] <= found["as if independent"]
+    True
+    """
+    source = once_from_table(table)
+    scores = source.feedback.rows[:, 2].reshape(table.n_arms, -1)
+    n_instances, pairs = scores.shape[1], np.triu_indices(table.n_arms, 1)
+    paired = np.array([(scores - one).var(axis=1) for one in scores])[pairs]
+    independent = np.add.outer(scores.var(axis=1), scores.var(axis=1))[pairs]
+
+    def share(bound: Callable[[int], float]) -> float:
+        return (1 + bisect_left(range(1, n_instances), -level, key=lambda n: -bound(n))) / n_instances
+
+    def by_variance(variance: float) -> float:
+        known = np.full((2, 2, 1), variance)
+        return share(lambda n: theory.paired_error_bound([n], [gap, gap], known, n_instances=n_instances))
+
+    return {
+        "variance kept": float(np.median(paired / np.maximum(independent, 1e-12))),
+        "each mean": share(
+            lambda n: theory.once_error_bound([n], [gap, gap], n_objectives=1, n_instances=n_instances)
+        ),
+        "as if independent": by_variance(float(np.median(independent))),
+        "paired": by_variance(float(np.median(paired))),
+    }
 
 
 def errors_by_front(
