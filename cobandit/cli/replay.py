@@ -54,6 +54,16 @@ def replay(
     charge: Annotated[
         str, typer.Option(help="Identification: charge declared or realised costs.")
     ] = "declared",
+    share: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--share",
+            help="Identification: budget as a share of what evaluating everything costs, in place of --rho.",
+        ),
+    ] = None,
+    feedback: Annotated[
+        str, typer.Option(help="Identification: bootstrap, or once: every instance at most once.")
+    ] = "bootstrap",
     workers: Workers = 1,
     backend: Backend = "loky",
     scheduler: Scheduler = None,
@@ -62,8 +72,10 @@ def replay(
 
     Online methods: CoHVUCB, CoHVUCBV, HVUCB, AccuracyCostUCB, UniformAllocation.
     Identification: CoPSI, CoPSIExact, CoPSIAdaptive, PSISR, UniformIdentification.
+    With --feedback once: CoPSIOnce, UniformOnce, PSISROnce, EGESHOnce, CoPSIPrintedOnce.
 
     Example: [b]cobandit replay synthetic-24 -o runs.parquet -m CoPSI -m PSISR:rounds=mean -b 50 -b 200[/b]
+    Example: [b]cobandit replay synthetic-24 -o once.parquet -m CoPSIOnce --feedback once --share 0.4[/b]
     """
     import cobandit as cb
     from cobandit import _check
@@ -84,11 +96,16 @@ def replay(
         "scheduler": scheduler,
         "progress": True,
     }
-    budgets = rho or (experiments.ONLINE_RHO if online else experiments.IDENTIFICATION_RHO)
+    if online and (share or feedback != "bootstrap"):
+        raise CobanditError("--share and --feedback are for identification; online methods take --rho")
     if online:
-        runs = cb.replay_online(data, chosen, budgets, replications, seed, **parallel)
+        runs = cb.replay_online(data, chosen, rho or experiments.ONLINE_RHO, replications, seed, **parallel)
     else:
-        runs = cb.replay_identification(data, chosen, budgets, replications, seed, charge, **parallel)
+        rho = rho or (None if share else list(experiments.IDENTIFICATION_RHO))
+        budgets: dict[str, Any] = {"rho": rho, "share": share or None, "feedback": feedback}
+        runs = cb.replay_identification(
+            data, chosen, replications=replications, seed=seed, charge=charge, **budgets, **parallel
+        )
     _write(runs, output)
     if picture is not None:
         with _replacing(picture) as partial:

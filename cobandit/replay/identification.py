@@ -106,7 +106,8 @@ def replay_identification(
         Budgets as shares of what evaluating every instance of the evaluation split costs.
     feedback : {"bootstrap", "once"}
         As in the paper, by arm-wise bootstrap; or each instance at most once, for the methods that
-        are told how many there are: ``"CoPSIOnce"``, ``"UniformOnce"``, ``"PSISROnce"``, ...
+        are told how many there are: ``"CoPSIOnce"``, ``"UniformOnce"``, ``"PSISROnce"``, ...  A method of the
+        paper stands for its version there: ``"PSISR"`` is replayed, and named in the frame, as PSISROnce.
     **parallel
         ``workers``, ``backend``, ``scheduler``, ``progress`` as in `cobandit.replay.parallel.run`; no result
         depends on them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -133,6 +133,12 @@ def _policy(name: str | type[AskTell]) -> type[AskTell]:
     return name
 
 
+def once_version(method: Spec) -> Spec:
+    """Return what a method is on a finite benchmark: PSISR becomes PSISROnce, which is made of it."""
+    made_of_it = [each.policy for each in ONCE.values() if issubclass(each.policy, method.policy)]
+    return replace(method, policy=made_of_it[0]) if made_of_it else method
+
+
 def specs(methods: Any, kind: str) -> list[Spec]:
     """Turn names and specs into specs of one kind of experiment, as `Spec.kind`."""
     registry = {"online": ONLINE, "identification": IDENTIFICATION, "once": ONCE}[kind]
@@ -141,12 +147,15 @@ def specs(methods: Any, kind: str) -> list[Spec]:
     if not isinstance(methods, Iterable):
         raise CobanditError(f"methods: names or specs are needed, got {methods!r}")
     chosen = [method if isinstance(method, Spec) else spec(method) for method in methods]
+    if kind == "once":
+        chosen = [once_version(method) for method in chosen]
     if not chosen:
         raise CobanditError(f"no method to replay; known: {', '.join(registry)}")
     for method in chosen:
         if method.kind != kind:
+            hint = "it evaluates once: give feedback 'once'; " if method.kind == "once" else ""
             raise CobanditError(
-                f"{method.name} is not a method for {kind} replays; known: {', '.join(registry)}"
+                f"{method.name} is not a method for {kind} replays; {hint}known: {', '.join(registry)}"
             )
     labels = [(method.name, method.options) for method in chosen]
     if len(set(labels)) < len(labels):

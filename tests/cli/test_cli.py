@@ -114,6 +114,22 @@ def test_replay_identification(picture):
     assert runs["correct"].tolist() == expected["correct"].tolist()
 
 
+def test_replay_on_a_finite_benchmark():
+    words = ["replay", "synthetic-24", "-o", "once.csv", "-m", "CoPSIOnce", "-m", "UniformIdentification"]
+    result = call(*words, "--feedback", "once", "--share", 0.4, "--share", 1, "--replications", 3)
+    assert result.exit_code == 0
+    expected = cb.replay_identification(
+        cb.load("synthetic-24"),
+        ["CoPSIOnce", "UniformOnce"],
+        share=[0.4, 1],
+        feedback="once",
+        replications=3,
+    )
+    runs = pd.read_csv("once.csv", keep_default_na=False)
+    assert runs["method"].tolist() == expected["method"].tolist()
+    assert runs["correct"].tolist() == expected["correct"].tolist()
+
+
 def test_replay_prints_the_summary():
     result = call("replay", "synthetic-24", "-o", "runs.csv", "-m", "HVUCB", "-b", 4, "--replications", 4)
     runs = cb.replay_online(cb.load("synthetic-24"), "HVUCB", 4, replications=4)
@@ -143,6 +159,14 @@ REPLAY = ["replay", "synthetic-24", "--output", "runs.csv", "--replications", "2
 BAD = {
     "unknown command": (["replya"], "No such command"),
     "no output": (["replay", "synthetic-24"], "output"),
+    "share online": (
+        ["replay", "synthetic-24", "-o", "r.csv", "-m", "HVUCB", "--share", 0.5],
+        "for identification",
+    ),
+    "once without saying so": (
+        ["replay", "synthetic-24", "-o", "r.csv", "-m", "CoPSIOnce", "-b", 9],
+        "'once'",
+    ),
     "unknown table": (["replay", "synthetc-24", "-o", "runs.csv"], "did you mean 'synthetic-24'"),
     "missing file": (["replay", "none.csv", "-o", "runs.csv"], "no such file"),
     "missing records": (["validate", "none.csv"], "no such file"),

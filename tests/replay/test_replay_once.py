@@ -118,11 +118,22 @@ def test_instances_that_some_configuration_lacks_are_left_out():
         assert runs["correct"].all()
 
 
+def test_the_papers_methods_stand_for_their_versions_on_a_finite_benchmark():
+    table, how = cb.load("synthetic-24"), {"share": 0.5, "feedback": "once", "replications": 3}
+    named = cb.replay_identification(table, ["UniformIdentification", "CoPSI", "PSISR", "CoPSIOnce"], **how)
+    expected = cb.replay_identification(
+        table, ["UniformOnce", "CoPSIPrintedOnce", "PSISROnce", "CoPSIOnce"], **how
+    )
+    assert named.equals(expected) and named["method"].nunique() == 4
+    with pytest.raises(CobanditError, match="named twice"):
+        cb.replay_identification(table, ["PSISR", "PSISROnce"], **how)
+
+
 def test_the_methods_of_one_feedback_are_refused_in_the_other():
     table = cb.load("synthetic-24")
     with pytest.raises(CobanditError, match="CoPSIOnce"):
-        cb.replay_identification(table, "CoPSI", share=0.5, feedback="once")
-    with pytest.raises(CobanditError, match="CoPSI"):
+        cb.replay_identification(table, "CoPSIAdaptive", share=0.5, feedback="once")
+    with pytest.raises(CobanditError, match="it evaluates once: give feedback 'once'"):
         cb.replay_identification(table, "CoPSIOnce", rho=50)
     for budgets in ({}, {"rho": 50, "share": 0.5}):
         with pytest.raises(CobanditError, match="exactly one"):
