@@ -16,7 +16,11 @@
       else element.removeAttribute("tabindex");
     }
   };
-  window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach));
-  window.addEventListener("resize", reach);
+  const settled = () => {
+    reach();
+    // not the window's resizing: the sidebars move for a while after it
+    new ResizeObserver(reach).observe(document.querySelector("article") ?? document.body);
+  };
+  window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(settled));
   document.addEventListener("toggle", reach, true); // what a dropdown hides has no width
 })();

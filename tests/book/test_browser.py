@@ -112,6 +112,7 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         assert not visit.went_to(address)
 
         tab.set_viewport_size({"width": WIDTH, "height": 900})
+        tab.wait_for_timeout(600)  # the same, back at the desk
         colours += tab.evaluate(ALIKE, colours)
         faults = {"light": visit.serious()}
         tab.emulate_media(color_scheme="dark")
