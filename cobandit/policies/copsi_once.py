@@ -149,8 +149,6 @@ class CoPSIOnce(IdentificationPolicy):
     ------
     BudgetError
         If the budget does not hold one evaluation of each configuration.
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------

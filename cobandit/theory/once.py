@@ -50,11 +50,6 @@ def serfling_factor(n: int, n_instances: int) -> float:
     float
         1 at n = 1, zero at n = N.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> [serfling_factor(n, 4) for n in (1, 2, 3, 4)]
@@ -86,11 +81,6 @@ def hoeffding_serfling_tail(deviation: float, n: int, n_instances: int, width: f
     -------
     float
         Zero at n = N.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -128,11 +118,6 @@ def bernstein_serfling_tail(
     -------
     float
         Zero at n = N, and at variance zero.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
@@ -197,11 +182,6 @@ def once_error_bound(depths: Sequence[int], gaps: ArrayLike, *, n_objectives: in
     float
         It may exceed one, and then says nothing.
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     >>> once_error_bound([500, 500], [0.1, 0.1, 0.2], n_objectives=2, n_instances=500)
@@ -240,11 +220,6 @@ def paired_error_bound(
     -------
     float
         It may exceed one, and then says nothing.
-
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
 
     Examples
     --------
