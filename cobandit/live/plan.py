@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +24,9 @@ SHARE = "share"
 
 CHANGEABLE = frozenset({"title", "license", "at_once", "timeout", "retries"})
 """What may change when a run is continued: nothing that was told depends on it."""
+
+AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
+"""What may also change while there is only the pilot, which does not depend on it."""
 
 
 class Named(Fields):
@@ -254,8 +257,8 @@ class Plan(Fields):
             )
         return self
 
-    def differences(self, written: Mapping[str, Any]) -> list[str]:
-        """Say in what this plan is another than the one that was written, as `model_dump` has it.
+    def differences(self, written: Mapping[str, Any], but: Collection[str] = CHANGEABLE) -> list[str]:
+        """Say in what this plan is another than one that was written, as `model_dump` has it.
 
         Examples
         --------
@@ -273,13 +276,13 @@ class Plan(Fields):
         return [
             f"{key} is {_short(written.get(key))} there and {_short(here.get(key))} here"
             for key in here | dict(written)
-            if key not in CHANGEABLE and written.get(key) != here.get(key)
+            if key not in but and written.get(key) != here.get(key)
         ]
 
 
 def _short(value: Any) -> str:
     shown = repr(value)
-    return shown if len(shown) <= 80 else f"{shown[:50]}... ({len(value)} entries)"
+    return shown if len(shown) <= 80 else f"{shown[:60]}..."
 
 
 def read_plan(path: str | Path) -> Plan:
