@@ -47,7 +47,9 @@ class RunFolder:
         """
         if not self.begun:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-                raise CobanditError(f"{self.path} is there and holds no run: choose another folder, or empty it")
+                raise CobanditError(
+                    f"{self.path} is there and holds no run: choose another folder, or empty it"
+                )
             return
         try:
             written = json.loads(self.plan.read_text(encoding="utf-8"))
@@ -56,8 +58,8 @@ class RunFolder:
         may = CHANGEABLE if self.journal.exists() else CHANGEABLE | AFTER_PILOT
         if other := plan.differences(written, may):
             raise CobanditError(
-                f"{self.path} holds the run of another plan: {'; '.join(other)}.  Continue it with the plan that "
-                "it was started with, or choose another folder"
+                f"{self.path} holds the run of another plan: {'; '.join(other)}.  Continue it with the plan "
+                "that it was started with, or choose another folder"
             )
 
     def begin(self, plan: Plan) -> None:

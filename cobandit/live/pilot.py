@@ -1,10 +1,10 @@
-"""The pilot: a few instances of every configuration, which say what evaluations cost and how to score them."""
+"""The pilot: a few instances of every configuration, for what evaluations cost and how they score."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +101,7 @@ class Profile:
     limits: dict[str, tuple[float, float]]
     n_instances: int = 0
     spent: float = 0.0
-    results: Mapping[tuple[int, int], dict[str, Any]] | None = None
+    results: Mapping[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
 
 
 def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[str, Any]]) -> Profile:
@@ -156,7 +156,9 @@ def profile_from_table(plan: Plan, path: Path, source: str) -> Profile:
     _require(where, "configuration", plan.names, table.configs)
     _require(where, "objective", [o.name for o in plan.objectives], table.objectives)
     if table.card.cost != plan.cost:
-        stop(where, f"its cost is {table.card.cost}, the plan's {plan.cost}", "take a table with the same cost")
+        stop(
+            where, f"its cost is {table.card.cost}, the plan's {plan.cost}", "take a table with the same cost"
+        )
     theirs = {objective.name: objective for objective in table.card.objectives}
     for objective in plan.objectives:
         if (objective.column, objective.transform) != (

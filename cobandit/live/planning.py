@@ -41,8 +41,9 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
     for arm, most in enumerate(largest or []):
         if profile.costs[arm] > _check.with_slack(most):
             raise CobanditError(
-                f"largest_cost of {plan.names[arm]!r} is {most:g}, and its evaluations cost {profile.costs[arm]:g} "
-                "in the mean: declare what one can cost, or leave largest_cost out, and start in another folder"
+                f"largest_cost of {plan.names[arm]!r} is {most:g}, and its evaluations cost "
+                f"{profile.costs[arm]:g} in the mean: declare what one can cost, or leave largest_cost out, and "
+                "start in another folder"
             )
 
     def make(budget: float) -> methods.Policy:
@@ -68,8 +69,8 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
     except (BudgetError, CobanditError) as error:
         unit = plan.cost.unit
         raise CobanditError(
-            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it is kept: change "
-            "the plan's budget or method and run it again"
+            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it is kept: "
+            "change the plan's budget or method and run it again"
         ) from None
 
 

@@ -35,20 +35,20 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
     >>> check_row(plan, {"correct": 80.0, "tokens": 12.0}, "a", "7")
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: the evaluation of 'a' on instance '7' gave 80.0 as 'correct': the objective \
-80.0 is outside [0, 1]; correct the evaluator, or name another column or transform in the plan
+    cobandit.errors.CobanditError: 'a' on instance '7' gave 80.0 as 'correct': the objective 80.0 is outside \
+[0, 1]; correct the evaluator, or name another column or transform in the plan
     """
     rules: dict[str, list[Rule]] = {plan.cost.column: [COST]}
     for objective in plan.objectives:
         rule = TRANSFORMS[objective.transform].rule
         rules.setdefault(objective.column, []).extend([rule] if rule else [])
     for column, each in rules.items():
-        said = f"the evaluation of {configuration!r} on instance {instance!r} gave"
+        said = f"{configuration!r} on instance {instance!r} gave"
         if column not in row:
             hint = nearest(column, row)
             raise CobanditError(
-                f"{said} no {column!r}, only {', '.join(row) or 'nothing'}: {hint}let the evaluator give it, or "
-                "name another column in the plan"
+                f"{said} no {column!r}, only {', '.join(row) or 'nothing'}: {hint}let the evaluator give it, "
+                "or name another column in the plan"
             )
         value = row[column]
         if isinstance(value, str) or not math.isfinite(value):
@@ -57,8 +57,8 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
             if rule.broken(np.array([value])).any():
                 problem = rule.problem.format(value=float(value))
                 raise CobanditError(
-                    f"{said} {value!r} as {column!r}: {problem}; correct the evaluator, or name another column "
-                    "or transform in the plan"
+                    f"{said} {value!r} as {column!r}: {problem}; correct the evaluator, or name another "
+                    "column or transform in the plan"
                 )
 
 

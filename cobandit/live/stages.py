@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from cobandit.errors import CobanditError
+import numpy as np
+
+from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.live.evaluators import Failure
 from cobandit.live.pilot import FAILED, Profile
 from cobandit.live.plan import Plan
@@ -27,7 +30,7 @@ def key(pull: Pull) -> Key:
     return int(pull), pull.number
 
 
-class Told(Protocol):
+class JournalLike(Protocol):
     """A journal, or what stands for one."""
 
     policy: Any
@@ -64,7 +67,7 @@ class Stage:
 
     name: str
 
-    def __init__(self, plan: Plan, journal: Told):
+    def __init__(self, plan: Plan, journal: JournalLike):
         self.plan = plan
         self.journal = journal
         self.order = plan.order
@@ -117,8 +120,8 @@ class Stage:
         cost = failure.cost or self.mean_cost(int(pull))
         if cost is None:
             raise CobanditError(
-                f"nothing could be evaluated: {self.names[pull]!r} on instance {self.instance(pull)!r} failed "
-                f"with: {failure}.  Mend it and run the plan again"
+                f"nothing could be evaluated: {self.names[pull]!r} failed on instance "
+                f"{self.instance(pull)!r}: {failure}.  Mend it and run the plan again"
             )
         self._tell(pull, self._failed, {FAILED: str(failure), self.plan.cost.column: cost})
 
@@ -131,7 +134,10 @@ class Stage:
         return [0.0] * self.policy.n_objectives
 
     def _tell(self, pull: Pull, reward: list[float], record: dict[str, Any]) -> None:
-        self.journal.tell(pull, reward, record[self.plan.cost.column], record)
+        with warnings.catch_warnings():
+            if self.plan.largest_cost is None:  # without it nobody said that a cost is never above the mean
+                warnings.simplefilter("ignore", GuaranteeWarning)
+            self.journal.tell(pull, reward, record[self.plan.cost.column], record)
         self._keep(pull, record)
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
@@ -161,7 +167,7 @@ class MainStage(Stage):
 
     name = "run"
 
-    def __init__(self, plan: Plan, journal: Told, profile: Profile):
+    def __init__(self, plan: Plan, journal: JournalLike, profile: Profile):
         self.profile = profile
         self.known = profile.results if plan.is_once else {}
         self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
@@ -184,7 +190,7 @@ class MainStage(Stage):
     def settle(self, pull: Pull) -> bool:  # noqa: D102 (as its parent)
         record = self.known.get(key(pull))
         failed = record is not None and FAILED in record
-        if self.leaves_out and (failed or self.journal.policy.left_out[pull.number]):
+        if (failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
             self.journal.leave_out(pull)
         elif record is not None:
             self._tell(pull, self._failed if failed else self._reward(record), record)
@@ -193,17 +199,21 @@ class MainStage(Stage):
         return True
 
     def give_up(self, pull: Pull, failure: Failure) -> None:  # noqa: D102 (as its parent)
-        if not self.leaves_out:
+        if self.plan.failures == "zero":
             super().give_up(pull, failure)
             return
+        gone = pull.number in self.left_out
         if failure.cost:
-            self.try_again(pull, failure)  # for its cost
-        self.journal.leave_out(pull)
+            self.try_again(pull, failure)  # which charges it
+        if not (gone and failure.cost):
+            self.journal.leave_out(pull)
 
     @property
-    def leaves_out(self) -> bool:
-        """Whether an instance that cannot be evaluated is left out for all."""
-        return self.plan.failures == "leave-out"
+    def left_out(self) -> set[int]:
+        """Places in the order of the instances that are left out for all."""
+        if self.plan.failures == "zero":
+            return set()
+        return set(np.flatnonzero(self.journal.policy.left_out).tolist())
 
     def _reward(self, row: Mapping[str, Any]) -> list[float]:
         return rewards(self.plan, self.profile.limits, row)

@@ -108,6 +108,11 @@ class IdentificationPolicy(AskTell):
                 smallest,
             )
 
+    @property
+    def active(self) -> NDArray[np.int64]:
+        """Numbers of the arms that are still evaluated: neither accepted nor rejected."""
+        return self._active.copy()
+
     def recommend(self) -> NDArray[np.int64]:
         r"""Estimate :math:`\widehat{\mathcal P}_B` of the Pareto set.
 
