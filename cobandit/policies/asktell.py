@@ -30,18 +30,23 @@ class Pull(int):
     Examples
     --------
     >>> pull = Pull(2, 7)
-    >>> pull, pull.number, ["a", "b", "c"][pull]
-    (2, 7, 'c')
+    >>> pull, pull.number, pull.key, ["a", "b", "c"][pull]
+    (2, 7, (2, 7), 'c')
     """
 
     number: int
 
-    def __new__(cls, arm: int, number: int) -> Pull:
+    def __new__(cls, arm: int, number: int) -> Pull:  # noqa: D102
         pull = super().__new__(cls, arm)
         pull.number = number
         return pull
 
-    def __getnewargs__(self) -> tuple[int, int]:
+    def __getnewargs__(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.key
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Arm and number, which tell an evaluation from every other."""
         return int(self), self.number
 
 
@@ -153,7 +158,7 @@ class AskTell:
         CobanditError
             If the evaluation is not in flight, or reward or cost is not valid; nothing has changed then.
         """
-        pull = self._found(arm, self._flying)
+        pull = self.find(arm)
         failed = reward is None
         values = np.empty(0) if reward is None else self._valid(reward)
         if failed:
@@ -174,6 +179,21 @@ class AskTell:
             self._warned = True
             warnings.warn(f"cost {cost:g} of arm {int(pull)} is {doubt}", GuaranteeWarning, stacklevel=2)
 
+    def find(self, arm: int) -> Pull:
+        """Find the evaluation in flight that `tell` would take.
+
+        Parameters
+        ----------
+        arm : Pull or int
+            Of a plain number the oldest evaluation in flight.
+
+        Raises
+        ------
+        CobanditError
+            If it is not in flight.
+        """
+        return self._found(arm, self._flying)
+
     def leave_out(self, pull: int) -> None:
         """Leave the instance of an evaluation out, where instances are shared and evaluated once.
 
@@ -183,7 +203,8 @@ class AskTell:
             Always, but from the policies that evaluate once.
         """
         raise CobanditError(
-            f"{type(self).__name__} does not share instances between arms: tell a reward, or None to try again"
+            f"{type(self).__name__} does not share instances between arms: tell a reward, or None to try it "
+            "again"
         )
 
     @property
@@ -205,7 +226,7 @@ class AskTell:
         """The evaluation that the user means, of those; of an arm's number the oldest."""
         known = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
         if isinstance(arm, Pull):
-            found = [each for each in among if each == (int(arm), arm.number)]
+            found = [each for each in among if each == arm.key]
         else:
             found = [each for each in among if known and each[0] == arm]
         if not found:
@@ -216,7 +237,7 @@ class AskTell:
         return Pull(*found[0])
 
     def _land(self, pull: Pull) -> None:
-        self._flying.remove((int(pull), pull.number))
+        self._flying.remove(pull.key)
         self.in_flight[pull] -= 1
 
     def _valid(self, reward: ArrayLike) -> NDArray[np.float64]:
@@ -234,7 +255,7 @@ class AskTell:
         return int(self._numbers[arm])
 
     def _try_again(self, pull: Pull) -> None:
-        self._failed.append((int(pull), pull.number))
+        self._failed.append(pull.key)
 
     def _settle(self) -> None:
         """Draw the conclusions from what was told."""

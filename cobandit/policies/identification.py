@@ -147,9 +147,9 @@ class IdentificationPolicy(AskTell):
             yield None
 
     def _hand_out(self, target: int) -> Iterator[int]:
-        for arm in self._active:
+        for arm in self._active.tolist():
             while self._next_number(arm) < target:
-                yield int(arm)
+                yield arm
 
     @property
     def _set_aside(self) -> NDArray[np.float64]:
@@ -162,7 +162,7 @@ class IdentificationPolicy(AskTell):
         again = bool(self._failed)
         pull = super().ask()
         if pull is not None:
-            self._results.setdefault((int(pull), pull.number))
+            self._results.setdefault(pull.key)
             if not again:
                 self._turn = None
         return pull
@@ -191,7 +191,7 @@ class IdentificationPolicy(AskTell):
             self._choose()
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        self._results[int(pull), pull.number] = reward
+        self._results[pull.key] = reward
         while self._results:
             (arm, number), first = next(iter(self._results.items()))
             if first is None:

@@ -66,10 +66,10 @@ class Once(IdentificationPolicy):
         """
         found = self._found(pull, self._flying + self._failed)
         number = found.number
-        if (int(found), number) in self._flying:
+        if found.key in self._flying:
             self._land(found)
         self._failed = [each for each in self._failed if each[1] != number]
-        self._results.pop((int(found), number))
+        self._results.pop(found.key)
         self.left_out[number] = True
         self._told[number] = False
         self._rewards[number] = 0.0
@@ -86,8 +86,7 @@ class Once(IdentificationPolicy):
 
     def _shared(self) -> NDArray[np.bool_]:
         """Instances on which all active configurations were evaluated, shape (N,)."""
-        shared: NDArray[np.bool_] = self._told[:, self._active].all(axis=1)
-        return shared
+        return np.all(self._told[:, self._active], axis=1)
 
     def _next_number(self, arm: int) -> int:
         number = super()._next_number(arm)
@@ -96,11 +95,13 @@ class Once(IdentificationPolicy):
         return number
 
     def _try_again(self, pull: Pull) -> None:
-        if not self.left_out[pull.number]:
+        if self.left_out[pull.number]:
+            del self._results[pull.key]
+        else:
             super()._try_again(pull)
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        del self._results[int(pull), pull.number]
+        del self._results[pull.key]
         if not self.left_out[pull.number]:
             self._rewards[pull.number, pull] = reward
             self._told[pull.number, pull] = True
