@@ -12,7 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wai
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Evaluator, Failure, Row
 from cobandit.live.plan import Plan
-from cobandit.live.stages import Key, Stage, key
+from cobandit.live.stages import Key, Stage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online import OnlinePolicy
 
@@ -54,7 +54,7 @@ class Conductor:
         while True:
             if pulls := self._next_block():
                 await self._evaluate(pulls)
-            elif self.stage.journal.policy.finished:
+            elif self.stage.over:
                 return
             else:
                 await self._told.wait()
@@ -74,8 +74,8 @@ class Conductor:
                 self._waiting.append(pull)
         first = self._waiting[:1]
         pulls = [pull for pull in self._waiting if pull in first][:block]
-        taken = set(map(key, pulls))
-        self._waiting = [pull for pull in self._waiting if key(pull) not in taken]
+        taken = {pull.key for pull in pulls}
+        self._waiting = [pull for pull in self._waiting if pull.key not in taken]
         return pulls
 
     async def _evaluate(self, pulls: list[Pull]) -> None:
@@ -98,8 +98,8 @@ class Conductor:
                 self.stage.tell(pull, outcome)
                 self.watch(f"{name}: {', '.join(f'{column} {x:.4g}' for column, x in outcome.items())}")
                 continue
-            self._tries[key(pull)] += 1
-            if not outcome.retry or self._tries[key(pull)] > self.plan.retries:
+            self._tries[pull.key] += 1
+            if not outcome.retry or self._tries[pull.key] > self.plan.retries:
                 self.stage.give_up(pull, outcome)
                 self.watch(f"{name} failed: {outcome}")
                 continue

@@ -50,26 +50,24 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     DataFrame
         ``config``, ``instance``, the settings, and what was measured.
     """
-    plan, order, n_instances = stage.plan, stage.order, len(stage.order)
-    records = {(arm, place): record for (arm, place), record in stage.profile.results.items()}
+    plan, order = stage.plan, stage.order
+    records = dict(stage.profile.results)
     for (arm, number), record in stage.results.items():
         records.setdefault((arm, stage.place(number)), record)
-    left_out = {order[place] for place in stage.left_out}
-    anything_failed = any(FAILED in record for record in records.values())
     rows = []
     for arm, place in sorted(records):
-        record = records[arm, place]
-        again, instance = divmod(place, n_instances)
-        if order[instance] in left_out:
+        round_, instance = divmod(place, len(order))
+        if instance in stage.left_out:
             continue
-        measured = worst(plan, stage.profile.limits) | record if FAILED in record else record
-        name = order[instance] + (f" ({again + 1})" if again else "")
-        rows.append(
-            {"config": stage.names[arm], "instance": name}
-            | measured
-            | ({FAILED: FAILED in record} if anything_failed else {})
-        )
+        record = records[arm, place]
+        failed = FAILED in record
+        if failed:
+            record = worst(plan, stage.profile.limits) | record
+        name = order[instance] + (f" ({round_ + 1})" if round_ else "")
+        rows.append({"config": stage.names[arm], "instance": name} | record | {FAILED: failed})
     frame = pd.DataFrame(rows)
+    if not frame[FAILED].any():
+        del frame[FAILED]
     arms = dict(zip(stage.names, plan.configurations, strict=True))
     for setting in reversed(plan.settings):
         values = _one_kind([each.get(setting) for each in plan.configurations])

@@ -43,7 +43,7 @@ class Pilot(AskTell):
     >>> pilot = Pilot(2, 2)
     >>> [pilot.ask() for _ in range(5)]
     [0, 1, 0, 1, None]
-    >>> pilot.complete
+    >>> pilot.finished
     False
     """
 
@@ -55,9 +55,14 @@ class Pilot(AskTell):
         self._largest = np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
 
     @property
-    def complete(self) -> bool:
+    def finished(self) -> bool:
         """Whether every evaluation was told."""
         return bool((self.pulls == self.n_instances).all())
+
+    @property
+    def stuck(self) -> bool:
+        """Whether nothing is in flight and the budget does not hold what comes next; a larger one may."""
+        return not self.finished and super().finished
 
     @property
     def next_cost(self) -> float:

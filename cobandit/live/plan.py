@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -119,32 +120,32 @@ class Plan(Fields):
     failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the configurations, in the plan's order: the position is the arm number."""
         return _configurations.names_of(self.configurations)
 
-    @property
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """The instances in the order in which every configuration is evaluated on them."""
         return _instances.shared_order(self.instances, self.seed)
 
-    @property
+    @cached_property
     def settings(self) -> tuple[str, ...]:
         """Names of the settings, which describe a configuration."""
         return tuple(dict.fromkeys(name for each in self.configurations for name in each))
 
-    @property
+    @cached_property
     def policy(self) -> type[methods.Policy]:
         """Class of the method."""
         return methods.known()[self.method.name]
 
-    @property
+    @cached_property
     def is_once(self) -> bool:
         """Whether the method evaluates every instance at most once."""
         return methods.is_once(self.policy)
 
-    @property
+    @cached_property
     def largest_costs(self) -> list[float] | None:
         """The most that one evaluation of each configuration may cost, if that is known."""
         if self.largest_cost is None:

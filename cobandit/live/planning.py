@@ -42,8 +42,8 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
         if profile.costs[arm] > _check.with_slack(most):
             raise CobanditError(
                 f"largest_cost of {plan.names[arm]!r} is {most:g}, and its evaluations cost "
-                f"{profile.costs[arm]:g} in the mean: declare what one can cost, or leave largest_cost out, and "
-                "start in another folder"
+                f"{profile.costs[arm]:g} in the mean: declare what one can cost, or leave largest_cost out, "
+                "and start in another folder"
             )
 
     def make(budget: float) -> methods.Policy:
@@ -69,15 +69,15 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
     except (BudgetError, CobanditError) as error:
         unit = plan.cost.unit
         raise CobanditError(
-            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it is kept: "
-            "change the plan's budget or method and run it again"
+            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it is kept.  "
+            "Change the plan's budget or method and run it again"
         ) from None
 
 
 def _rehearse(plan: Plan, profile: Profile, policy: methods.Policy) -> float:
     """Play a policy as far as the pilot's records take it: what was spent besides what it was charged."""
     stage = MainStage(plan, _Rehearsal(policy), profile)
-    while (pull := policy.ask()) is not None:
+    while (pull := stage.journal.ask()) is not None:
         stage.settle(pull)
     return stage.spent - policy.spent
 
@@ -87,6 +87,10 @@ class _Rehearsal:
 
     def __init__(self, policy: Any):
         self.policy = policy
+
+    def ask(self) -> Pull | None:
+        pull: Pull | None = self.policy.ask()
+        return pull
 
     def tell(
         self, arm: int, reward: Any, cost: float | None = None, record: dict[str, Any] | None = None

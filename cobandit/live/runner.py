@@ -232,9 +232,9 @@ def _completed(setup: _Setup, stage: PilotStage) -> Profile:
     """What a pilot says once it is complete."""
     pilot, plan = stage.policy, setup.plan
     assert isinstance(pilot, Pilot)
-    if not pilot.complete:
+    if not pilot.finished:
         made = f"{pilot.pulls.sum()} of the pilot's {pilot.n_instances * pilot.n_arms} evaluations are made"
-        if pilot.finished:
+        if pilot.stuck:
             raise CobanditError(
                 f"{made}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}, and the next may cost "
                 f"{pilot.next_cost:g}: raise the plan's budget and run it again; what was told is kept"

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cobandit import _check
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.live.evaluators import Failure
-from cobandit.live.pilot import FAILED, Profile
+from cobandit.live.pilot import FAILED, Pilot, Profile
 from cobandit.live.plan import Plan
 from cobandit.live.scoring import check_row, rewards
 from cobandit.policies.asktell import AskTell, Pull
@@ -19,21 +20,14 @@ Key = tuple[int, int]
 """An evaluation: number of the configuration, and its number among the evaluations of that."""
 
 
-def key(pull: Pull) -> Key:
-    """What tells evaluations apart; pulls themselves are equal if their arms are.
-
-    Examples
-    --------
-    >>> key(Pull(2, 7))
-    (2, 7)
-    """
-    return int(pull), pull.number
-
-
 class JournalLike(Protocol):
     """A journal, or what stands for one."""
 
     policy: Any
+
+    def ask(self) -> Pull | None:
+        """Ask the policy."""
+        ...
 
     def tell(
         self, arm: int, reward: Any, cost: float | None = None, record: dict[str, Any] | None = None
@@ -88,6 +82,11 @@ class Stage:
         """What the run has cost so far."""
         return self.policy.spent
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to be asked."""
+        return self.policy.finished
+
     def instance(self, pull: Pull) -> str:
         """Name the instance of an evaluation."""
         return self.order[pull.number]
@@ -134,14 +133,17 @@ class Stage:
         return [0.0] * self.policy.n_objectives
 
     def _tell(self, pull: Pull, reward: list[float], record: dict[str, Any]) -> None:
-        with warnings.catch_warnings():
-            if self.plan.largest_cost is None:  # without it nobody said that a cost is never above the mean
-                warnings.simplefilter("ignore", GuaranteeWarning)
-            self.journal.tell(pull, reward, record[self.plan.cost.column], record)
+        cost, largest = record[self.plan.cost.column], self.plan.largest_costs
+        with warnings.catch_warnings():  # beyond what a pilot saw costs may well be
+            warnings.simplefilter("ignore", GuaranteeWarning)
+            self.journal.tell(pull, reward, cost, record)
+        if largest is not None and cost > _check.with_slack(largest[pull]):
+            said = f"{self.names[pull]} cost {cost:g}, more than its largest_cost {largest[pull]:g}"
+            warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
         self._keep(pull, record)
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
-        self.results[key(pull)] = record
+        self.results[pull.key] = record
 
 
 class PilotStage(Stage):
@@ -153,6 +155,11 @@ class PilotStage(Stage):
         costs = {which: record[self.plan.cost.column] for which, record in self.results.items()}
         own = [cost for (of, _), cost in costs.items() if of == arm] or list(costs.values())
         return sum(own) / len(own) if own else None
+
+    @property
+    def over(self) -> bool:  # noqa: D102 (as its parent)
+        pilot: Pilot = self.journal.policy
+        return pilot.finished or pilot.stuck
 
     def _reward(self, row: Mapping[str, Any]) -> list[float]:
         return [1.0]
@@ -188,7 +195,7 @@ class MainStage(Stage):
         return self.profile.costs[arm]
 
     def settle(self, pull: Pull) -> bool:  # noqa: D102 (as its parent)
-        record = self.known.get(key(pull))
+        record = self.known.get(pull.key)
         failed = record is not None and FAILED in record
         if (failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
             self.journal.leave_out(pull)
@@ -220,5 +227,5 @@ class MainStage(Stage):
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
         super()._keep(pull, record)
-        if key(pull) in self.known:
+        if pull.key in self.known:
             self._charged_again += record[self.plan.cost.column]

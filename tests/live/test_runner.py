@@ -18,11 +18,12 @@ from support.runs import LARGEST, PLAN, Fake, flaky, measure
 
 import cobandit as cb
 from cobandit import live
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.faults import TableError
 from cobandit.live import conduct, methods
 from cobandit.live.evaluators import Failure
 from cobandit.live.plan import check_plan
+from cobandit.testing.protocol import guarantees_aside
 
 AMOUNT = {"unit": "tokens", "largest_cost": LARGEST}
 
@@ -39,7 +40,7 @@ def rows(path):
 
 
 def play(plan, measure=measure):
-    """What a run comes to, written straight: the pilot's means and percentiles, then the policy on its own."""
+    """What a run comes to, written straight: the pilot's means and percentiles, then the policy alone."""
     plan = check_plan(plan, "plan")
     order, n_pilot = plan.order, plan.pilot
     raw = [[measure(settings, instance) for instance in order] for settings in plan.configurations]
@@ -50,8 +51,9 @@ def play(plan, measure=measure):
     costs = columns["tokens"][:, :n_pilot].mean(axis=1)
     budget = plan.budget * (len(order) * costs.sum() if plan.unit == "share" else 1)
     policy = plan.policy(costs, budget, 2, len(order), **plan.method.options)
-    while (arm := policy.ask()) is not None:
-        policy.tell(arm, rewards[arm, arm.number], columns["tokens"][arm, arm.number])
+    with guarantees_aside():
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, rewards[arm, arm.number], columns["tokens"][arm, arm.number])
     return policy, tuple(plan.names[arm] for arm in policy.recommend()), budget
 
 
@@ -97,11 +99,12 @@ def test_how_many_at_once_changes_nothing(tmp_path, method, at_once, block):
     pd.testing.assert_frame_equal(rows(many.table), rows(one.table))
     assert 1 <= fake.most <= at_once and max(len(ids) for _, ids in fake.calls) <= block
     if block > 1:
-        assert len(fake.calls) < len(fake.evaluated) / 2
+        assert len(fake.calls) < len(fake.evaluated)
     else:
         assert fake.most > 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     method=st.sampled_from(sorted(methods.known())),
@@ -120,14 +123,14 @@ def test_the_budget_holds(tmp_path_factory, method, at_once, block, seed, budget
     try:
         done = live.run(PLAN | AMOUNT | changes, folder, evaluator=fake)
     except CobanditError as error:
-        assert "raise the plan's budget" in str(error) or "change the plan's budget" in str(error)
+        assert "raise the plan's budget" in str(error) or "Change the plan's budget" in str(error)
     else:
         assert done.spent <= budget * (1 + 1e-9)
     assert fake.billed <= budget * (1 + 1e-9)
 
 
 def test_a_pilot_that_the_method_does_not_use_up_is_paid_from_the_budget(tmp_path):
-    """CoPSIOnce lets some leave at the fifth evaluation; a pilot of 15 has then evaluated them for nothing."""
+    """CoPSIOnce lets some leave at the fifth evaluation, and a pilot of 15 has evaluated them further."""
     plan = PLAN | {"pilot": 15, "budget": 0.6}
     fake = Fake()
     done = live.run(plan, tmp_path / "run", evaluator=fake)
@@ -210,7 +213,9 @@ class TestFailures:
     def test_nothing_works(self, tmp_path):
         """A wrong key is no score: nothing is told, and mended the same plan starts."""
         fake = Fake(fail=lambda *_: Failure("401: no such key"))
-        with pytest.raises(CobanditError, match=r"'small shots=0' failed on instance .*401: no such key.*Mend it"):
+        with pytest.raises(
+            CobanditError, match=r"'small shots=0' failed on instance .*401: no such key.*Mend it"
+        ):
             live.run(PLAN, tmp_path / "run", evaluator=fake)
         assert len(fake.calls) == 1
         assert live.run(PLAN, tmp_path / "run", evaluator=Fake()).recommendation == play(PLAN)[1]
@@ -227,7 +232,9 @@ class TestFailures:
     def test_a_row_that_cannot_be_used_stops_the_run(self, tmp_path, row, said):
         class Once(Fake):
             async def _one(self, configuration, instance, tried):
-                return dict(row) if len(self.calls) == 50 else await super()._one(configuration, instance, tried)
+                return (
+                    dict(row) if len(self.calls) == 50 else await super()._one(configuration, instance, tried)
+                )
 
         first = Once()
         with pytest.raises(CobanditError, match=said):
@@ -241,7 +248,9 @@ class TestFailures:
         def fail(configuration, instance, tried):
             raise ZeroDivisionError("division by zero")
 
-        with pytest.raises(CobanditError, match="failed on 'small shots=0'.*ZeroDivisionError: division by zero"):
+        with pytest.raises(
+            CobanditError, match=r"failed on '.* shots=0'.*ZeroDivisionError: division by zero"
+        ):
             live.run(PLAN | {"at_once": at_once}, tmp_path / "run", evaluator=Fake(fail=fail, delay=0.01))
 
 
@@ -253,7 +262,7 @@ class TestOtherMethods:
         done = live.run(plan | {"budget": 1.0}, tmp_path / "run", evaluator=fake)
         order = check_plan(plan, "plan").order
         most = 0
-        for which in set(configuration for configuration, _ in fake.evaluated):
+        for which in {configuration for configuration, _ in fake.evaluated}:
             mine = [instance for configuration, instance in fake.evaluated if configuration == which]
             assert mine == [order[n % 12] for n in range(len(mine))]
             most = max(most, len(mine))
@@ -264,9 +273,16 @@ class TestOtherMethods:
 
     def test_methods_that_may_come_back_are_not_told_the_pilot(self, tmp_path):
         done = live.run(PLAN | {"method": "UniformIdentification"}, tmp_path / "run", evaluator=Fake())
-        pilot = sum(measure(c, i)["tokens"] for c in check_plan(PLAN, "p").configurations for i in
-                    check_plan(PLAN, "p").order[:5])
-        assert done.policy.budget == pytest.approx(done.budget - pilot)
+        plan = check_plan(PLAN, "plan")
+        pilot = [
+            measure(each, instance)["tokens"] for each in plan.configurations for instance in plan.order[:5]
+        ]
+        assert done.policy.budget == pytest.approx(done.budget - sum(pilot))
+
+
+def test_a_cost_beyond_the_largest_is_said(tmp_path):
+    with pytest.warns(GuaranteeWarning, match="more than its largest_cost 40: the budget may be exceeded"):
+        live.run(PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake())
 
 
 class TestPilotFromATable:
@@ -277,12 +293,16 @@ class TestPilotFromATable:
         done = live.run(plan, tmp_path / "second", evaluator=fake)
         assert done.policy.costs.tolist() == pytest.approx(first.policy.costs.tolist())
         assert len(fake.evaluated) == done.policy.pulls.sum()  # no pilot
-        assert cb.read(done.table).limits == pytest.approx(cb.read(first.table).limits)
+        limits = [cb.read(run.table).limits["efficiency"] for run in (first, done)]
+        assert limits[0] == pytest.approx(limits[1])
 
     @pytest.mark.parametrize(
         ("changes", "said"),
         [
-            ({"configurations": {"grid": {"model": ["small", "other"], "shots": [0, 2]}}}, "lacks the configuration"),
+            (
+                {"configurations": {"grid": {"model": ["small", "other"], "shots": [0, 2]}}},
+                "lacks the configuration",
+            ),
             ({"objectives": [{"name": "truth", "column": "correct"}]}, "lacks the objective 'truth'"),
             ({"cost": {"column": "seconds_", "unit": "tokens"}}, "take a table with the same cost"),
             ({"objectives": [{"name": "accuracy", "column": "seconds"}]}, "another column or transform"),
@@ -291,7 +311,9 @@ class TestPilotFromATable:
     def test_it_has_to_fit(self, tmp_path, changes, said):
         first = live.run(PLAN, tmp_path / "first", evaluator=Fake())
         with pytest.raises(TableError, match=said):
-            live.run(PLAN | {"pilot": {"table": str(first.table)}} | changes, tmp_path / "b", evaluator=Fake())
+            live.run(
+                PLAN | {"pilot": {"table": str(first.table)}} | changes, tmp_path / "b", evaluator=Fake()
+            )
         assert not (tmp_path / "b").exists()
 
 
@@ -324,7 +346,9 @@ class TestGoingOn:
         live.run(PLAN, tmp_path / "run", evaluator=Fake())
         before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
         fake = Fake()
-        with pytest.raises(CobanditError, match="budget is 0.5 there and 0.6 here; seed is 0 there and 1 here"):
+        with pytest.raises(
+            CobanditError, match=r"budget is 0\.5 there and 0\.6 here; seed is 0 there and 1 here"
+        ):
             live.run(PLAN | {"seed": 1, "budget": 0.6}, tmp_path / "run", evaluator=fake)
         assert not fake.calls
         assert before == sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
@@ -333,7 +357,9 @@ class TestGoingOn:
     def test_a_larger_budget_goes_on_with_the_pilot(self, tmp_path):
         """Neither what the pilot needs nor what the method needs is known before."""
         small, fake = {"unit": "tokens", "budget": 100}, Fake()
-        with pytest.raises(CobanditError, match="of the pilot's 30 evaluations are made, for .* of 100 tokens"):
+        with pytest.raises(
+            CobanditError, match=r"of the pilot's 30 evaluations are made, for .* of 100 tokens"
+        ):
             live.run(PLAN | small, tmp_path / "run", evaluator=fake)
         assert 0 < fake.billed <= 100
         done = live.run(PLAN | small | {"budget": 3000}, tmp_path / "run", evaluator=fake)
@@ -355,7 +381,9 @@ class TestGoingOn:
         done = live.run(PLAN, tmp_path / "run", evaluator=Fake())
         assert done.recommendation == play(PLAN)[1]
 
-    @pytest.mark.parametrize(("n", "said"), [(None, "holds no run"), (10, "10 of the pilot's 30 evaluations")])
+    @pytest.mark.parametrize(
+        ("n", "said"), [(None, "holds no run"), (10, "10 of the pilot's 30 evaluations")]
+    )
     def test_what_cannot_be_exported(self, tmp_path, n, said):
         if n:
             with pytest.raises(CobanditError, match="stopped here"):
@@ -375,7 +403,7 @@ def test_in_a_notebook(tmp_path):
 
 
 def test_an_evaluator_is_needed(tmp_path):
-    with pytest.raises(TableError, match="field 'evaluate' is missing -> write evaluate: {callable"):
+    with pytest.raises(TableError, match=r"field 'evaluate' is missing -> write evaluate: \{callable"):
         live.run(PLAN, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -410,7 +438,9 @@ def test_killed_in_the_pilot_and_later(tmp_path):
         assert done.returncode == (-signal.SIGKILL if death else 0), done.stderr
     whole = live.run(PLAN | {"at_once": 3}, tmp_path / "whole", evaluator=measure)
     pd.testing.assert_frame_equal(rows(folder / "table.parquet"), rows(whole.table))
-    written = [json.loads((path / "recommendation.json").read_text()) for path in (folder, tmp_path / "whole")]
+    written = [
+        json.loads((path / "recommendation.json").read_text()) for path in (folder, tmp_path / "whole")
+    ]
     assert written[0] == written[1]
     made = (tmp_path / "run.log").read_text().splitlines()
     assert len(made) - len(set(made)) <= 3 * len(deaths)  # those under way

@@ -1,4 +1,4 @@
-"""Plans, and evaluators that stand for models: what an evaluation gives depends on what is evaluated alone."""
+"""A plan, and evaluators that stand for models: an evaluation gives the same whenever it is made."""
 
 import zlib
 
