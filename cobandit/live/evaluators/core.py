@@ -56,14 +56,23 @@ class Failure(Exception):
 
 
 class Evaluator(Protocol):
-    """Evaluates configurations; ``block`` is the largest number of instances that one call takes."""
+    """Evaluates configurations on instances.
+
+    Attributes
+    ----------
+    block : int
+        The largest number of instances of one call.
+    at_once : int or None
+        The largest number of calls that may overlap; None for any number.
+    """
 
     block: int
+    at_once: int | None
 
     async def evaluate(
         self, configuration: Mapping[str, Any], instances: Sequence[str]
     ) -> Sequence[Row | Failure]:
-        """Evaluate one configuration on instances; calls may overlap.
+        """Evaluate one configuration on instances.
 
         Returns
         -------
