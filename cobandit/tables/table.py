@@ -17,7 +17,7 @@ from cobandit.faults import stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
 from cobandit.tables.query import matching
-from cobandit.tables.schema import MIN_ARMS, Records, validate
+from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
 
 
 class Feedback(NamedTuple):
@@ -245,7 +245,15 @@ class EvaluationTable:
         """Records of one split, or of both: ``"all"``."""
         if split == "all":
             return self._records
-        return self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))
+        found = self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))
+        counts = np.bincount(found.arm, minlength=self.n_arms)
+        if counts.min() < MIN_INSTANCES:
+            raise CobanditError(
+                f"{self.name}: configuration {self.configs[counts.argmin()]!r} has {counts.min()} {split} "
+                f"instances, of which {MIN_INSTANCES} are needed: it left early from the run that made this "
+                "table.  Use what reads all instances, such as recommend, or a subset of the configurations"
+            )
+        return found
 
     def within_profiling(self) -> EvaluationTable:
         """Return the table in which the profiling split also stands for the evaluation split.

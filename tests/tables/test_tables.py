@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cobandit.errors import CobanditError
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, load, read
+from cobandit.tables.card import Objective, Split
 from cobandit.tables.importers import import_logs
 from cobandit.tables.keys import profiling_mask
 from cobandit.tables.numeric import Rule
@@ -394,3 +396,44 @@ def test_within_profiling_shows_nothing_else(synthetic_pair):
 def test_raw_means_are_those_of_the_columns(synthetic_pair):
     table, _ = synthetic_pair
     assert table.raw_means["correct"].tolist() == pytest.approx(table.summary()["accuracy"].tolist())
+
+
+def test_profiling_instances_can_be_named_and_limits_given():
+    """As a run does, which chose them before it knew what else it would evaluate."""
+    rows = [(c, f"q{n}", 1.0 + n, float(n + 1)) for c in "ab" for n in range(6) if c == "a" or n < 3]
+    frame = pd.DataFrame(rows, columns=["config", "instance", "usd", "seconds"])
+    speed = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
+    fields = dict(name="t", title="T", source="-", license="-", kind="measured", records="t.csv")
+    fields |= dict(cost={"column": "usd", "unit": "USD"}, objectives=[speed])
+    table = EvaluationTable.from_frame(
+        frame, Card(**fields, split={"profiling": 3, "instances": ["q0", "q2", "q1"]})
+    )
+    rows = table.rows
+    assert set(rows[rows["split"] == "profiling"]["instance"]) == {"q0", "q1", "q2"}
+    assert rows[rows["config"] == "a"]["speed"].tolist() == [1, 1, 0.5, 0, 0, 0]
+    assert table.costs.tolist() == [2, 2] and table.limits == {"speed": (2, 4)}
+    assert table.summary()["instances"].tolist() == [6, 3]
+    with pytest.raises(CobanditError, match="'b' has 0 evaluation instances, of which 2 are needed"):
+        table.means  # noqa: B018
+    with pytest.raises(TableError, match="'b' has 1 profiling"):
+        named = Card(**fields, split={"profiling": 2, "instances": ["q2", "q5"]})
+        EvaluationTable.from_frame(frame, named)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"transform": "none"}, "mean nothing without a transform"),
+        ({"limits": [1, 1]}, "the column is constant"),
+        ({"transform": "inverse-percentile", "low": 10}, "low and high mean nothing with limits"),
+    ],
+)
+def test_limits_that_make_no_scale(given, said):
+    objective = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
+    with pytest.raises(ValueError, match=said):
+        Objective(**objective | given)
+
+
+def test_named_instances_are_counted():
+    with pytest.raises(ValueError, match="1 different instances are named, and profiling is 2"):
+        Split(profiling=2, instances=["a", "a"])
