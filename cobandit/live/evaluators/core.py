@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
+from cobandit.tables.fields import Fields
 
 Row = dict[str, float]
 """What one evaluation gave: columns of the table, by name."""
@@ -66,8 +66,11 @@ class Evaluator(Protocol):
         The largest number of calls that may overlap; None for any number.
     """
 
-    block: int
-    at_once: int | None
+    @property
+    def block(self) -> int: ...  # noqa: D102 (above)
+
+    @property
+    def at_once(self) -> int | None: ...  # noqa: D102
 
     async def evaluate(
         self, configuration: Mapping[str, Any], instances: Sequence[str]
@@ -90,10 +93,8 @@ class Evaluator(Protocol):
         ...
 
 
-class EvaluatorOptions(BaseModel):
+class EvaluatorOptions(Fields):
     """Base of the options of an evaluator; a field's description says what to write there."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Context(NamedTuple):
