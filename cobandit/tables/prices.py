@@ -47,9 +47,9 @@ class Price(Fields):
 class Usage(NamedTuple):
     """Tokens of one evaluation: input without that from a cache, input from a cache, output."""
 
-    input: int
-    cached: int
-    output: int
+    input: float
+    cached: float
+    output: float
 
 
 Prices = Mapping[str, Price]
