@@ -41,10 +41,11 @@ def recommend(
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    _show(advice, Console())
+    show(advice, Console())
 
 
-def _show(advice: Recommendation, out: Console) -> None:
+def show(advice: Recommendation, out: Console) -> None:
+    """Print a recommendation."""
     from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
 
     for line in sentences(advice):

@@ -113,8 +113,9 @@ def make(
     """
     given = dict(options)
     if issubclass(method, OnlinePolicy):
-        low, high = cost_range
-        given |= {"cost_range": (low, max([high, *(largest_costs or [])])), "expected_costs": costs}
+        low, high = min(cost_range[0], *costs), max(cost_range[1], *(largest_costs or costs))
+        # what an evaluation may cost, not its mean, has to fit into what is left: the last is paid, too
+        given |= {"cost_range": (low, high), "expected_costs": largest_costs or [high] * len(costs)}
         return method(len(costs), n_objectives, budget, **given)
     if largest_costs is not None:
         given["largest_costs"] = largest_costs

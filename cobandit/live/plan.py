@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +25,9 @@ SHARE = "share"
 
 CHANGEABLE = frozenset({"title", "license", "at_once", "timeout", "retries"})
 """What may change when a run is continued: nothing that was told depends on it."""
+
+AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
+"""What may also change while there is only the pilot, which does not depend on it."""
 
 
 class Named(Fields):
@@ -116,32 +120,32 @@ class Plan(Fields):
     failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the configurations, in the plan's order: the position is the arm number."""
         return _configurations.names_of(self.configurations)
 
-    @property
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """The instances in the order in which every configuration is evaluated on them."""
         return _instances.shared_order(self.instances, self.seed)
 
-    @property
+    @cached_property
     def settings(self) -> tuple[str, ...]:
         """Names of the settings, which describe a configuration."""
         return tuple(dict.fromkeys(name for each in self.configurations for name in each))
 
-    @property
+    @cached_property
     def policy(self) -> type[methods.Policy]:
         """Class of the method."""
         return methods.known()[self.method.name]
 
-    @property
+    @cached_property
     def is_once(self) -> bool:
         """Whether the method evaluates every instance at most once."""
         return methods.is_once(self.policy)
 
-    @property
+    @cached_property
     def largest_costs(self) -> list[float] | None:
         """The most that one evaluation of each configuration may cost, if that is known."""
         if self.largest_cost is None:
@@ -254,8 +258,8 @@ class Plan(Fields):
             )
         return self
 
-    def differences(self, written: Mapping[str, Any]) -> list[str]:
-        """Say in what this plan is another than the one that was written, as `model_dump` has it.
+    def differences(self, written: Mapping[str, Any], but: Collection[str] = CHANGEABLE) -> list[str]:
+        """Say in what this plan is another than one that was written, as `model_dump` has it.
 
         Examples
         --------
@@ -273,13 +277,13 @@ class Plan(Fields):
         return [
             f"{key} is {_short(written.get(key))} there and {_short(here.get(key))} here"
             for key in here | dict(written)
-            if key not in CHANGEABLE and written.get(key) != here.get(key)
+            if key not in but and written.get(key) != here.get(key)
         ]
 
 
 def _short(value: Any) -> str:
     shown = repr(value)
-    return shown if len(shown) <= 80 else f"{shown[:50]}... ({len(value)} entries)"
+    return shown if len(shown) <= 80 else f"{shown[:60]}..."
 
 
 def read_plan(path: str | Path) -> Plan:

@@ -27,4 +27,4 @@ class UniformAllocation(OnlinePolicy):
     label = "Uniform allocation"
 
     def index(self) -> NDArray[np.float64]:  # noqa: D102 (the formula stands above)
-        return -self.pulls.astype(np.float64)
+        return -self.begun.astype(np.float64)

@@ -101,8 +101,9 @@ def _play(
     known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
     order = shared_order(stream, replication, sizes[0]) if once else None
     arms, costs = [], []
-    while (arm := policy.ask()) is not None:
-        n = policy.pulls[arm]
+    policy.overdraw = True  # what crosses the budget is dropped here
+    while (pull := policy.ask()) is not None:
+        arm, n = int(pull), pull.number
         drawn = instance(stream, replication, arm, n, sizes[arm]) if order is None else order[n]
         row = rows[offsets[arm] + drawn]
         cost = row[0] if known is None else known[arm]
@@ -110,7 +111,7 @@ def _play(
             break
         if watch is not None:
             watch(policy, arm)
-        policy.tell(arm, row[1:], cost)
+        policy.tell(pull, row[1:], cost)
         arms.append(arm)
         costs.append(cost)
     return PlayedRun(np.array(arms, dtype=np.int64), np.array(costs))

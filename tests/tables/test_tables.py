@@ -403,21 +403,20 @@ def test_profiling_instances_can_be_named_and_limits_given():
     rows = [(c, f"q{n}", 1.0 + n, float(n + 1)) for c in "ab" for n in range(6) if c == "a" or n < 3]
     frame = pd.DataFrame(rows, columns=["config", "instance", "usd", "seconds"])
     speed = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
-    fields = dict(name="t", title="T", source="-", license="-", kind="measured", records="t.csv")
-    fields |= dict(cost={"column": "usd", "unit": "USD"}, objectives=[speed])
-    table = EvaluationTable.from_frame(
-        frame, Card(**fields, split={"profiling": 3, "instances": ["q0", "q2", "q1"]})
-    )
+
+    def of_split(*named):
+        return card(objectives=[speed], arms=[], split={"profiling": len(named), "instances": named})
+
+    table = EvaluationTable.from_frame(frame, of_split("q0", "q2", "q1"))
     rows = table.rows
     assert set(rows[rows["split"] == "profiling"]["instance"]) == {"q0", "q1", "q2"}
     assert rows[rows["config"] == "a"]["speed"].tolist() == [1, 1, 0.5, 0, 0, 0]
     assert table.costs.tolist() == [2, 2] and table.limits == {"speed": (2, 4)}
     assert table.summary()["instances"].tolist() == [6, 3]
     with pytest.raises(CobanditError, match="'b' has 0 evaluation instances, of which 2 are needed"):
-        table.means  # noqa: B018
+        _ = table.problem
     with pytest.raises(TableError, match="'b' has 1 profiling"):
-        named = Card(**fields, split={"profiling": 2, "instances": ["q2", "q5"]})
-        EvaluationTable.from_frame(frame, named)
+        EvaluationTable.from_frame(frame, of_split("q2", "q5"))
 
 
 @pytest.mark.parametrize(

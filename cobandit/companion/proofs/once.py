@@ -156,10 +156,9 @@ def play_once(
     4
     """
     made = []
-    while (arm := finder.ask()) is not None:
-        instance = int(finder.pulls[arm])
-        finder.tell(arm, rewards[arm, instance], None if charges is None else charges[arm, instance])
-        made.append((arm, instance))
+    while (pull := finder.ask()) is not None:
+        finder.tell(pull, rewards[pull.key], None if charges is None else charges[pull.key])
+        made.append(pull.key)
     return made
 
 
