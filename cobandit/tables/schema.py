@@ -240,6 +240,6 @@ def _rewards(
         try:
             rewards[:, d] = transform.apply(values, *limits[objective.name])
         except TableError as error:
-            remedy = "take another column or transform for this objective, or leave it out of the card"
+            remedy = "take another column or transform, or leave the objective out (logs: --latency none)"
             faults.add(str(error), remedy, objective.column)
     return rewards, limits
