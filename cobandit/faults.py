@@ -196,6 +196,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", ["config", "instance"])
     ''
     """
-    by_lower = {str(k).lower(): str(k) for k in known}
-    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.5)
+    # the beginnings: what names of any length take is otherwise quadratic in it
+    by_lower = {str(k)[:LONGEST].lower(): str(k) for k in known}
+    close = difflib.get_close_matches(str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5)
     return f"did you mean {by_lower[close[0]]!r}? " if close else ""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
+from cobandit.cli.terminal import console, plain
 from cobandit.cli.validate import validate
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _command(importer: Importer) -> Any:
     def command(**given: Any) -> None:
         from cobandit.tables.importers import import_logs
 
-        out = Console()
+        out = console()
         paths, output = given.pop("paths"), given.pop("output")
         # what was not given is left to the importer's defaults
         given = {
@@ -106,7 +106,7 @@ def _command(importer: Importer) -> Any:
         }
         imported = import_logs(importer.name, paths, output, **given)
         for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
-            out.print(line, highlight=False, markup=False, soft_wrap=True)
+            out.print(plain(line, most=1000), soft_wrap=True)
         validate(imported.records)
 
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD

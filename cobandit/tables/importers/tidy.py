@@ -98,8 +98,8 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     if again.any():
         number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
         separate = frame["instance"] + ", repeat " + number.astype(str)
-        measured = [cost.column, *(objective.column for objective in objectives)]
-        frame = settle(frame, list(dict.fromkeys(measured)), separate, options.repeats, notes)
+        measured = [str(name) for name in frame if name not in ("config", "instance", *options.arm)]
+        frame = settle(frame, measured, separate, options.repeats, notes)
         first = frame.index.to_numpy()
     return ImportResult(
         frame.reset_index(drop=True),
