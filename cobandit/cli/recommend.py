@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from cobandit.cli.terminal import console, plain
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
@@ -41,7 +42,7 @@ def recommend(
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    show(advice, Console())
+    show(advice, console())
 
 
 def show(advice: Recommendation, out: Console) -> None:
@@ -49,20 +50,20 @@ def show(advice: Recommendation, out: Console) -> None:
     from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
 
     for line in sentences(advice):
-        out.print(line, highlight=False, markup=False)
+        out.print(plain(line, most=4000))
     shown = worth_showing(advice)
     names = [name[:-4] for name in shown.columns.astype(str) if name.endswith("_low")]
     look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    view = Table(title=f"\nConfigurations of {escape(advice.dataset)}, by hypervolume per cost", **look)
+    view = Table(title=f"\nConfigurations of {advice.dataset}, by hypervolume per cost", **look)
     buys = purchases(advice)
     view.add_column("configuration", overflow="fold")
     for heading in (*buys, *names, f"cost, {advice.unit}", "front", "best"):
-        view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
+        view.add_column(_stacked(heading), justify="right", overflow="fold")
     for name, row in shown.head(SHOWN).iterrows():
         mark = "" if row["front_settled"] else " ?"
         win = "" if row["efficient_settled"] else " ?"
         view.add_row(
-            escape(str(name)),
+            plain(name),
             *(f"{int(row[each]):,}" if row[each] else "" for each in buys),
             *(f"{row[d]:.3f} ±{(row[f'{d}_high'] - row[f'{d}_low']) / 2:.3f}" for d in names),
             amount(row["cost"]),
@@ -71,12 +72,11 @@ def show(advice: Recommendation, out: Console) -> None:
         )
     out.print(view)
     if len(shown) > SHOWN:
-        out.print(f"and {len(shown) - SHOWN} more: --json gives all", highlight=False)
+        out.print(f"and {len(shown) - SHOWN} more: --json gives all")
     out.print(
         "front, best: on the Pareto set, most hypervolume per cost; by the means, and in what share of "
         f"redrawn tables. ?: not settled at {advice.level:.0%}. ±: half an interval at {advice.level:.0%}, "
         "one mean at a time." + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
-        highlight=False,
     )
     if not len(advice.questions):
         return
@@ -84,21 +84,21 @@ def show(advice: Recommendation, out: Console) -> None:
     for heading in ("configuration", "", "hardest to tell from"):
         view.add_column(heading, overflow="fold")
     for heading in ("gap/s.e.", "needed", "new instances", f"price, {advice.unit}"):
-        view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
+        view.add_column(_stacked(heading), justify="right", overflow="fold")
     asks = {"front": "front?", "efficiency": "best?"}
     for question in advice.questions.head(SHOWN).itertuples():
         price = cast(float, question.price)
         view.add_row(
-            escape(str(question.configuration)),
+            plain(question.configuration),
             asks[str(question.kind)],
-            escape(str(question.against)),
+            plain(question.against),
             f"{question.ratio:.2f}",
             f"{question.factor:.2f}",
             *(["a tie", "–"] if price == float("inf") else [f"{question.new_instances:,.0f}", amount(price)]),
         )
     out.print(view)
     if len(advice.questions) > SHOWN:
-        out.print(f"and {len(advice.questions) - SHOWN} more: --json gives all", highlight=False)
+        out.print(f"and {len(advice.questions) - SHOWN} more: --json gives all")
 
 
 def _stacked(heading: str) -> str:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from cobandit.cli.parallel_options import Backend, Scheduler, Workers
+from cobandit.cli.terminal import console
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
@@ -87,9 +86,9 @@ def replay(
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
     _check.choice(charge, "charge", ("declared", "realised"))
     online = chosen[0].kind == "online"
-    out, data = Console(), cb.open_table(table)
+    out, data = console(), cb.open_table(table)
     for note in data.notes:
-        Console(stderr=True).print(f"note: {note}", highlight=False, markup=False)
+        console(stderr=True).print(f"note: {note}")
     parallel: dict[str, Any] = {
         "workers": workers,
         "backend": backend,
@@ -114,7 +113,7 @@ def replay(
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
         title = f"{column} on {data.name}: mean and 95 % interval of {replications} runs"
         out.print(_means(runs, column, title))
-    out.print(f"{len(runs)} runs written to {output}", highlight=False, markup=False)
+    out.print(f"{len(runs)} runs written to {output}")
 
 
 def _value(text: str) -> Any:
@@ -204,12 +203,12 @@ def _draw(runs: pd.DataFrame, online: bool) -> Figure:
 def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
     from cobandit.stats import summarise
 
-    shown = Table(title=escape(title), title_justify="left")
+    shown = Table(title=title, title_justify="left")
     for heading in ("method", "rho", "mean", "low", "high"):
         shown.add_column(heading, justify="left" if heading == "method" else "right")
     for row in summarise(runs, column).to_dict("records"):
         numbers = (
             [f"{row[key]:.4g}" for key in ("mean", "low", "high")] if row["runs"] else ["infeasible", "", ""]
         )
-        shown.add_row(escape(f"{row['method']} {row['options']}".strip()), f"{row['rho']:g}", *numbers)
+        shown.add_row(f"{row['method']} {row['options']}".strip(), f"{row['rho']:g}", *numbers)
     return shown

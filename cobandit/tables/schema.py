@@ -180,7 +180,7 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
         try:
             codes = pd.Series(pd.factorize(frame[column])[0])
         except TypeError:
-            remedy = "store plain text or numbers, or take it out of the card's arms"
+            remedy = "store plain text or numbers, or leave it out of what describes a configuration"
             faults.add("the column holds nested values", remedy, column)
             continue
         first = codes.groupby(configs.codes).transform("first")
@@ -191,7 +191,7 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
             start = int((configs.codes == config).argmax())
             values = frame[column].iloc[[row, start]].tolist()  # Python's own numbers, to be shown
             problem = f"{values[0]!r} describes {configs.labels[config]!r}, but {values[1]!r} does in"
-            remedy = "give a configuration one value, split it, or take the column out of the card's arms"
+            remedy = "give a configuration one value, split it, or leave the column out of what describes it"
             faults.add(problem, remedy, column, differs, start + 1)
 
 
@@ -248,6 +248,6 @@ def _rewards(
         try:
             rewards[:, d] = transform.apply(values, *limits[objective.name])
         except TableError as error:
-            remedy = "take another column or transform for this objective, or leave it out of the card"
+            remedy = "take another column or transform, or leave the objective out (logs: --latency none)"
             faults.add(str(error), remedy, objective.column)
     return rewards, limits

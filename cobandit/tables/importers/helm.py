@@ -15,9 +15,9 @@ from pydantic import Field, JsonValue, RootModel
 
 from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost
+from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
-    Notes,
     PricedOptions,
     choose,
     choose_tasks,
@@ -25,7 +25,8 @@ from cobandit.tables.importers.core import (
     importer,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
-from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
+from cobandit.tables.importers.notes import Notes, read_each
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
 from cobandit.tables.prices import Prices, Usage, cost_usd
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
@@ -122,20 +123,23 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     TableError
         If a file is damaged or no run of HELM, or a choice (task, metric) has to be made.
     """
-    specs = {file: _spec(file) for file in find(paths, [STATS], "per-instance statistics of HELM")}
+    files = find(paths, [STATS, SPEC], "per-instance statistics of HELM")
+    runs_of = dict.fromkeys(file.with_name(STATS) for file in files)
+    specs = read_each(runs_of, _spec, notes)
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
-    instances = {file: _instances(file, notes) for file in files}
+    instances = read_each(files, lambda file: _instances(file, notes), notes)
     names = {name for rows in instances.values() for stats in rows.values() for name in stats}
     names = {name for name in names - _BOOKKEEPING if not name.startswith("finish_reason_")}
     metric = choose("metric", options.metric, names, "the runs", "--metric")
     prices = options.known_prices()
 
     runs = []
-    for file in files:
-        run = LoggedRun(str(file), specs[file].task, _settings(file, specs[file]))
-        for (id_, trial), stats in instances[file].items():
+    for file, rows in instances.items():
+        settings, when = _settings(file, specs[file]), file.stat().st_mtime  # a run does not say when it was
+        run = LoggedRun(str(file), specs[file].task, settings, when=when)
+        for (id_, trial), stats in rows.items():
             if metric not in stats:
-                notes.left_out[f"instances without {metric}"] += 1
+                run.left_out[f"instances without {metric}"] += 1
                 continue
             where = f"{file}, instance {id_!r}"
             instance = plain_text(id_, where, "the instance_id")
@@ -157,6 +161,8 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
 
 def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
+    if not file.is_file():
+        stop(spec, f"there is no {STATS} next to it: the run did not finish", "run it again")
     if not spec.is_file():
         problem = f"there is no {SPEC} next to it, which names the model"
         stop(file, problem, "give the whole folder of the run")
@@ -206,9 +212,6 @@ def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
         stop(where, "its numbers of tokens are missing", "use runs whose metrics include the basic ones")
     if min(known) < 0:
         stop(where, f"it used {min(known):g} tokens", "correct the file, or leave the run out")
-    if sum(known) <= 0:
-        remedy = "count all tokens with --count all" if count == "generated" else "correct the file"
-        stop(where, "it used 0 tokens, and an evaluation that is free needs no budget", remedy)
     return sum(known)
 
 
