@@ -95,7 +95,7 @@ def spending(progress: Progress) -> str:
 def counts(progress: Progress) -> str:
     """Count evaluations and configurations."""
     active = f"{len(progress.active)} of {len(progress.stage.names)} configurations active"
-    return f"{progress.told} told, {progress.in_flight} in flight, {active}"
+    return f"{progress.stage.evaluated} made, {progress.in_flight} in flight, {active}"
 
 
 def _some(names: tuple[str, ...]) -> str:

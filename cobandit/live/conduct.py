@@ -60,23 +60,36 @@ class Conductor:
                 await self._told.wait()
 
     def _next_block(self) -> list[Pull]:
-        """Ask, and take evaluations of one configuration, as many as one call takes."""
-        block = self.evaluator.block
-        # what is known ahead is asked for at once; an index method wants to know most before it decides
-        most = block * self.plan.at_once if isinstance(self.stage.policy, OnlinePolicy) else inf
-        while (block > 1 or not self._waiting) and len(self._waiting) < most:
-            pull = self.stage.journal.ask()
-            if pull is None:
-                break
-            if self.stage.settle(pull):
-                self._news()
-            else:
-                self._waiting.append(pull)
-        first = self._waiting[:1]
-        pulls = [pull for pull in self._waiting if pull in first][:block]
-        taken = {pull.key for pull in pulls}
-        self._waiting = [pull for pull in self._waiting if pull.key not in taken]
+        """Take evaluations of one configuration, as many as one call takes; none if none can be made."""
+        pulls: list[Pull] = []
+        while not pulls and self._ask():
+            first = self._waiting[:1]
+            block = [pull for pull in self._waiting if pull in first][: self.evaluator.block]
+            taken = {pull.key for pull in block}
+            self._waiting = [pull for pull in self._waiting if pull.key not in taken]
+            pulls = [pull for pull in block if not self._settle(pull)]  # its instance may have been left out
         return pulls
+
+    def _ask(self) -> bool:
+        """Ask as far ahead as it helps, and say whether something waits to be evaluated."""
+        block, policy = self.evaluator.block, self.stage.policy
+        if block == 1:
+            most = 1
+        elif isinstance(policy, OnlinePolicy):  # wants to know most before it decides
+            most = block * self.plan.at_once
+        else:  # so many that some configuration fills a block
+            most = block * policy.n_arms
+        while len(self._waiting) < most and (pull := self.stage.journal.ask()) is not None:
+            if not self._settle(pull):
+                self._waiting.append(pull)
+        return bool(self._waiting)
+
+    def _settle(self, pull: Pull) -> bool:
+        """Tell an evaluation that need not be made, and say whether it was one."""
+        settled = self.stage.settle(pull)
+        if settled:
+            self._news()
+        return settled
 
     async def _evaluate(self, pulls: list[Pull]) -> None:
         """Evaluate, and go on trying what may be mended and cost nothing."""

@@ -69,7 +69,7 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
     except (BudgetError, CobanditError) as error:
         unit = plan.cost.unit
         raise CobanditError(
-            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it is kept.  "
+            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it stays.  "
             "Change the plan's budget or method and run it again"
         ) from None
 

@@ -36,11 +36,6 @@ class Progress:
         return self.stage.spent
 
     @property
-    def told(self) -> int:
-        """Evaluations that were told."""
-        return len(self.stage.results)
-
-    @property
     def in_flight(self) -> int:
         """Evaluations under way, or handed out to be."""
         return int(self.stage.policy.in_flight.sum())

@@ -83,6 +83,11 @@ class Stage:
         return self.policy.spent
 
     @property
+    def evaluated(self) -> int:
+        """Number of evaluations of the run so far, each counted once."""
+        return len(self.results)
+
+    @property
     def over(self) -> bool:
         """Whether nothing is left to be asked."""
         return self.policy.finished
@@ -183,6 +188,10 @@ class MainStage(Stage):
     @property
     def spent(self) -> float:  # noqa: D102 (as its parent)
         return self.profile.spent + self.policy.spent - self._charged_again
+
+    @property
+    def evaluated(self) -> int:  # noqa: D102 (as its parent)
+        return len(self.profile.results) + sum(which not in self.known for which in self.results)
 
     def instance(self, pull: Pull) -> str:  # noqa: D102 (as its parent)
         return self.order[self.place(pull.number) % len(self.order)]

@@ -249,7 +249,7 @@ class TestFailures:
             raise ZeroDivisionError("division by zero")
 
         with pytest.raises(
-            CobanditError, match=r"failed on '.* shots=0'.*ZeroDivisionError: division by zero"
+            CobanditError, match=r"failed on '.* shots=.'.*ZeroDivisionError: division by zero"
         ):
             live.run(PLAN | {"at_once": at_once}, tmp_path / "run", evaluator=Fake(fail=fail, delay=0.01))
 
