@@ -56,6 +56,7 @@ class FunctionEvaluator:
     """
 
     block = 1
+    at_once = None
 
     def __init__(self, function: Callable[[Mapping[str, Any], str], Any], name: str):
         self.function = function

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
+from cobandit.tables.fields import Fields
 
 Row = dict[str, float]
 """What one evaluation gave: columns of the table, by name."""
@@ -56,14 +56,26 @@ class Failure(Exception):
 
 
 class Evaluator(Protocol):
-    """Evaluates configurations; ``block`` is the largest number of instances that one call takes."""
+    """Evaluates configurations on instances.
 
-    block: int
+    Attributes
+    ----------
+    block : int
+        The largest number of instances of one call.
+    at_once : int or None
+        The largest number of calls that may overlap; None for any number.
+    """
+
+    @property
+    def block(self) -> int: ...  # noqa: D102 (above)
+
+    @property
+    def at_once(self) -> int | None: ...  # noqa: D102
 
     async def evaluate(
         self, configuration: Mapping[str, Any], instances: Sequence[str]
     ) -> Sequence[Row | Failure]:
-        """Evaluate one configuration on instances; calls may overlap.
+        """Evaluate one configuration on instances.
 
         Returns
         -------
@@ -81,10 +93,8 @@ class Evaluator(Protocol):
         ...
 
 
-class EvaluatorOptions(BaseModel):
+class EvaluatorOptions(Fields):
     """Base of the options of an evaluator; a field's description says what to write there."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Context(NamedTuple):

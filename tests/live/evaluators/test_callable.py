@@ -211,6 +211,7 @@ class Options(EvaluatorOptions):
 
 class Constant:
     block = 3
+    at_once = 1
 
     def __init__(self, value):
         self.value = value
