@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -25,8 +25,20 @@ def run(
     Ends with what the method recommends, the table of all evaluations with its card, and what
     [b]cobandit recommend[/b] says of it.
 
-    Example: [b]cobandit run plan.yml[/b]
-    """
+    Example: [b]cobandit run plan.yml[/b], where plan.yml has
+
+    \b
+    name: my-run
+    configurations: {grid: {model: \\[a, b], temperature: \\[0, 0.5, 1]}}
+    instances: 300  # a number, a list of ids, or a file
+    budget: 0.5
+    unit: share  # of what evaluating everything costs; or the unit of the cost
+    cost: {column: tokens, unit: tokens}
+    objectives:
+      - {name: accuracy, column: correct}
+      - {name: efficiency, column: seconds, transform: inverse-percentile}
+    evaluate: {callable: {function: "my_module:evaluate"}}
+    """  # noqa: D301 (that one backslash keeps the lines apart)
     from cobandit import live
     from cobandit.cli.recommend import show
     from cobandit.cli.run_display import watching
@@ -47,10 +59,11 @@ def run(
                 markup=False,
                 soft_wrap=True,
             )
-            # nobody can cancel a thread: leave without waiting for what evaluations do in theirs
             sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(130)
+            # Of the signal itself, at once: nobody can cancel what evaluations do in threads, and the
+            # interpreter would wait for them.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
     import cobandit as cb
 
     table = cb.read(done.table)

@@ -34,6 +34,8 @@ class Lines:
     """
 
     def __init__(self, path: Path):
+        if not path.parent.is_dir():
+            raise CobanditError(f"{path}: there is no folder {path.parent}; make it first")
         self.path = path
         self.entries: list[dict[str, Any]] = []
         self._crc = 0  # of the file as far as it has been read or written

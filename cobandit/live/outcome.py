@@ -10,12 +10,14 @@ from typing import Any
 
 import pandas as pd
 
+from cobandit.errors import CobanditError
 from cobandit.live.pilot import FAILED
 from cobandit.live.scoring import worst
 from cobandit.live.stages import MainStage
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
+from cobandit.tables.schema import MIN_INSTANCES
 
 UNSET = "not set"
 """In a column of the table, a setting that a configuration does not have."""
@@ -87,9 +89,16 @@ def _one_kind(values: list[Any]) -> list[Any]:
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
     """Make the fields of the table's card: its profiling split is the pilot, its limits are the run's."""
     plan, profile = stage.plan, stage.profile
-    shared = frame.groupby("instance")["config"].nunique() == len(stage.names)
-    # without a pilot of its own, as few as a card allows
-    first = [name for name in stage.order if shared.get(name, False)][: profile.n_instances or 2]
+    configs = frame.groupby("instance")["config"].nunique()
+    shared = [name for name in stage.order if configs.get(name) == len(stage.names)]
+    if len(shared) < MIN_INSTANCES:
+        raise CobanditError(
+            f"a table needs {MIN_INSTANCES} instances that every configuration was evaluated on, and there "
+            f"are {len(shared)} so far: run the plan on, or with a larger budget"
+        )
+    # those of the pilot that are not left out; without a pilot of its own as few as a card allows
+    of_pilot = len(set(shared) & set(stage.order[: profile.n_instances]))
+    first = shared[: max(of_pilot, MIN_INSTANCES)]
     objectives = []
     for objective in plan.objectives:
         fields = objective.model_dump(exclude_defaults=True, exclude={"low", "high", "limits"})

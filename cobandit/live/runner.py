@@ -102,8 +102,9 @@ def run(
     --------
     >>> import tempfile
     >>> def evaluate(configuration, instance):
-    ...     right = (int(instance) % 10) < (8 if configuration["model"] == "large" else 4)
-    ...     return {"correct": right, "tokens": 10 if configuration["model"] == "small" else 40}
+    ...     large, temperature = configuration["model"] == "large", configuration["temperature"]
+    ...     right = int(instance) % 10 < (8 if large else 5) - 3 * temperature
+    ...     return {"correct": right, "tokens": (40 if large else 10) * (1 + temperature)}
     >>> plan = {
     ...     "name": "toy", "instances": 60, "budget": 0.5, "unit": "share",
     ...     "configurations": {"grid": {"model": ["small", "large"], "temperature": [0, 0.5, 1]}},

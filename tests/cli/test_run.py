@@ -17,7 +17,9 @@ from typer.testing import CliRunner
 import cobandit as cb
 from cobandit import live
 from cobandit.cli import app as cli
+from cobandit.cli.run import run
 from cobandit.cli.run_display import watching
+from cobandit.live.plan import check_plan
 
 MODULE = """
 import os, sys, time
@@ -72,6 +74,12 @@ def test_a_run_ends_with_its_recommendation(folder):
     assert f"spent {whole.spent:.6g} of {whole.budget:.6g} [k] tokens" in spent
     assert call("recommend", "runs/toy/table.parquet").output.strip() in advice
     assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
+
+
+def test_the_plan_in_the_help_is_one():
+    text = run.__doc__.partition("\b\n")[2].replace("\\[", "[")
+    plan = check_plan(yaml.safe_load(text), "the help")
+    assert len(plan.names) == 6 and plan.evaluate.name == "callable"
 
 
 def test_another_folder_and_an_export(folder):
@@ -134,7 +142,7 @@ def test_interrupted_and_started_again(folder):
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    assert process.returncode == 130, err
+    assert process.returncode == -signal.SIGINT, err
     assert "what was told is kept.  Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
     (folder / "hang").unlink()
     write(folder, at_once=1)
