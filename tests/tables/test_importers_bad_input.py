@@ -8,17 +8,14 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pandas as pd
 import pytest
-import yaml
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support import log_writers as logs
 
 from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
 from cobandit.tables import plain_yaml
-from cobandit.tables.importers import core, files, import_logs, tidy
+from cobandit.tables.importers import files, import_logs, tidy
+from cobandit.tables.importers.notes import Notes
 
 DATE = logs.DATE
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
@@ -685,155 +682,9 @@ def test_unknown_source_and_unknown_option():
         import_logs("inspect", ["."], "my.parquet", flavour="x")
 
 
-# ----------------------------------------------------------------------------- any bytes, any values
-
-FUZZ = settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
 MEASURES = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
-ASKED = {
-    "lm-eval": ("lm", {"filter": "strict-match"}),
-    "inspect": ("json", {}),
-    "inspect eval": ("eval", {}),
-    "helm": ("helm", {"metric": "exact_match"}),
-    "csv": ("tidy.csv", MEASURES | {"config": ["model"], "arm": ["temperature"]}),
-}
-ASKED |= {
-    f"csv {name}": (file, ASKED["csv"][1]) for name, file in [("lines", "t.jsonl"), ("parquet", "t.parquet")]
-}
-ASKED["csv wide"] = ("wide.csv", MEASURES | {"wide": "{config}_{field}"})
-ASKED["csv mapping"] = ("tidy.csv", {"mapping": "map.yml"})
-TARGETS = [
-    ("lm-eval", SAMPLES),
-    ("lm-eval", RESULTS),
-    ("inspect", LOG),
-    ("inspect eval", ARCHIVE),
-    ("helm", STATS),
-    ("helm", SPEC),
-    ("csv", "tidy.csv"),
-    ("csv wide", "wide.csv"),
-    ("csv lines", "t.jsonl"),
-    ("csv parquet", "t.parquet"),
-    ("csv mapping", "map.yml"),
-]
-
-
-@pytest.fixture
-def tables(here):
-    """The CSV file in the other formats, and its mapping."""
-    frame = pd.read_csv("tidy.csv", dtype={"question": str})
-    frame.to_json("t.jsonl", orient="records", lines=True)
-    frame.to_parquet("t.parquet")
-    Path("map.yml").write_text(yaml.safe_dump(ASKED["csv"][1]))
-
-
-def gives_a_table_or_one_error(source):
-    """Import; return whether there is a table. Anything but a CobanditError fails the test."""
-    folder, options = ASKED[source]
-    for name in ("my.parquet", "my.yml"):
-        Path(name).unlink(missing_ok=True)
-    try:
-        imported = import_logs(source.split()[0], [folder], "my.parquet", force=True, **options)
-    except CobanditError as error:
-        assert str(error).strip() and " -> " in str(error)
-        assert not Path("my.parquet").exists() and not Path("my.yml").exists()
-        return False
-    assert imported.table.n_arms >= 2
-    return True
-
-
-@st.composite
-def damage(draw):
-    """A function that damages bytes: other bytes, a cut, or a few bytes overwritten or put in."""
-    kind = draw(st.sampled_from(["replace", "cut", "overwrite", "insert"]))
-    junk = draw(st.binary(max_size=60))
-    where = draw(st.floats(0, 1))
-
-    def apply(content):
-        at = int(where * len(content))
-        end = at + len(junk) if kind == "overwrite" else at
-        return {"replace": junk, "cut": content[:at]}.get(kind, content[:at] + junk + content[end:])
-
-    return apply
-
-
-@pytest.mark.parametrize(("source", "pattern"), TARGETS)
-@FUZZ
-@given(change=damage())
-@pytest.mark.slow
-def test_any_bytes_give_a_table_or_one_error(tables, source, pattern, change):
-    whole = one(pattern).read_bytes()
-    try:
-        one(pattern).write_bytes(change(whole))
-        gives_a_table_or_one_error(source)
-    finally:
-        one(pattern).write_bytes(whole)
-
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(10**400), 10**400)
-    | st.floats()
-    | st.text(max_size=5)
-    | st.sampled_from([0, -1, 1, "", " ", "C", "\x00", "\x85\u2028", "0.5", 1e308, "example/sparrow-mini"]),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
-    max_leaves=4,
-)
-
-
-@st.composite
-def replacement(draw):
-    """A function that puts another value, or nothing, at some place of a JSON value."""
-    steps = draw(st.lists(st.integers(0, 40), max_size=7))
-    value, remove = draw(JSON), draw(st.booleans())
-
-    def apply(tree):
-        node, last, holder = tree, None, None
-        for step in steps:
-            keys = (
-                list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else []
-            )
-            if not len(keys):
-                break
-            holder, last = node, keys[step % len(keys)]
-            node = node[last]
-        if holder is None:
-            return value
-        if remove:
-            del holder[last]
-        else:
-            holder[last] = value
-        return tree
-
-    return apply
-
-
-@pytest.mark.parametrize(("source", "pattern"), TARGETS[:3] + TARGETS[4:6])
-@FUZZ
-@given(change=replacement(), first=st.booleans())
-@pytest.mark.slow
-def test_any_values_give_a_table_or_one_error(here, source, pattern, change, first):
-    path = one(pattern)
-    whole = path.read_text()
-    if path.suffix == ".jsonl":
-        lines = whole.splitlines()
-        lines[0] = json.dumps(change(json.loads(lines[0])))
-        changed = "\n".join(lines)
-    else:
-        changed = json.dumps(change(json.loads(whole)))
-    try:
-        path.write_text(changed)
-        gives_a_table_or_one_error(source)
-    finally:
-        path.write_text(whole)
-
-
-@pytest.mark.parametrize("source", ASKED)
-def test_what_the_fuzzing_starts_from_is_sound(tables, source):
-    assert gives_a_table_or_one_error(source)
 
 
 def test_notes_count():
-    notes = core.Notes()
+    notes = Notes()
     assert notes.lines() == ["left out: nothing"]
