@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.strategies import examples
 
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError
@@ -166,7 +167,7 @@ def test_names_are_text_and_sorted_as_text():
     assert table.rows["instance"].iloc[:4].tolist() == ["0", "1", "10", "11"]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6))
 def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     given_frame = frame(arms, instances, seed)
@@ -176,7 +177,7 @@ def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     pd.testing.assert_frame_equal(one.arms, two.arms)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 10**6), arms=st.integers(2, 5), instances=st.integers(4, 15))
 def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instances):
     directory = tmp_path_factory.mktemp("formats")
