@@ -91,6 +91,37 @@ def test_gap_terms_give_the_gaps(means):
     assert complexity.gap_bounds_hold(means)
 
 
+@given(mean_matrices())
+def test_the_two_smallest_gaps_are_equal_so_that_no_single_arm_decides_the_complexity(means):
+    gaps = np.sort(cb.classification_gaps(means))
+    assert gaps[0] == gaps[1]
+    if gaps[0] > 0:
+        costs = np.linspace(0.1, 1, len(gaps))
+        assert theory.cost_complexity(gaps, costs) >= costs[-2:].sum() / gaps[0] ** 2
+
+
+@given(st.integers(2, 20), st.floats(0.01, 0.5), st.randoms(use_true_random=False))
+def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
+    """No costs and no other gaps bring the bound below one earlier; equal costs of two arms do it there."""
+    costs = np.array([random.uniform(0.05, 1) for _ in range(n_arms)])
+    gaps = np.array([gap, gap, *(random.uniform(gap, 1) for _ in range(n_arms - 2))])
+    starts = theory.identification_budget(
+        1.0,
+        n_arms=n_arms,
+        n_objectives=2,
+        cost_ratio=costs.min() / costs.max(),
+        complexity=theory.cost_complexity(gaps, costs),
+    )
+    earliest = identification_error.least_informative_rounds(n_arms, 2, gap)
+    assert earliest <= starts / costs.sum() * (1 + 1e-9)
+    if n_arms == 2:
+        equal = theory.cost_complexity(gaps, [1.0, 1.0])
+        exact = theory.identification_budget(
+            1.0, n_arms=2, n_objectives=2, cost_ratio=1.0, complexity=equal
+        )
+        assert earliest == pytest.approx(exact / 2)
+
+
 def test_the_complexity_by_brute_force():
     trials = complexity.complexity_trials(60, seed=2)
     assert trials["sorted"].to_numpy() == pytest.approx(trials["brute_force"].to_numpy(), rel=1e-12)

@@ -298,8 +298,9 @@ def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, floa
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
     r"""Rounds over all arms below which Theorem 2 says nothing, whatever the costs and the other gaps are.
 
-    With :math:`H_{\mu,c} \ge \max_i c_i / \gamma_{(1)}^2` and :math:`L_{K,\lambda}` at least the harmonic
-    number, the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
+    The smallest gap is that of two arms, so that :math:`H_{\mu,c}` is at least the cost of the two most
+    expensive arms, and so 2 / K of all costs, over :math:`\gamma_{(1)}^2`.  As :math:`L_{K,\lambda}` is at
+    least the harmonic number, the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
 
     Parameters
     ----------
@@ -313,11 +314,11 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
 
     Examples
     --------
-    >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8) / 2
-    399
+    >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8)
+    799
     """
     needed = theory.identification_budget(
-        1.0, n_arms=n_arms, n_objectives=n_objectives, cost_ratio=1.0, complexity=1 / least_gap**2
+        1.0, n_arms=n_arms, n_objectives=n_objectives, cost_ratio=1.0, complexity=2 / least_gap**2
     )
     return needed / n_arms
 
