@@ -18,6 +18,7 @@ from cobandit.companion.proofs import (
     allocation,
     complexity,
     deviation,
+    exact_error,
     identification_error,
     misclassification,
     stopping,
@@ -116,9 +117,7 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
     assert earliest <= starts / costs.sum() * (1 + 1e-9)
     if n_arms == 2:
         equal = theory.cost_complexity(gaps, [1.0, 1.0])
-        exact = theory.identification_budget(
-            1.0, n_arms=2, n_objectives=2, cost_ratio=1.0, complexity=equal
-        )
+        exact = theory.identification_budget(1.0, n_arms=2, n_objectives=2, cost_ratio=1.0, complexity=equal)
         assert earliest == pytest.approx(exact / 2)
 
 
@@ -259,22 +258,44 @@ def test_the_error_on_two_arms_is_that_of_the_replays():
     """4,000 runs each; five standard errors, false alarms below 1e-6."""
     problem = Problem([[0.6], [0.45]], [1.0, 1.0])
     for budget in (30.0, 150.0):
-        exact = identification_error.two_arm_error(0.6, 0.45, budget)
-        seen = identification_error.errors_by_budget(problem, [budget], 4000)["error"][0]
-        assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
+        for method, constant in (("CoPSI", 1.5), ("CoPSIAdaptive", 1.0)):
+            exact = exact_error.two_arm_error(0.6, 0.45, budget, allocation=constant)
+            seen = identification_error.errors_by_budget(problem, [budget], 4000, method=method)["error"][0]
+            assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
     for bad in [(0.4, 0.5, 9), (0.5, 0.4, 2), (1.5, 0.5, 9)]:
         with pytest.raises(CobanditError):
-            identification_error.two_arm_error(*bad)
+            exact_error.two_arm_error(*bad)
 
 
-def test_the_abstract_leaves_out_a_constant_that_matters():
-    """Two arms: the error over exp(-B / H) grows without bound, the error over Theorem 2's bound does not."""
-    complexity_of = theory.cost_complexity([0.1, 0.1], [1.0, 1.0])
-    ratios = [
-        identification_error.two_arm_error(0.55, 0.45, budget) * np.exp(budget / complexity_of)
-        for budget in (3000, 6000, 12000)
-    ]
-    assert ratios[0] > 1 and ratios[1] > 10 * ratios[0] and ratios[2] > 1000 * ratios[1]
+def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
+    """Three arms, two pulls each: every outcome played through, the best arm last and the set wrong."""
+    p, q, lost = 0.7, 0.4, 0.0
+    for outcome in product([0, 1], repeat=6):
+        successes = np.array(outcome).reshape(3, 2).sum(axis=1)
+        if successes[0] < successes[1:].min():
+            hits = np.array(outcome[:2]), np.array(outcome[2:])
+            lost += np.prod(np.where(hits[0], p, 1 - p)) * np.prod(np.where(hits[1], q, 1 - q))
+            finder = cb.CoPSI(np.ones(3), 11.0, 1)  # targets 2 and 3
+            while len(finder.phases) == 0:
+                arm = finder.ask()
+                finder.tell(arm, [outcome[2 * arm + finder.pulls[arm]]])
+            assert finder.phases[0].removed == 0 and not finder.phases[0].accepted
+    found = exact_error.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
+    assert found == pytest.approx(lost) and lost > 0.01
+
+
+@pytest.mark.parametrize("n_arms", [2, 4, 14])
+def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
+    how = {"allocation": theory.exact_allocation_constant(np.ones(n_arms))}
+    scale = n_arms / 0.1**2
+    budgets = np.array([200.0, 400.0]) * scale
+    errors = [exact_error.first_phase_error(0.55, 0.45, n_arms, budget, **how) for budget in budgets]
+    falls = -np.diff(np.log(errors))[0] / 200
+    rate = exact_error.first_phase_rate(0.55, 0.45, n_arms, **how)
+    assert rate < falls < 1.04 * rate  # powers of the budget go as well
+    assert (rate < 1) == (n_arms > 3)  # from there on the abstract's claim falls with any constant
+    limit = exact_error.first_phase_rate(0.501, 0.499, n_arms, **how)
+    assert limit == pytest.approx(2 * (n_arms - 1) / (n_arms * how["allocation"]), rel=1e-4)
 
 
 HOW = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5, "complexity": 4.0}

@@ -368,6 +368,14 @@ def test_feasible_selection_adds_at_most_what_the_last_pull_leaves(spare):
     assert 0 <= counts[1] - counts[0] <= 20
 
 
+@given(st.floats(1e-3, 1), st.floats(1e-3, 1), st.floats(0.01, 1e6), st.integers(1, 4), st.floats(2, 4))
+def test_theorem_1_has_room_for_feasible_selection(lam, share, budget, D, alpha):
+    """A gap is at most 1 / lambda; the printed bound is at least the lean one with 1 / lambda more pulls."""
+    how = {"n_objectives": D, "cost_ratio": lam, "budget": budget, "alpha": alpha}
+    gap = share / lam
+    assert theory.pull_bound(gap, n_arms=2, **how) >= theory.lean_pull_bound(gap, **how) + 1 / lam
+
+
 # ----------------------------------------------------------------------------- Lemma 1 and Corollary 1
 
 

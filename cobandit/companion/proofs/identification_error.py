@@ -115,40 +115,6 @@ def random_problems(count: int, seed: int, least_gap: float = 0.1, max_arms: int
 
 
 # ----------------------------------------------------------------------------- errors of CoPSI
-def two_arm_error(better: float, worse: float, budget: float) -> float:
-    r"""Exact error probability of CoPSI on two Bernoulli arms of one objective at unit costs.
-
-    Both arms get :math:`n = \lfloor B / 3 \rfloor` pulls, as L = 3/2, and the set is wrong unless the better
-    arm has strictly more successes.  The complexity is :math:`H = 2 / (\mu_1 - \mu_2)^2`.
-
-    Parameters
-    ----------
-    better, worse : float
-        Means in [0, 1], the first larger.
-    budget : float
-        At least 3.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> two_arm_error(1.0, 0.5, budget=9)  # the worse arm succeeds three times of three
-    0.125
-    """
-    from scipy import stats
-
-    if not 0 <= worse < better <= 1:
-        raise CobanditError(f"means {better} and {worse}: two in [0, 1] are needed, the first larger")
-    pulls = _check.floor(_check.positive(budget, "budget") / 3)
-    if pulls < 1:
-        raise CobanditError(f"budget {budget}: at least 3 is needed")
-    successes = np.arange(pulls + 1)
-    tail = stats.binom.sf(successes - 1, pulls, worse)  # the other arm has as many or more
-    return float(stats.binom.pmf(successes, pulls, better) @ tail)
-
-
 def errors_by_budget(
     problem: Problem, budgets: Sequence[float], replications: int, seed: int = 0, method: str = "CoPSI"
 ) -> pd.DataFrame:
