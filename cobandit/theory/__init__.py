@@ -50,6 +50,7 @@ from cobandit.theory.sharper import (
     threshold_pull_bound,
     threshold_radius,
 )
+from cobandit.theory.split import split_pull_bound
 from cobandit.theory.standard import (
     completed_utility_bound,
     counted_cost_bounds,
@@ -94,6 +95,7 @@ __all__ = [
     "ratio_pull_bound",
     "serfling_factor",
     "sharpened_error_bound",
+    "split_pull_bound",
     "standard_regret_bound",
     "summed_complexity",
     "threshold_pull_bound",
