@@ -34,6 +34,8 @@ class Evaluations:
         Number of distinct instances, I.
     counts : ndarray of int, shape (K,)
         Instances of each arm.
+    arm, instance : ndarray of int, shape (N,)
+        Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Evaluations:
 
     def __init__(self, table: EvaluationTable):
         rows = table.rows
+        self.arm = rows["config"].cat.codes.to_numpy()
         self.instance = rows["instance"].cat.codes.to_numpy()
         self.values = [rows[name].to_numpy() for name in (*table.objectives, "cost")]
         self.counts = table.n_instances

@@ -90,7 +90,10 @@ def test_a_table_worked_by_hand():
     assert table.feedback.costs.tolist() == [7, 7, 9, 9]
     assert table.feedback.offsets.tolist() == [0, 2, 4]
     np.testing.assert_allclose(table.means, [[0.5, 0.5], [0.5, 1 / 6]])
-    np.testing.assert_allclose(table.problem.costs, [3 / 4, 2 / 4])
+    np.testing.assert_allclose(
+        table.problem.costs, [7 / 4, 9 / 4]
+    )  # of evaluation, over the largest in profiling
+    np.testing.assert_allclose(table.truth("profiling").costs, [3 / 4, 2 / 4])
     assert table.problem.names == ("a", "b")
     summary = table.summary()
     assert summary.index.tolist() == ["a", "b"]
