@@ -78,7 +78,7 @@ results: $(READY)  ## compute what takes too long for a page into data/results (
 
 lock:  ## compile requirements.txt again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --all-extras pyproject.toml -o requirements.txt
+	  --extra dask --extra rerun --extra book --extra test pyproject.toml -o requirements.txt
 
 clean:  ## remove .venv, _build and every cache
 	rm -rf $(VENV) _build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from cobandit.cli.terminal import console
 
 
 def run(
@@ -43,7 +44,7 @@ def run(
     from cobandit.cli.recommend import show
     from cobandit.cli.run_display import watching
 
-    out = Console()
+    out = console()
     if export:
         done = live.export(plan, folder)
     else:
@@ -55,8 +56,6 @@ def run(
             out.print(
                 f"interrupted; what was told is kept.  Go on with: {words}\n"
                 f"Or write the table of what is there: {words} --export",
-                highlight=False,
-                markup=False,
                 soft_wrap=True,
             )
             sys.stdout.flush()
@@ -74,5 +73,5 @@ def run(
         f"table: {done.table}, with its card",
         "",
     ):
-        out.print(line, highlight=False, markup=False, soft_wrap=True)
+        out.print(line, soft_wrap=True)
     show(cb.recommend(table), out)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from cobandit.cli.terminal import plain
 
 if TYPE_CHECKING:
     from cobandit.live import Progress
@@ -50,7 +51,7 @@ class _Lines:
             self._print(f"{progress.stage.name}: {spending(progress)}, {counts(progress)}{front}")
 
     def _print(self, line: str) -> None:
-        self.out.print(line, highlight=False, markup=False, soft_wrap=True)
+        self.out.print(line, soft_wrap=True)
 
 
 class _Picture:
@@ -76,11 +77,11 @@ def picture(progress: Progress, events: deque[str]) -> Group:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     plan = progress.stage.plan
-    table.add_row(escape(plan.name), escape(f"{plan.method.name}, {progress.stage.name}"))
-    table.add_row("spent", escape(spending(progress)))
+    table.add_row(plan.name, f"{plan.method.name}, {progress.stage.name}")
+    table.add_row("spent", spending(progress))
     table.add_row("evaluations", counts(progress))
     if progress.stage.name == "run":
-        table.add_row("front so far", escape(_some(progress.front)))
+        table.add_row("front so far", _some(progress.front))
     return Group(table, *(Text(event, style="dim", no_wrap=True, overflow="ellipsis") for event in events))
 
 
@@ -100,4 +101,4 @@ def counts(progress: Progress) -> str:
 
 def _some(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return (", ".join(names[:NAMED]) or "none yet") + more
+    return (", ".join(map(plain, names[:NAMED])) or "none yet") + more

@@ -114,7 +114,7 @@ def test_bad_plans_start_nothing(folder, monkeypatch, capfd, changes, said):
 
 def test_the_live_table_shows_names_as_they_are(tmp_path):
     """Rich takes text in brackets for markup; a closing one without an opening one would be an error."""
-    screen = Console(file=io.StringIO(), force_terminal=True, width=150)
+    screen = Console(file=io.StringIO(), force_terminal=True, width=150, markup=False)
     plan = PLAN | {key: BRACKETS[key] for key in ("configurations", "cost")}
 
     class Small(Fake):
