@@ -119,7 +119,7 @@ class Stage:
         Raises
         ------
         CobanditError
-            If no cost is known at all, since nothing was evaluated yet: then more than this evaluation is wrong.
+            If no cost is known at all, since nothing was evaluated yet: then more than this one is wrong.
         """
         cost = failure.cost or self.mean_cost(int(pull))
         if cost is None:
