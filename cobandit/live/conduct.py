@@ -21,7 +21,7 @@ BACK_OFF = wait_random_exponential(multiplier=1, max=60)
 
 
 class Conductor:
-    """Keeps ``at_once`` calls of an evaluator under way until the policy is finished.
+    """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
 
     A failure that may be mended is tried again here if it cost nothing.  One that was billed is told, so
     that its cost is charged at once, and is evaluated when the policy hands it out again.
@@ -46,8 +46,9 @@ class Conductor:
 
     async def play(self) -> None:
         """Evaluate until nothing can be asked any more."""
+        allowed = self.evaluator.at_once or self.plan.at_once
         async with anyio.create_task_group() as tasks:
-            for _ in range(self.plan.at_once):
+            for _ in range(min(self.plan.at_once, allowed)):
                 tasks.start_soon(self._work)
 
     async def _work(self) -> None:

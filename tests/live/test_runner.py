@@ -105,6 +105,12 @@ def test_how_many_at_once_changes_nothing(tmp_path, method, at_once, block):
         assert fake.most > 1
 
 
+def test_no_more_calls_run_at_once_than_the_evaluator_allows(tmp_path):
+    fake = Fake(block=3, delay=0.002, at_once=1)
+    live.run(PLAN | {"at_once": 8}, tmp_path / "run", evaluator=fake)
+    assert fake.most == 1
+
+
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(

@@ -38,8 +38,9 @@ class Fake:
     ``fail(configuration, instance, tried)`` may give a `Failure` in the place of a row, or raise.
     """
 
-    def __init__(self, block=1, delay=0.0, seed=0, fail=None):
+    def __init__(self, block=1, delay=0.0, seed=0, fail=None, at_once=None):
         self.block = block
+        self.at_once = at_once
         self.delay = delay
         self.fail = fail
         self.rng = np.random.default_rng(seed)
