@@ -111,7 +111,7 @@ class Stage:
 
     def try_again(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed, and was billed."""
-        self.journal.tell(pull, None, failure.cost, {FAILED: str(failure)})
+        self._told(pull, None, failure.cost or 0.0, {FAILED: str(failure)})
 
     def give_up(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration.
@@ -119,7 +119,7 @@ class Stage:
         Raises
         ------
         CobanditError
-            If no cost is known at all, since nothing was evaluated yet: then more than this evaluation is wrong.
+            If no cost is known at all, since nothing was evaluated yet: then more than this one is wrong.
         """
         cost = failure.cost or self.mean_cost(int(pull))
         if cost is None:
@@ -138,14 +138,17 @@ class Stage:
         return [0.0] * self.policy.n_objectives
 
     def _tell(self, pull: Pull, reward: list[float], record: dict[str, Any]) -> None:
-        cost, largest = record[self.plan.cost.column], self.plan.largest_costs
-        with warnings.catch_warnings():  # beyond what a pilot saw costs may well be
+        self._told(pull, reward, record[self.plan.cost.column], record)
+        self._keep(pull, record)
+
+    def _told(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
+        with warnings.catch_warnings():  # a cost may well be beyond what the pilot saw
             warnings.simplefilter("ignore", GuaranteeWarning)
             self.journal.tell(pull, reward, cost, record)
+        largest = self.plan.largest_costs
         if largest is not None and cost > _check.with_slack(largest[pull]):
             said = f"{self.names[pull]} cost {cost:g}, more than its largest_cost {largest[pull]:g}"
             warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
-        self._keep(pull, record)
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
         self.results[pull.key] = record
