@@ -1,7 +1,7 @@
 """Whatever files and options hold, there is a valid table or one message, and nothing half-written.
 
-`COBANDIT_FUZZ` is the number of inputs, 10,000 by default, shared by all targets; with another number they are
-drawn anew in each run.
+`COBANDIT_FUZZ` is the number of inputs, 10,000 by default, shared by all targets; with another number they
+are drawn anew in each run.
 """
 
 import gzip
