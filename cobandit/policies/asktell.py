@@ -97,9 +97,14 @@ class AskTell:
         return self.pulls + self.in_flight
 
     @property
+    def upcoming(self) -> int | None:
+        """Arm of the evaluation that the next `ask` hands out; None if it hands out none."""
+        return self._choose()
+
+    @property
     def finished(self) -> bool:
         """Whether the run is over: nothing is in flight, and `ask` has nothing more."""
-        return not self._flying and self._choose() is None
+        return not self._flying and self.upcoming is None
 
     @property
     def options(self) -> dict[str, Any]:
