@@ -288,7 +288,8 @@ def test_an_evaluation_in_flight_can_be_told_without_asking(path):
     with cb.Journal(path, MAKERS["CoPSI"]()) as run:
         assert run.in_flight == [arm]
         run.tell(arm, [0.5, 0.5])
-    assert twice(path) == 0
+        assert twice(path) == 0
+        assert run.ask().key == (0, 1)
 
 
 @every_policy

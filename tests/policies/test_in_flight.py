@@ -149,6 +149,12 @@ def test_within_the_largest_costs_no_guarantee_is_lost(recwarn):
     assert len(recwarn.list) == 0
 
 
+def test_a_round_is_begun_only_if_it_can_be_completed():
+    finder = cb.UniformIdentification([1, 1], 9, 1, largest_costs=[1, 4])
+    fly(finder, lambda pull: ([0.5], 1.0))
+    assert finder.pulls.tolist() == [3, 3]
+
+
 # ----------------------------------------------------------------------------- order
 
 
@@ -263,6 +269,21 @@ def test_a_failure_is_tried_again_before_anything_new(cls):
     assert finder.spent == 0.5 and finder.pulls.sum() == 0 and finder.begun.sum() == 1
     assert {finder.ask().key for _ in range(2)} == {pull.key for pull in pulls[:2]}
     assert finder.ask().key not in {pull.key for pull in pulls}
+
+
+class Listed(cb.UniformIdentification):
+    """A plan that is a list of arms."""
+
+    def _schedule(self):
+        yield from [0, 1, 1, 0]
+
+
+def test_what_is_tried_again_takes_no_turn_of_the_plan():
+    finder = Listed([1, 1], 20, 1)
+    first = finder.ask()
+    assert finder.upcoming == 1
+    finder.tell(first, None)
+    assert [pull.key for pull in iter(finder.ask, None)] == [(0, 0), (1, 0), (1, 1), (0, 1)]
 
 
 def test_a_failure_that_cannot_be_paid_again_ends_the_run():

@@ -138,3 +138,21 @@ def test_where_nothing_is_left_nobody_is_recommended():
             finder.leave_out(pull)
         assert finder.finished and finder.n_kept == 0 and finder.spent == 0
         assert finder.recommend().tolist() == []
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_a_whole_phase_is_left_out_nobody_leaves():
+    finder = cb.CoPSIOnce([1.0, 2.0, 1.5], 30, 2, N)
+    phase = list(iter(finder.ask, None))
+    for pull in phase:
+        finder.leave_out(pull)
+    assert finder.depth == 0 and finder.phases == [] and finder.n_kept == N - len(phase) // 3
+    assert finder.ask().key == (0, len(phase) // 3)
+
+
+def test_what_comes_next_is_not_on_what_was_just_left_out():
+    finder = cb.CoPSIOnce([1.0, 2.0, 1.5], 60, 2, N)
+    pulls = [finder.ask() for _ in range(9)]
+    assert pulls[4].key == (0, 4) and pulls[8].key == (1, 3) and finder.upcoming == 1
+    finder.leave_out(pulls[4])  # the last of the phase
+    assert finder.upcoming == 2 and finder.ask().key == (2, 0)
