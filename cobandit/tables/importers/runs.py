@@ -186,6 +186,8 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
 
     Runs that are the same only by what ``--by`` names may differ for a reason: that is for the user to say.
     """
+    if len(runs) == logged["config"].nunique():
+        return logged
     order = sorted(range(len(runs)), key=lambda i: (runs[i].finished, runs[i].when, runs[i].file))
     rank = pd.Series(range(len(runs)), index=order).loc[logged["run"]].to_numpy()
     pairs = logged.assign(best=rank).groupby(["config", "instance"])["best"].transform("max")

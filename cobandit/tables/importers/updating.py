@@ -58,7 +58,7 @@ def earlier(output: Path, source: str) -> Earlier:
     card = read_card(output.with_suffix(".yml"))
     read(output)  # one error for whatever is wrong with it
     frame = pd.read_parquet(output)
-    made = frame.attrs.get(MADE)
+    made = frame.attrs.pop(MADE, None)
     if not isinstance(made, dict) or made.get("importer") != source:
         stop(output, f"it was not made by cobandit import {source}, so nothing can be added to it", AGAIN)
     return Earlier(output, card, frame, made)
