@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cobandit.live.journal import Journal
+from cobandit.live.journal import Journal, Told
 
 if TYPE_CHECKING:
     from cobandit.live.progress import Progress
@@ -21,4 +21,4 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-__all__ = ["Journal", "Progress", "Run", "export", "run"]
+__all__ = ["Journal", "Progress", "Run", "Told", "export", "run"]

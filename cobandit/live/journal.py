@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.live.header import differences, header_of, plain
 from cobandit.live.log import Lines
 from cobandit.policies.asktell import AskTell, Pull
-
-#: Of the lines; part of the first one.
-FORMAT = 2
 
 
 class Told(NamedTuple):
@@ -114,7 +111,7 @@ class Journal:
         self._flying: dict[tuple[int, int], Pull] = {}
         self._again: list[Pull] = []  # in flight when the file was opened, to be handed out again
         self._ended = False  # whether the end of the run has its line
-        header = _header(policy, names)
+        header = header_of(policy, names)
         self._lines = Lines(self.path)
         try:
             self._recover(header)
@@ -190,7 +187,7 @@ class Journal:
         """
         self._check_ready()
         values = None if reward is None else _check.numbers(reward, "reward", 1)
-        kept = None if record is None else _plain(record, "record")
+        kept = None if record is None else plain(record, "record")
         if not isinstance(kept, dict | None):
             raise CobanditError(f"record is {record!r}: names and what they stand for are needed")
         pull = self.policy.find(arm)
@@ -289,7 +286,11 @@ class Journal:
         """Bring the policy to the state that the file holds, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            self._compare(entries[0], header)
+            if other := differences(entries[0], header):
+                raise CobanditError(
+                    f"{self.path} belongs to another run: {'; '.join(other)}.  Continue it with what it was "
+                    "started with, or choose another file"
+                )
             for number, entry in enumerate(entries[1:], 2):
                 self._replay(entry, number)
             self._lines.mend()
@@ -302,22 +303,9 @@ class Journal:
                 "left as it is: choose another file, or remove it"
             )
 
-    def _compare(self, written: dict[str, Any], header: dict[str, Any]) -> None:
-        there, here = (head | head.get("options", {}) | {"options": None} for head in (written, header))
-        other = [
-            f"{key} is {there.get(key)!r} there and {here.get(key)!r} here"
-            for key in here | there
-            if there.get(key) != here.get(key)
-        ]
-        if other:
-            raise CobanditError(
-                f"{self.path} belongs to another run: {'; '.join(other)}.  Continue it with what it was "
-                "started with, or choose another file"
-            )
-
     def _replay(self, entry: dict[str, Any], line: int) -> None:
         """Do to the policy what a line says was done."""
-        (what, arm), number = next(iter(entry.items())), entry.get("number", 0)
+        (what, arm), number = next(iter(entry.items())), entry.get("number", -1)  # without it, of the end
         if what == "ask" and (arm, number) in self._flying:
             return  # handed out once more, by a process that found it in flight
         try:
@@ -332,29 +320,11 @@ class Journal:
             now = self._ask()
         except CobanditError as error:
             raise CobanditError(f"{self.path}, line {line}: the policy refuses it now: {error}") from error
-        if (None if now is None else now.key) != (None if arm is None else (arm, number)):
+        now_arm, now_number = (None, -1) if now is None else now.key
+        if (now_arm, now_number) != (arm, number):
             raise CobanditError(
-                f"{self.path}, line {line}: the policy asked for arm {arm} then and for {now} now: its code "
-                "has changed since, or it is not deterministic.  The file is left as it is"
+                f"{self.path}, line {line}: the policy asked for evaluation {number} of arm {arm} then and "
+                f"for {now_number} of arm {now_arm} now: its code has changed since, or it is not "
+                "deterministic.  The file is left as it is"
             )
         self._ended = now is None
-
-
-def _header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
-    """What identifies a run, as it looks after a way through JSON."""
-    if names is not None:
-        names = [str(name) for name in names]
-        if len(names) != policy.n_arms:
-            raise CobanditError(f"names: {policy.n_arms} are needed, one an arm, got {len(names)}")
-    options = {name: _plain(value, f"option {name}") for name, value in policy.options.items()}
-    return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
-
-
-def _plain(value: Any, what: str) -> Any:
-    """A value as JSON gives it back."""
-    try:
-        return json.loads(json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False))
-    except (TypeError, ValueError):
-        raise CobanditError(
-            f"{what} is {value!r}: a journal needs numbers, text or arrays of them (a seed, not a generator)"
-        ) from None

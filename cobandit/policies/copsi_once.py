@@ -139,12 +139,16 @@ class CoPSIOnce(Once):
         D >= 1.
     n_instances : int
         N: instances that every configuration can be evaluated on.  Instances that some configuration can
-        never be evaluated on do not count: they are left out, for all.
+        never be evaluated on do not count: leave them out, for all.  For one of which that is seen in the
+        run `leave_out` makes n and N smaller; what it cost is lost.
     confidence : float, optional
         In (0, 1).  Configurations then leave early only when their membership is certain: with at least this
         probability, over the order of the instances, no membership in `certain` is wrong, at any time.  The
         run stops when all are certain; where the budget does not reach that far, the clearest leaves at the
-        planned depth, uncertain.
+        planned depth, uncertain.  No instance can be left out of such a run: which one would be depends on
+        who is still active, and the bets are against a fixed set.
+    largest_costs : array_like, shape (K,), optional
+        As in `IdentificationPolicy`.
 
     Raises
     ------

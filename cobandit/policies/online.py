@@ -37,6 +37,14 @@ class OnlinePolicy(AskTell):
     What a formula of the paper reads is divided by the largest cost, and its name begins with
     ``normalised``.
 
+    With several evaluations at once, radii count those in flight, and means do not:
+
+    .. math:: n_i = \text{evaluations of arm } i \text{ that were told or are in flight}
+
+    so that they spread over the arms.  The index decides once the first ``n_init`` of each arm are told, and
+    the largest cost is set aside for each evaluation in flight, so that of all evaluations only the last that
+    was handed out may cross the budget.  For Theorem 1 see `theory.alpha_in_flight`.
+
     Parameters
     ----------
     n_arms, n_objectives : int
@@ -184,11 +192,7 @@ class OnlinePolicy(AskTell):
 
     @property
     def radius(self) -> NDArray[np.float64]:
-        r"""Confidence radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, shape (K,).
-
-        :math:`n_i` counts what was told and what is in flight, so that evaluations that are asked for at
-        once spread over the arms; means are over what was told.
-        """
+        r"""Confidence radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, shape (K,); n_i is `begun`."""
         return np.sqrt(self.log_term / np.maximum(self.begun, 1))
 
     @property

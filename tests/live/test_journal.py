@@ -658,7 +658,9 @@ def test_a_policy_that_decides_otherwise_is_noticed(path, monkeypatch):
         run.ask()
     monkeypatch.setattr(Fickle, "first", 2)
     content = path.read_bytes()
-    with pytest.raises(CobanditError, match="line 2: the policy asked for arm 0 then and for 2 now"):
+    with pytest.raises(
+        CobanditError, match="line 2: the policy asked for evaluation 0 of arm 0 then and for 0 of arm 2 now"
+    ):
         cb.Journal(path, Fickle(**ONLINE))
     assert path.read_bytes() == content
 
