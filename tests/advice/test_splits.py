@@ -6,44 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from support.drawn import heavy, table_of
 
 import cobandit as cb
 from cobandit.advice.splits import FALSE_ALARMS, compare_splits
-from cobandit.tables import Card, EvaluationTable
 from cobandit.tables.keys import profiling_mask
-
-
-def table_of(scores, costs, profiling=12, seed=0, kind="synthetic"):
-    """Table of K configurations and I instances from arrays (K, I)."""
-    n_arms, n = scores.shape
-    frame = pd.DataFrame(
-        {
-            "config": np.repeat([f"arm{k}" for k in range(n_arms)], n),
-            "instance": np.tile([f"q{s:04d}" for s in range(n)], n_arms),
-            "usd": costs.ravel(),
-            "ok": scores.ravel(),
-        }
-    )
-    card = Card.model_validate(
-        {
-            "name": "mine",
-            "title": "Mine, a reconstruction" if kind == "reconstruction" else "Mine",
-            "source": "tests",
-            "license": "CC0-1.0",
-            "kind": kind,
-            "records": "mine.csv",
-            "cost": {"column": "usd", "unit": "USD"},
-            "objectives": [{"name": "accuracy", "column": "ok"}],
-            "split": {"profiling": profiling, "seed": seed},
-        }
-    )
-    return EvaluationTable.from_frame(frame, card)
-
-
-def heavy(rng, n=60, n_arms=4, **card):
-    """Scores of about a half, costs with a tail like Pareto's of exponent 1.25."""
-    scores = (rng.random((n_arms, n)) < 0.5).astype(float)
-    return table_of(scores, rng.pareto(1.25, (n_arms, n)) + 1, **card)
 
 
 def by_hand(table, split):

@@ -143,7 +143,8 @@ def _questions(advice: Recommendation) -> str:
                 "gap over standard error": asked["ratio"].map("{:.2f}".format),
                 "needed": asked["factor"].map("{:.2f}".format),
                 "new instances": [
-                    f"{n:,.0f}" if n != float("inf") else "a tie" for n in asked["new_instances"]
+                    f"{n:,.0f}" if n != float("inf") else f"a {why}"
+                    for n, why in zip(asked["new_instances"], asked["why"], strict=True)
                 ],
                 f"price ({advice.unit})": [amount(p) if p != float("inf") else "–" for p in asked["price"]],
             }
