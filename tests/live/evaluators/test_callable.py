@@ -34,7 +34,9 @@ class Later:
         return await later(configuration, instance)
 
 
-@pytest.mark.parametrize("function", [lambda c, i: {"correct": c["n"]}, later, Later()], ids=["plain", "async", "object"])
+@pytest.mark.parametrize(
+    "function", [lambda c, i: {"correct": c["n"]}, later, Later()], ids=["plain", "async", "object"]
+)
 def test_plain_and_async_functions_give_rows(function):
     assert evaluate(function, ("7", "8")) == [{"correct": 1.0}] * 2
 
