@@ -9,7 +9,7 @@ from cobandit.policies.online import OnlinePolicy
 
 
 class UniformAllocation(OnlinePolicy):
-    r"""Uniform round-robin allocation (Section 5): the eligible arm with the fewest pulls, begun ones too.
+    r"""Uniform round-robin allocation (Section 5): the eligible arm of the fewest pulls, told or in flight.
 
     .. math:: I_i = -n_i
 

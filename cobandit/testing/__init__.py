@@ -13,7 +13,7 @@ same on every call.
 """
 
 from cobandit.testing.kernel import check_kernel, check_kernel_on
-from cobandit.testing.playing import fly
+from cobandit.testing.playing import Event, fly
 from cobandit.testing.protocol import (
     bad_tells,
     check_ask,
@@ -29,6 +29,7 @@ from cobandit.testing.protocol import (
 from cobandit.testing.tables import policy_on, ragged_table, smallest_budget, table_of
 
 __all__ = [
+    "Event",
     "bad_tells",
     "check_ask",
     "check_budget",
