@@ -69,7 +69,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     plane = points[[x, y]].to_numpy() * [-1 if x == "cost" else 1, 1]
     line = _along(points[pareto_mask(plane)], x, y)
     ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
-    front = points[points["on_front"]]
+    front = _along(points[points["on_front"]], x, y)
     ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
     ax.plot(line[x], line[y], color="black", lw=1, zorder=2)
     named = numbered_front(table, x, y, split)

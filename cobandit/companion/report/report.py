@@ -43,9 +43,8 @@ INTRODUCTIONS = {
     ),
     "real-data": (
         "All methods side by side",
-        "The four online methods, CoHV-UCB also with the theory's radii, and three identification algorithms."
-        " Which wins at which budget, what ignoring costs would have bought, and how much of its budget each "
-        "identification algorithm leaves unspent.",
+        "The four online methods and the three identification algorithms: which wins at the smallest and at "
+        "the largest budget, where the pulls go, and how much of its budget CoPSI spends.",
     ),
 }
 #: Rows of a table in the report; the results folder has all.
