@@ -28,8 +28,8 @@ def known() -> dict[str, type[Policy]]:
 
     Examples
     --------
-    >>> sorted(known())[:3]
-    ['AccuracyCostUCB', 'CoHVUCB', 'CoHVUCBV']
+    >>> {"CoHVUCB", "CoPSI", "CoPSIOnce"} <= set(known())
+    True
     """
     for module in pkgutil.iter_modules(policies.__path__, f"{policies.__name__}."):
         importlib.import_module(module.name)
