@@ -44,8 +44,8 @@ FILES = {
     "csv mapping": ("csv", "tidy.csv", {"mapping": "map.yml"}, "map.yml"),
 }
 VALUES = ["lm-eval", "lm-eval results", "inspect json", "helm", "helm spec", "csv lines"]
-#: Bytes in each of these, options of a CSV file, cells of one, cards in two ways; values, which mostly stay valid
-#: and take longer, count half.
+#: Bytes in each of these, options of a CSV file, cells of one, cards in two ways; values, which mostly stay
+#: valid and take longer, count half.
 SHARES = len(FILES) + 4 + len(VALUES) / 2
 
 
