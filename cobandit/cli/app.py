@@ -19,6 +19,7 @@ from cobandit.cli.recommend import recommend
 from cobandit.cli.reconstruct import reconstruct
 from cobandit.cli.replay import replay
 from cobandit.cli.rerun import rerun
+from cobandit.cli.run import run
 from cobandit.cli.terminal import console, plain
 from cobandit.cli.validate import validate
 from cobandit.cli.verify import verify
@@ -29,10 +30,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode="rich",
-    help="Budgeted bandits for choosing among LLM configurations, replayed on tables of evaluations.",
+    help="Budgeted bandits for choosing among LLM configurations: live, and replayed on tables.",
 )
 app.add_typer(typer.Typer(cls=ImportGroup, no_args_is_help=True, help=ImportGroup.HELP), name="import")
-for command in (datasets, validate, replay, reconstruct, recommend, rerun, page, verify):
+for command in (datasets, validate, replay, reconstruct, recommend, run, rerun, page, verify):
     app.command()(command)
 
 

@@ -24,6 +24,10 @@ def recommend(
     budget: Annotated[
         float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
     ] = None,
+    about: Annotated[
+        str,
+        typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
+    ] = "instances",
     level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
     replications: Annotated[
         int | None, typer.Option(help="Redrawn tables, for shares and intervals (default: the library's).")
@@ -37,15 +41,16 @@ def recommend(
     """
     import cobandit as cb
 
-    redraws = {} if replications is None else {"replications": replications}
-    advice = cb.recommend(cb.open_table(table), budget, level=level, seed=seed, **redraws)
+    redraws: dict[str, Any] = {} if replications is None else {"replications": replications}
+    advice = cb.recommend(cb.open_table(table), budget, about=about, level=level, seed=seed, **redraws)
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    _show(advice, console())
+    show(advice, console())
 
 
-def _show(advice: Recommendation, out: Console) -> None:
+def show(advice: Recommendation, out: Console) -> None:
+    """Print a recommendation."""
     from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
 
     for line in sentences(advice):
@@ -93,7 +98,11 @@ def _show(advice: Recommendation, out: Console) -> None:
             plain(question.against),
             f"{question.ratio:.2f}",
             f"{question.factor:.2f}",
-            *(["a tie", "–"] if price == float("inf") else [f"{question.new_instances:,.0f}", amount(price)]),
+            *(
+                [f"a {question.why}", "–"]
+                if price == float("inf")
+                else [f"{question.new_instances:,.0f}", amount(price)]
+            ),
         )
     out.print(view)
     if len(advice.questions) > SHOWN:

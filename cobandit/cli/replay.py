@@ -53,6 +53,13 @@ def replay(
     charge: Annotated[
         str, typer.Option(help="Identification: charge declared or realised costs.")
     ] = "declared",
+    true_costs: Annotated[
+        str | None,
+        typer.Option(
+            help="Online: the split of the true mean costs, evaluation or profiling (default: evaluation; "
+            "profiling for reconstructions of the paper's tables)."
+        ),
+    ] = None,
     share: Annotated[
         list[float] | None,
         typer.Option(
@@ -97,8 +104,11 @@ def replay(
     }
     if online and (share or feedback != "bootstrap"):
         raise CobanditError("--share and --feedback are for identification; online methods take --rho")
+    if true_costs and not online:
+        raise CobanditError("--true-costs is for online methods: a Pareto set does not depend on costs")
     if online:
-        runs = cb.replay_online(data, chosen, rho or experiments.ONLINE_RHO, replications, seed, **parallel)
+        rho = rho or list(experiments.ONLINE_RHO)
+        runs = cb.replay_online(data, chosen, rho, replications, seed, true_costs=true_costs, **parallel)
     else:
         rho = rho or (None if share else list(experiments.IDENTIFICATION_RHO))
         budgets: dict[str, Any] = {"rho": rho, "share": share or None, "feedback": feedback}

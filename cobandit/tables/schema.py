@@ -104,7 +104,10 @@ rows) -> rescale the column, or give the objective a transform in the card
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
 
-    mask = profiling_mask(len(instances.labels), card.split.profiling, card.split.seed)
+    if card.split.instances is None:
+        mask = profiling_mask(len(instances.labels), card.split.profiling, card.split.seed)
+    else:
+        mask = np.isin(instances.labels, card.split.instances)
     profiling = mask[instances.codes]
     _check_split(configs, profiling, card, faults)
     rewards, limits = _rewards(numbers, profiling, card, faults)
@@ -212,11 +215,15 @@ def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
 
 
 def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
-    """Either split of each arm holds at least two instances."""
+    """Either split of each arm holds at least two instances.
+
+    Where the profiling instances are named, by a run, a configuration may have left the run right after them.
+    """
     n_arms = len(configs.labels)
     known = np.bincount(configs.codes[profiling], minlength=n_arms)
     held_out = np.bincount(configs.codes[~profiling], minlength=n_arms)
-    short = np.flatnonzero(np.minimum(known, held_out) < MIN_INSTANCES)
+    fewest = np.minimum(known, held_out) if card.split.instances is None else known
+    short = np.flatnonzero(fewest < MIN_INSTANCES)
     if len(short):
         arm = short[0]
         there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
@@ -236,7 +243,8 @@ def _rewards(
         if objective.column not in numbers or not profiling.any():
             continue
         values, transform = numbers[objective.column], TRANSFORMS[objective.transform]
-        limits[objective.name] = transform.fit(values[profiling], objective.low, objective.high)
+        fitted = objective.limits or transform.fit(values[profiling], objective.low, objective.high)
+        limits[objective.name] = fitted
         try:
             rewards[:, d] = transform.apply(values, *limits[objective.name])
         except TableError as error:

@@ -8,6 +8,11 @@ line.
 
 from cobandit.problem import cost_complexity
 from cobandit.theory.certainty import least_evaluations
+from cobandit.theory.differences import (
+    difference_error_bound,
+    difference_error_budget,
+    difference_error_rate,
+)
 from cobandit.theory.identification import (
     allocation_constant,
     exact_allocation_constant,
@@ -17,6 +22,7 @@ from cobandit.theory.identification import (
     sharpened_error_bound,
     summed_complexity,
 )
+from cobandit.theory.in_flight import alpha_in_flight
 from cobandit.theory.once import (
     bernstein_serfling_tail,
     hoeffding_serfling_tail,
@@ -35,7 +41,7 @@ from cobandit.theory.online import (
     pull_bound,
     standard_regret_bound,
 )
-from cobandit.theory.rates import error_rate, psi_sr_error_bound, sharpened_error_rate
+from cobandit.theory.rates import error_rate, psi_sr_error_bound
 from cobandit.theory.ratio import ratio_leading_constant, ratio_pull_bound
 from cobandit.theory.sharper import (
     informative_budget,
@@ -45,6 +51,7 @@ from cobandit.theory.sharper import (
     threshold_pull_bound,
     threshold_radius,
 )
+from cobandit.theory.split import split_pull_bound
 from cobandit.theory.standard import (
     completed_utility_bound,
     counted_cost_bounds,
@@ -54,11 +61,15 @@ from cobandit.theory.standard import (
 
 __all__ = [
     "allocation_constant",
+    "alpha_in_flight",
     "bernstein_serfling_tail",
     "completed_utility_bound",
     "confidence_radius",
     "cost_complexity",
     "counted_cost_bounds",
+    "difference_error_bound",
+    "difference_error_budget",
+    "difference_error_rate",
     "efficiency_regret_bound",
     "end_of_run",
     "error_rate",
@@ -86,7 +97,7 @@ __all__ = [
     "ratio_pull_bound",
     "serfling_factor",
     "sharpened_error_bound",
-    "sharpened_error_rate",
+    "split_pull_bound",
     "standard_regret_bound",
     "summed_complexity",
     "threshold_pull_bound",

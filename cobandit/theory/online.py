@@ -150,8 +150,9 @@ def pull_bound(
         \mathrm E[n_i(B)] \le 1 + \Bigl\lceil \frac{4 \alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2} \Bigr\rceil
                             + 2K(D+1)\,T_B^{2-2\alpha}
 
-    That is ``CoHVUCB(..., selection="all")`` with radii that are not scaled.  Feasible selection makes at
-    most :math:`1/\lambda` pulls more, over all arms together, that the proof does not speak of.
+    That is ``CoHVUCB(..., selection="all")`` with radii that are not scaled.  It holds for feasible
+    selection, too: that makes at most :math:`1/\lambda` pulls more, over all arms together, for which the
+    factor 4 has room (ours; the paper's proof does not speak of them).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""How fast error bounds fall with the budget, and the bound for PSI-SR at unit costs."""
+r"""How fast the bound of Theorem 2 falls with the budget, and a bound for PSI-SR at unit costs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from math import exp
 
 from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.theory.differences import difference_error_rate
 from cobandit.theory.identification import checked_problem, decay_budget, needed_allocation_constant
 
 
@@ -35,39 +36,16 @@ def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
     return 1 / decay_budget(n_arms, cost_ratio, complexity)
 
 
-def sharpened_error_rate(*, allocation: float, complexity: float) -> float:
-    r"""Not the paper's: rate at which `sharpened_error_bound` falls, :math:`1 / (32\, L H_{\mu,c})`.
-
-    Parameters
-    ----------
-    allocation : float
-        L >= 1, as in `sharpened_error_bound`.
-    complexity : float
-        :math:`H_{\mu,c}`; ``inf`` is allowed.
-
-    Returns
-    -------
-    float
-        Of -log(error), per unit of budget.
-
-    Examples
-    --------
-    >>> sharpened_error_rate(allocation=1.5, complexity=2.0) == 1 / 96
-    True
-    """
-    _, _, complexity = checked_problem(2, 1, complexity)
-    return 1 / (32 * _check.positive(allocation, "allocation") * complexity)
-
-
 def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexity: float) -> float:
-    r"""Error of PSI-SR at unit costs, by the tightened proof of Theorem 2 (ours, not of Kone et al.).
+    r"""Error of PSI-SR at unit costs, by the proof of `difference_error_bound` (ours, not of Kone et al.).
 
-    .. math:: 2K(K-1)D \exp\Bigl(-\frac{T - K}{32\, \overline{\log}(K) H_2}\Bigr)
+    .. math:: K(K-1)^2 D \exp\Bigl(-\frac{T - K}{16\, \overline{\log}(K) H_2}\Bigr)
 
     With k active arms its targets are at least :math:`(T - K) / (\overline{\log}(K)\, k)`, so that
-    :math:`n_k \gamma_{(k)}^2 \ge (T - K) / (\overline{\log}(K) H_2)`; means that err by less than
-    :math:`\gamma_{(k)}/8` lead to no mistake, and each of the K D means of each of the K - 1 phases errs by
-    more with probability at most :math:`2 \exp(-n_k \gamma_{(k)}^2 / 32)`.  Ceilings lose nothing.
+    :math:`n_k \gamma_{(k)}^2 \ge (T - K) / (\overline{\log}(K) H_2)`; differences of means that err by less
+    than :math:`\gamma_{(k)}/4` lead to no mistake, and each of the K (K - 1) D / 2 differences of independent
+    arms errs by more in a phase with probability at most :math:`2 \exp(-n_k \gamma_{(k)}^2 / 16)`.  Ceilings
+    lose nothing.
 
     Parameters
     ----------
@@ -86,14 +64,14 @@ def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexit
 
     Examples
     --------
-    >>> bound = psi_sr_error_bound(98, n_arms=2, n_objectives=1, complexity=1.5)
-    >>> round(bound, 6)  # 4 exp(-2)
-    0.541341
+    >>> bound = psi_sr_error_bound(98, n_arms=2, n_objectives=1, complexity=3.0)
+    >>> round(bound, 6)  # 2 exp(-2)
+    0.270671
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     rounds = _check.count(rounds, "rounds", 1)
     if rounds <= n_arms:
         raise CobanditError(f"rounds: {rounds} for {n_arms} arms; PSI-SR needs more rounds than arms")
     allocation = needed_allocation_constant(n_arms, 1.0)
-    rate = sharpened_error_rate(allocation=allocation, complexity=complexity)
-    return 2 * n_arms * (n_arms - 1) * n_objectives * exp(-rate * (rounds - n_arms))
+    rate = difference_error_rate(allocation=allocation, complexity=complexity)
+    return n_arms * (n_arms - 1) ** 2 * n_objectives * exp(-rate * (rounds - n_arms))

@@ -8,6 +8,8 @@ They rest on the paper's own event and index; only the bookkeeping differs.  Thr
 * An arm that is selected with n pulls has :math:`I_i \ge I_{i^\star} \ge \nu_{i^\star}`.  Whatever upper
   bound on n follows holds for the last selection too: the count is at most its integer part plus one.
 * They hold for every ``alpha`` > 0, and are logarithmic in B for alpha >= 1.
+* They are for the algorithm as printed, ``CoHVUCB(..., selection="all")``.  Feasible selection makes at most
+  :math:`1/\lambda` pulls more, over all arms together.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
     st.sampled_from([1.0, 1.5, 2.0]),
 )
 def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
-    """Threshold <= instance <= lean <= Theorem 1; the instance's leading term is a sixteenth of the last."""
+    """Split <= threshold <= instance <= lean <= Theorem 1, whose leading term is 16 times the instance's."""
     lam, mean_cost = sorted((a, b))
     D, efficiency = len(means), np.prod(means) / mean_cost
     best = min(efficiency * better + 0.01, 1 / lam)
@@ -229,11 +229,12 @@ def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
     if gap < 1e-3:
         return
     how = {"cost_ratio": lam, "budget": 1e5, "alpha": alpha}
+    split = theory.split_pull_bound(means, mean_cost, best, **how)
     tight = theory.threshold_pull_bound(means, mean_cost, best, **how)
     linear = theory.instance_pull_bound(gap, mean_cost, best, n_objectives=D, **how)
     lean = theory.lean_pull_bound(gap, n_objectives=D, **how)
     paper = theory.pull_bound(gap, n_arms=2, n_objectives=D, **how)
-    assert tight <= linear * (1 + 1e-6) <= lean * (1 + 1e-6) <= paper * (1 + 1e-5)
+    assert split <= tight <= linear * (1 + 1e-6) <= lean * (1 + 1e-6) <= paper * (1 + 1e-5)
     failures = 2 * (D + 1) * theory.horizon(1e5, lam) ** (2 - 2 * alpha)
     assert linear - failures - 1 <= (paper - failures) / 16 + 1
 
@@ -246,6 +247,75 @@ def test_the_threshold_radius_solves_its_equation(mean, mean_cost, gap):
     radius = theory.threshold_radius([mean, mean], mean_cost, best, cost_ratio=lam) if mean * mean else 1.0
     at = min(1, mean + 2 * radius) ** 2 / max(lam / 2, mean_cost - 2 * radius)
     assert at == pytest.approx(best, rel=1e-6)
+
+
+def exact_pulls(better, worse, budget, alpha):
+    """Expected pulls of the worse of two coins at unit costs, over every state that Algorithm 1 can be in."""
+    T = theory.horizon(budget, 1.0)
+
+    def index(n):
+        radius = sqrt(alpha * log(T) / n)
+        return np.minimum(1.0, np.arange(n + 1) / n + radius) / max(0.5, 1 - radius)
+
+    # chances[n][s, t]: n pulls of the worse arm with t successes, all others of the better with s
+    chances = {1: np.outer([1 - better, better], [1 - worse, worse])}
+    for pulled in range(2, int(budget)):
+        after = {}
+        for n, now in chances.items():
+            m = pulled - n
+            worse_next = index(n) > index(m)[:, None]
+            for chosen, mean, axis, key in ((~worse_next, better, 0, n), (worse_next, worse, 1, n + 1)):
+                mass = now * chosen
+                grown = [np.pad(mass, [(0, 1), (0, 0)] if axis == 0 else [(0, 0), (0, 1)])]
+                grown.append(np.pad(mass, [(1, 0), (0, 0)] if axis == 0 else [(0, 0), (1, 0)]))
+                total = (1 - mean) * grown[0] + mean * grown[1]
+                after[key] = after.get(key, 0) + total
+        chances = after
+    assert sum(each.sum() for each in chances.values()) == pytest.approx(1)
+    return sum(n * each.sum() for n, each in chances.items())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("better", "worse", "alpha"), [(0.9, 0.1, 1.0), (0.95, 0.25, 1.0), (0.9, 0.1, 1.3)])
+def test_the_split_bound_holds_for_the_expected_pulls_of_two_coins(better, worse, alpha):
+    budget = 80.0
+    exact = exact_pulls(better, worse, budget, alpha)
+    how = {"cost_ratio": 1.0, "budget": budget, "alpha": alpha}
+    bound = theory.split_pull_bound([worse], 1.0, better, **how)
+    assert exact <= bound < min(budget, 6 * exact)
+    seen = pulls.run_cohv(known.designed_arms([[better], [worse]], [1.0, 1.0]), budget, 400, alpha=alpha)
+    spread = seen.pulls[:, 1].std(ddof=1) / 20
+    assert abs(seen.pulls[:, 1].mean() - exact) < 5 * spread  # false alarms 6e-7
+
+
+@pytest.mark.parametrize("D", [1, 2, 4])
+@pytest.mark.parametrize("alpha", [1.0, 2.0, 20.0])
+def test_the_split_bound_is_the_sum_of_its_chances_and_below_a_fixed_margin(D, alpha):
+    """Chances that an index is too large, summed; the sum is at most what any fixed margin eps gives."""
+    mean, budget, lam = 0.5, 1e4, 0.5
+    best = 0.9**D
+    radius = 2 * theory.threshold_radius([mean] * D, 1.0, best, cost_ratio=lam)
+    T, n = theory.horizon(budget, lam), np.arange(1, 400_000)
+    a, coordinates = alpha * log(T), D + 1
+    chances = np.minimum(1, coordinates * np.exp(-2 * np.maximum(0, radius * np.sqrt(n) - sqrt(a)) ** 2))
+    failures = coordinates * T ** (2 - 2 * alpha)
+    bound = theory.split_pull_bound([mean] * D, 1.0, best, cost_ratio=lam, budget=budget, alpha=alpha)
+    assert chances.sum() <= bound - 1 - failures <= 1.05 * chances.sum() + 1
+    for eps in np.linspace(0.02, 0.98, 40) * radius:
+        fixed = a / (radius - eps) ** 2 + coordinates / np.expm1(2 * eps**2)
+        assert chances.sum() <= fixed
+    threshold = 4 * a / radius**2
+    assert (bound - 1 - failures) / threshold < (0.75, 0.5, 0.37)[[1.0, 2.0, 20.0].index(alpha)]
+
+
+@given(st.integers(1, 60), st.floats(0.05, 0.85), st.floats(0.1, 8))
+def test_chances_of_an_index_that_is_too_large(n, mean, a):
+    """One coin at unit cost, exactly: the index reaches 0.9 no more often than the split bound counts."""
+    radius = 2 * theory.threshold_radius([mean], 1.0, 0.9, cost_ratio=1.0)
+    beta = sqrt(a / n)
+    index = np.minimum(1.0, np.arange(n + 1) / n + beta) / max(0.5, 1 - beta)
+    exact = stats.binom.pmf(np.arange(n + 1), n, mean)[index >= 0.9].sum()
+    assert exact <= min(1, 2 * np.exp(-2 * max(0, radius * sqrt(n) - sqrt(a)) ** 2)) + 1e-12
 
 
 def test_bounds_by_hand():
@@ -366,6 +436,14 @@ def test_feasible_selection_adds_at_most_what_the_last_pull_leaves(spare):
             policy.tell(arm, [1.0 - arm], (1.0, 0.05)[arm])
         counts.append(policy.pulls[1])
     assert 0 <= counts[1] - counts[0] <= 20
+
+
+@given(st.floats(1e-3, 1), st.floats(1e-3, 1), st.floats(0.01, 1e6), st.integers(1, 4), st.floats(2, 4))
+def test_theorem_1_has_room_for_feasible_selection(lam, share, budget, D, alpha):
+    """A gap is at most 1 / lambda; the printed bound is at least the lean one with 1 / lambda more pulls."""
+    how = {"n_objectives": D, "cost_ratio": lam, "budget": budget, "alpha": alpha}
+    gap = share / lam
+    assert theory.pull_bound(gap, n_arms=2, **how) >= theory.lean_pull_bound(gap, **how) + 1 / lam
 
 
 # ----------------------------------------------------------------------------- Lemma 1 and Corollary 1

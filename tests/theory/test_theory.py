@@ -51,9 +51,14 @@ positive_gaps = st.floats(1e-3, 10)
         ),
         (theory.cost_complexity([0.5, 0.25], [1, 2]), 32),
         (theory.error_rate(n_arms=2, cost_ratio=1, complexity=2), 1 / 768),
-        (theory.sharpened_error_rate(allocation=1.5, complexity=2), 1 / 96),
-        # log-bar of 3 is 1/2 + 1/2 + 1/3: 2 * 3 * 2 * 2 * exp(-(131 - 3) / (32 * 4/3 * 3))
-        (theory.psi_sr_error_bound(131, n_arms=3, n_objectives=2, complexity=3), 24 / np.e),
+        # L = 3/2: 3 * 2^2 * 2 * exp(1/16 - 48 / (16 * 1.5 * 2))
+        (
+            theory.difference_error_bound(48, n_arms=3, n_objectives=2, allocation=1.5, complexity=2),
+            24 * exp(1 / 16 - 1),
+        ),
+        (theory.difference_error_rate(allocation=1.5, complexity=2), 1 / 48),
+        # log-bar of 3 is 1/2 + 1/2 + 1/3: 3 * 2^2 * 2 * exp(-(67 - 3) / (16 * 4/3 * 3))
+        (theory.psi_sr_error_bound(67, n_arms=3, n_objectives=2, complexity=3), 24 / np.e),
     ],
     ids=lambda value: f"{value:g}",
 )
@@ -174,7 +179,11 @@ GOOD = {
     theory.ratio_leading_constant: {"gap": 0.5, "cost_ratio": 0.5},
     theory.ratio_pull_bound: {"gap": 0.5, "cost_ratio": 0.5, "budget": 9.0},
     theory.error_rate: {"n_arms": 3, "cost_ratio": 0.5, "complexity": 4.0},
-    theory.sharpened_error_rate: {"allocation": 1.5, "complexity": 4.0},
+    theory.difference_error_rate: {"allocation": 1.5, "complexity": 4.0},
+    theory.difference_error_bound: {"allocation": 1.5, "complexity": 4.0}
+    | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")},
+    theory.difference_error_budget: {"error": 0.5, "allocation": 1.5, "complexity": 4.0}
+    | {k: HOW[k] for k in ("n_arms", "n_objectives")},
     theory.psi_sr_error_bound: {"rounds": 9, "n_arms": 3, "n_objectives": 2, "complexity": 4.0},
     theory.allocation_constant: {"n_arms": 3, "cost_ratio": 0.5},
     theory.identification_error_bound: {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"},
@@ -188,6 +197,7 @@ BAD = {
     "alpha": [0, -1, NAN, INF, "two"],
     "pulls": [0, -1, 2.5],
     "rounds": [3, 0, 2.5],
+    "error": [0, -1, 1.5, NAN],
     "allocation": [0, -1, NAN, INF],
     "gap": [0, -0.5, NAN, INF, "wide"],
     "gaps": [[0.5, 0.5], [-0.5, 0], [0], [], [0, NAN], 0.5, [[0, 0.5]]],

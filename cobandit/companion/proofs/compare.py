@@ -12,7 +12,7 @@ from cobandit.problem import Problem
 from cobandit.stats import metrics
 
 #: Names of the bounds that `pull_bounds` gives, from the loosest to the sharpest.
-BOUNDS = ("Theorem 1", "lean", "instance", "threshold")
+BOUNDS = ("Theorem 1", "lean", "instance", "threshold", "split")
 
 
 def pull_bounds(
@@ -43,7 +43,7 @@ def pull_bounds(
     --------
     >>> bounds = pull_bounds(Problem([[1.0], [0.5]], [1.0, 1.0]), 1, cost_ratio=1.0, budget=99)
     >>> {name: int(bound) for name, bound in bounds.items()}
-    {'Theorem 1': 9433, 'lean': 2358, 'instance': 590, 'threshold': 590}
+    {'Theorem 1': 9433, 'lean': 2358, 'instance': 590, 'threshold': 590, 'split': 260}
     """
     gap, cost, best = problem.efficiency_gaps[arm], problem.costs[arm], problem.efficiency.max()
     how = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
@@ -53,6 +53,7 @@ def pull_bounds(
         "lean": theory.lean_pull_bound(gap, n_objectives=D, **how),
         "instance": theory.instance_pull_bound(gap, cost, best, n_objectives=D, **how),
         "threshold": theory.threshold_pull_bound(problem.means[arm], cost, best, **how),
+        "split": theory.split_pull_bound(problem.means[arm], cost, best, **how),
     }
 
 
@@ -87,7 +88,7 @@ def compare_bounds(
     --------
     >>> from cobandit.companion.known_arms import two_arms
     >>> frame, _ = compare_bounds(two_arms(1, 1.0, 0.5), 1e4, 4)
-    >>> bool((frame["high"] < frame["threshold"]).all())
+    >>> bool((frame["high"] < frame["split"]).all())
     True
     """
     problem = arms.problem

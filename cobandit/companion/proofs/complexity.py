@@ -33,6 +33,35 @@ def gap_bounds_hold(means: ArrayLike) -> bool:
     return bool(np.array_equal(np.maximum(minus, plus), dominance.classification_gaps(means)))
 
 
+def smallest_gaps(trials: int, seed: int, max_arms: int = 8, max_objectives: int = 4) -> NDArray[np.float64]:
+    """Two smallest classification gaps of random problems; in every second one, means tie often.
+
+    Parameters
+    ----------
+    trials, seed : int
+    max_arms, max_objectives : int
+        Sizes are drawn from 2 and 1 up to these.
+
+    Returns
+    -------
+    ndarray, shape (trials, 2)
+        The smaller first; they are always equal.
+
+    Examples
+    --------
+    >>> first, second = smallest_gaps(100, seed=0).T
+    >>> np.array_equal(first, second), int((first == 0).sum()) > 10
+    (True, True)
+    """
+    rng = np.random.default_rng(seed)
+    smallest = np.empty((_check.count(trials, "trials", 1), 2))
+    for trial in range(trials):
+        shape = rng.integers(2, max_arms, endpoint=True), rng.integers(1, max_objectives, endpoint=True)
+        means = np.round(rng.random(shape), 1 if trial % 2 else 15)
+        smallest[trial] = np.sort(dominance.classification_gaps(means))[:2]
+    return smallest
+
+
 def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     r"""Maximum of :math:`C(A) / \gamma_{(|A|)}^2` over all :math:`2^K - 1` sets A, as the paper defines it.
 

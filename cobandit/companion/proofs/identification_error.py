@@ -115,40 +115,6 @@ def random_problems(count: int, seed: int, least_gap: float = 0.1, max_arms: int
 
 
 # ----------------------------------------------------------------------------- errors of CoPSI
-def two_arm_error(better: float, worse: float, budget: float) -> float:
-    r"""Exact error probability of CoPSI on two Bernoulli arms of one objective at unit costs.
-
-    Both arms get :math:`n = \lfloor B / 3 \rfloor` pulls, as L = 3/2, and the set is wrong unless the better
-    arm has strictly more successes.  The complexity is :math:`H = 2 / (\mu_1 - \mu_2)^2`.
-
-    Parameters
-    ----------
-    better, worse : float
-        Means in [0, 1], the first larger.
-    budget : float
-        At least 3.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> two_arm_error(1.0, 0.5, budget=9)  # the worse arm succeeds three times of three
-    0.125
-    """
-    from scipy import stats
-
-    if not 0 <= worse < better <= 1:
-        raise CobanditError(f"means {better} and {worse}: two in [0, 1] are needed, the first larger")
-    pulls = _check.floor(_check.positive(budget, "budget") / 3)
-    if pulls < 1:
-        raise CobanditError(f"budget {budget}: at least 3 is needed")
-    successes = np.arange(pulls + 1)
-    tail = stats.binom.sf(successes - 1, pulls, worse)  # the other arm has as many or more
-    return float(stats.binom.pmf(successes, pulls, better) @ tail)
-
-
 def errors_by_budget(
     problem: Problem, budgets: Sequence[float], replications: int, seed: int = 0, method: str = "CoPSI"
 ) -> pd.DataFrame:
@@ -298,8 +264,9 @@ def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, floa
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
     r"""Rounds over all arms below which Theorem 2 says nothing, whatever the costs and the other gaps are.
 
-    With :math:`H_{\mu,c} \ge \max_i c_i / \gamma_{(1)}^2` and :math:`L_{K,\lambda}` at least the harmonic
-    number, the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
+    The smallest gap is that of two arms, so that :math:`H_{\mu,c}` is at least the cost of the two most
+    expensive arms, and so 2 / K of all costs, over :math:`\gamma_{(1)}^2`.  As :math:`L_{K,\lambda}` is at
+    least the harmonic number, the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
 
     Parameters
     ----------
@@ -313,11 +280,11 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
 
     Examples
     --------
-    >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8) / 2
-    399
+    >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8)
+    799
     """
     needed = theory.identification_budget(
-        1.0, n_arms=n_arms, n_objectives=n_objectives, cost_ratio=1.0, complexity=1 / least_gap**2
+        1.0, n_arms=n_arms, n_objectives=n_objectives, cost_ratio=1.0, complexity=2 / least_gap**2
     )
     return needed / n_arms
 

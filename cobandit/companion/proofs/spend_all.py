@@ -47,6 +47,30 @@ def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
     return theory.exact_allocation_constant(costs) - costs / costs.sum() - np.array(rest)
 
 
+def constant_targets(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> NDArray[np.int64]:
+    r"""Targets :math:`\lfloor B / (L\, C_r) \rfloor` where arm 0 leaves first, then arm 1, and so on.
+
+    Parameters
+    ----------
+    costs : array_like, shape (..., K)
+        In the order of elimination; the last two stay to the end.
+    budget, constant : array_like, shape (...)
+        B and L.
+
+    Returns
+    -------
+    ndarray of int, shape (..., K - 1)
+
+    Examples
+    --------
+    >>> constant_targets([4.0, 1.0, 1.0], budget=40.0, constant=37 / 15).tolist()
+    [2, 8]
+    """
+    left = np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., ::-1][..., :-1]
+    rounds = np.asarray(budget, dtype=float) / np.asarray(constant)
+    return np.floor(rounds[..., None] / left * (1 + _check.SLACK)).astype(np.int64)
+
+
 def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     r"""Targets of the adaptive normaliser where arm 0 leaves first, then arm 1, and so on.
 
@@ -125,9 +149,7 @@ def proof_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
         for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
             targets, shares = elimination_targets(sequence, budget)
             left = np.cumsum(sequence[:, ::-1], axis=1)[:, ::-1][:, :-1]
-            constant, published = (
-                np.floor(((budget / by)[:, None] / left) * (1 + _check.SLACK)) for by in (exact, paper)
-            )
+            constant, published = (constant_targets(sequence, budget, by) for by in (exact, paper))
             spent, spent_exact, spent_paper = (
                 (left * np.diff(n, prepend=0, axis=1)).sum(axis=1) / budget
                 for n in (targets, constant, published)

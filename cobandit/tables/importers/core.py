@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cobandit.faults import Place, nearest, stop
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.importers.notes import Notes
+from cobandit.tables.prices import Prices, read_prices
 
 
 class Options(BaseModel):
@@ -59,6 +60,28 @@ class RepeatOptions(Options):
         description="Repeated evaluations of an instance (epochs, trials): one row with their mean, or one "
         "row for each, which then count as independent instances.",
     )
+
+
+class PricedOptions(LogOptions, RepeatOptions):
+    """Options of importers of logs that count tokens by model, which prices turn into money."""
+
+    cost: Literal["tokens", "usd"] = Field(
+        "tokens", description="Cost: tokens, or money (usd), as it was logged or by --prices."
+    )
+    prices: Path | None = Field(
+        None,
+        description="For --cost usd, a file of USD per million input, cached and output tokens by model.",
+    )
+
+    def known_prices(self) -> Prices:
+        """Read the file of prices; without one there are none."""
+        if self.prices is None:
+            return {}
+        if self.cost == "tokens":
+            stop(
+                "--prices", "prices mean nothing where tokens are the cost", "add --cost usd, or leave it out"
+            )
+        return read_prices(self.prices)
 
 
 class ImportResult(NamedTuple):

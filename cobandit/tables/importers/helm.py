@@ -13,13 +13,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, RootModel
 
-from cobandit.faults import stop
+from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost
 from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
-    LogOptions,
-    RepeatOptions,
+    PricedOptions,
     choose,
     choose_tasks,
     finite,
@@ -28,6 +27,7 @@ from cobandit.tables.importers.core import (
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
 from cobandit.tables.importers.notes import Notes, read_each
 from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
+from cobandit.tables.prices import Prices, Usage, cost_usd
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -56,7 +56,7 @@ _BOOKKEEPING = {
 _Number = Annotated[float, Field(strict=True)]
 
 
-class HelmOptions(LogOptions, RepeatOptions):
+class HelmOptions(PricedOptions):
     """Options of ``cobandit import helm``."""
 
     latency: Literal["inference_runtime", "none"] = Field(
@@ -131,6 +131,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     names = {name for rows in instances.values() for stats in rows.values() for name in stats}
     names = {name for name in names - _BOOKKEEPING if not name.startswith("finish_reason_")}
     metric = choose("metric", options.metric, names, "the runs", "--metric")
+    prices = options.known_prices()
 
     runs = []
     for file, rows in instances.items():
@@ -143,13 +144,19 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
             where = f"{file}, instance {id_!r}"
             instance = plain_text(id_, where, "the instance_id")
             seconds = _seconds(stats, where) if options.latency != "none" else None
-            cost = _tokens(stats, where, options.count)
+            if options.cost == "usd":
+                cost = _usd(stats, where, run.settings["model"], prices)
+            else:
+                cost = _tokens(stats, where, options.count)
             run.evaluations.append(Evaluation(instance, stats[metric], cost, seconds, f"trial {trial}"))
         runs.append(run)
     paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
+    if options.cost == "usd":
+        paid = "USD by --prices, for tokens of prompt and completion"
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, as HELM counted them"]
     source = f"HELM runs: {', '.join(tasks)}, {metric}; {paid}; {options.latency}"
-    return combine(runs, Cost(column="tokens", unit="tokens"), options, notes, source, options.repeats)
+    column, unit = ("cost_usd", "USD") if options.cost == "usd" else ("tokens", "tokens")
+    return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 
 
 def _spec(file: Path) -> _Spec:
@@ -206,6 +213,17 @@ def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
     if min(known) < 0:
         stop(where, f"it used {min(known):g} tokens", "correct the file, or leave the run out")
     return sum(known)
+
+
+def _usd(stats: Mapping[str, float], where: str, model: str, prices: Prices) -> float:
+    """Money by the prices: HELM counts tokens and knows none."""
+    if model not in prices:
+        remedy = (
+            f"{nearest(model, prices)}add it to a file of prices, --prices, or count tokens: --cost tokens"
+        )
+        stop(where, f"there is no price of {model!r}", remedy)
+    generated = _tokens(stats, where, "generated")
+    return cost_usd(Usage(_tokens(stats, where, "all") - generated, 0, generated), prices, model)
 
 
 def _seconds(stats: Mapping[str, float], where: str) -> float | None:

@@ -11,14 +11,12 @@ A log that did not end well is left out, and so is one without scores: its reaso
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -27,13 +25,11 @@ from cobandit.tables.card import Cost
 from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
-    LogOptions,
-    RepeatOptions,
+    PricedOptions,
     choose,
     choose_tasks,
     finite,
     importer,
-    is_number,
 )
 from cobandit.tables.importers.files import (
     Record,
@@ -44,8 +40,10 @@ from cobandit.tables.importers.files import (
     read_bytes,
     read_member,
 )
+from cobandit.tables.importers.inspect_samples import Sample, read_score, usage_usd
 from cobandit.tables.importers.notes import Notes, read_each
 from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
+from cobandit.tables.prices import Prices
 
 VERSION = 2
 """Version of the log format that is read."""
@@ -53,18 +51,11 @@ VERSION = 2
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
 _LISTS = ("logs.json", "eval-set.json")
 _HEADERS = ("header.json", "_journal/start.json")
-_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-
-_Tokens = Annotated[int, Field(strict=True, ge=0)]
-_Number = Annotated[float, Field(strict=True)]
 
 
-class InspectOptions(LogOptions, RepeatOptions):
+class InspectOptions(PricedOptions):
     """Options of ``cobandit import inspect``."""
 
-    cost: Literal["tokens", "usd"] = Field(
-        "tokens", description="Cost: tokens, or the logged total_cost (usd)."
-    )
     usage: Literal["model", "all"] = Field(
         "model", description="Whose usage costs: the evaluated model's, or all models' (graders, sub-agents)."
     )
@@ -76,37 +67,6 @@ class InspectOptions(LogOptions, RepeatOptions):
         description="Also take the finished samples of runs that failed, were cancelled or still go on; they "
         "may be the quick ones.",
     )
-
-
-class _Usage(Record):
-    output_tokens: _Tokens = 0
-    total_tokens: _Tokens = 0
-    total_cost: _Number | None = None
-
-
-class _Score(Record):
-    value: JsonValue
-
-
-class _Sample(Record):
-    id: int | str
-    epoch: int = 1
-    scores: dict[str, _Score] | None = None
-    model_usage: dict[str, _Usage] = Field(default_factory=dict)
-    total_time: _Number | None = None
-    working_time: _Number | None = None
-    error: JsonValue = None
-    invalidation: JsonValue = None
-
-    def values(self) -> dict[str, JsonValue]:
-        """Return the scores by name; one that is a dictionary counts as one for each of its keys."""
-        found: dict[str, JsonValue] = {}
-        for name, score in (self.scores or {}).items():
-            if isinstance(score.value, dict):
-                found |= {f"{name}.{key}": value for key, value in score.value.items()}
-            else:
-                found[name] = score.value
-        return found
 
 
 class _Eval(Record):
@@ -135,7 +95,7 @@ class _Header(Record):
 
 
 class _Log(_Header):
-    samples: list[_Sample] | None = None
+    samples: list[Sample] | None = None
 
 
 @importer("inspect", InspectOptions)
@@ -168,6 +128,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     logs = {file: logs[file] for file in files}
     scorers = {name for log in logs.values() for sample in log.samples or () for name in sample.values()}
     metric = choose("scorer", options.metric, scorers, "the logs", "--metric")
+    prices = options.known_prices()
 
     runs = []
     for file, log in logs.items():
@@ -179,21 +140,21 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             notes.compare(file, len(log.samples or ()), log.results.total_samples)
         _check_usage(file, log, options)
         for sample in log.samples or ():
-            reason = _unusable(sample, metric)
+            reason = sample.why_unusable(metric)
             if reason:
                 run.left_out[reason] += 1
                 continue
             where = f"{file}, sample {sample.id!r}"
             instance = plain_text(sample.id, where, "the id")
-            score = _score(sample.values()[metric], where, metric)
-            cost = _cost(sample, log.eval.model, where, options, notes)
+            score = read_score(sample.values()[metric], where, metric)
+            cost = _cost(sample, log.eval.model, where, options, prices, notes)
             seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
             time, repeat = seconds[options.latency], f"epoch {sample.epoch}"
             run.evaluations.append(Evaluation(instance, score, cost, time, repeat))
         runs.append(run)
     unit = "USD" if options.cost == "usd" else "tokens"
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
-    paid = "total_cost in USD" if options.cost == "usd" else what
+    paid = f"USD{' by --prices where none is logged' * bool(prices)}" if options.cost == "usd" else what
     whose = "the evaluated model" if options.usage == "model" else "all models"
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, of {whose}"]
     source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metric}; {paid}, of {whose}; {options.latency}"
@@ -211,7 +172,7 @@ def _log(file: Path, unfinished: bool) -> _Log:
             log = parse(_Log, read_member(archive, header), f"{file}, {header}")
             _check_version(file, log)
             samples = [
-                parse(_Sample, read_member(archive, name), f"{file}, {name}")
+                parse(Sample, read_member(archive, name), f"{file}, {name}")
                 for name in dict.fromkeys(names)  # of a name written twice, the last is what counts
                 if _SAMPLE.fullmatch(name)
             ]
@@ -256,30 +217,6 @@ def _settings(file: Path, log: _Log) -> dict[str, Any]:
     return settings_of(file, log.eval.model, log.eval.task_args, made, started, {"solver": log.eval.solver})
 
 
-def _unusable(sample: _Sample, metric: str) -> str | None:
-    if sample.error is not None:
-        return "samples that ended in an error"
-    if sample.invalidation is not None:
-        return "samples that were invalidated"
-    value = sample.values().get(metric)
-    # Inspect writes an unscored sample as not a number
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return f"samples without a score of {metric}"
-    return None
-
-
-def _score(value: JsonValue, where: str, metric: str) -> float:
-    """Read a score as Inspect itself does, but refuse what Inspect would count as 0 with a warning."""
-    if isinstance(value, str):
-        letter = _LETTERS.get(value, _LETTERS.get(value.lower()))
-        with suppress(ValueError):
-            value = float(value) if letter is None else letter
-    if not is_number(value):
-        problem = f"the score of {metric} is neither a number nor one of C, I, P, N"
-        stop(where, problem, "take another scorer with --metric, or import the numbers as CSV")
-    return finite(value, where, f"the score of {metric}")
-
-
 def _check_usage(file: Path, log: _Log, options: InspectOptions) -> None:
     """Refuse a log that says nowhere what the evaluated model used: these are no free evaluations."""
     used = {name for sample in log.samples or () for name in sample.model_usage}
@@ -288,7 +225,9 @@ def _check_usage(file: Path, log: _Log, options: InspectOptions) -> None:
         stop(file, problem, "count every model with --usage all")
 
 
-def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, notes: Notes) -> float:
+def _cost(
+    sample: Sample, model: str, where: str, options: InspectOptions, prices: Prices, notes: Notes
+) -> float:
     """What an evaluation cost; 0 where no model was called, as for an answer that came from elsewhere."""
     usages = sample.model_usage
     if options.usage == "model":
@@ -296,12 +235,12 @@ def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, note
             notes.seen["samples also used other models (graders, sub-agents), not counted: see --usage"] += 1
         usages = {model: usages[model]} if model in usages else {}
     if options.cost == "usd":
-        prices = [usage.total_cost for usage in usages.values()]
-        if None in prices:
-            stop(where, "no total_cost is logged", "count tokens: --cost tokens")
-        total = sum(finite(price, where, "total_cost") for price in prices)
-        if total < 0:
-            stop(where, f"its total_cost is {total:g}, below zero", "count tokens: --cost tokens")
-        return total
+        total_cost = usage_usd(usages, prices)
+        if total_cost is None:
+            remedy = f"give prices of {', '.join(usages)} with --prices, or count tokens: --cost tokens"
+            stop(where, "no total_cost is logged", remedy)
+        if finite(total_cost, where, "total_cost") < 0:
+            stop(where, f"its total_cost is {total_cost:g}, below zero", "count tokens: --cost tokens")
+        return total_cost
     key = "output_tokens" if options.count == "generated" else "total_tokens"
     return finite(sum(getattr(usage, key) for usage in usages.values()), where, key)
