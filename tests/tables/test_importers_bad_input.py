@@ -459,6 +459,11 @@ BAD = {
         ["csv", "wide.csv", "--wide", "{config}", "--instance", "question"],
         "wide.csv, row 3, column 'a': 'n/a' is text",
     ),
+    "csv: wide with one score and a column of costs": (
+        nothing,
+        [*WIDE[:3], "{config}", *MAPPED],
+        "'tokens' is no column, no number and no CONFIG=NUMBER",
+    ),
     "csv: wide with one score and more": (
         nothing,
         [*WIDE[:3], "{config}", *MAPPED, "--objective", "b=c"],

@@ -198,6 +198,8 @@ def _with_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
         notes.remarks.append(f"cost: {tokens.unit} of {', '.join(options.text)}, counted here")
         return Cost(column=name, unit=unit)
     if isinstance(cost, str):
+        if cost not in frame:
+            stop("--cost", f"{cost!r} is no column, no number and no CONFIG=NUMBER", "give one of these")
         notes.remarks.append(f"cost: column {cost}, in {unit}")
         return Cost(column=cost, unit=unit)
     name = _free("cost", frame)
