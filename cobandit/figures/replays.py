@@ -123,7 +123,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
         ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     unit, most = unit_of(paths), float(shown["spent"].max())
     if most >= 10_000:
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}"))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.4g}"))
         unit = f"thousand {unit}"
     ax.set(xlabel=f"consumed budget ({drawn(unit)})", ylabel=ylabel)
     ax.set_title(provenance(paths))
