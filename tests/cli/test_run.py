@@ -141,7 +141,7 @@ def test_interrupted_and_started_again(folder):
     (folder / "hang").touch()
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=100)
     assert process.returncode == -signal.SIGINT, err
     assert "what was told is kept.  Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
     (folder / "hang").unlink()

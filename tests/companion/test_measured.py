@@ -38,7 +38,9 @@ def records(task: ModuleType) -> pd.DataFrame:
 def questions(monkeypatch):
     """Three questions of our own in the place of PIQA's, which are not part of the repository."""
     made = {
-        str(line): piqa_small.Question(f"goal {line}", (f"way {line}a", f"way {line}b"), 1 + line % 2, place)
+        str(line): piqa_small.PiqaQuestion(
+            f"goal {line}", (f"way {line}a", f"way {line}b"), 1 + line % 2, place
+        )
         for place, line in enumerate([40, 7, 23])
     }
     monkeypatch.setattr(piqa_small, "questions", lambda: made)

@@ -111,10 +111,14 @@ def test_no_more_calls_run_at_once_than_the_evaluator_allows(tmp_path):
     assert fake.most == 1
 
 
+#: Other tests make methods of their own.
+OURS = sorted(name for name, each in methods.known().items() if each.__module__.startswith("cobandit."))
+
+
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(
-    method=st.sampled_from(sorted(methods.known())),
+    method=st.sampled_from(OURS),
     at_once=st.integers(1, 8),
     block=st.sampled_from([1, 1, 3]),
     seed=st.integers(0, 99),

@@ -26,7 +26,7 @@ LONGEST = 240
 """Characters of a question with its two solutions; two thirds of the split are no longer."""
 
 
-class Question(NamedTuple):
+class PiqaQuestion(NamedTuple):
     """A question, its two solutions, the right one (1 or 2) and its place in the order of evaluation."""
 
     goal: str
@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 @cache
-def questions() -> dict[str, Question]:
+def questions() -> dict[str, PiqaQuestion]:
     """The questions that are short enough, in the order of evaluation, by their line (from 0).
 
     Raises
@@ -56,7 +56,7 @@ def questions() -> dict[str, Question]:
     read = [json.loads(line) for line in lines]
     short = [n for n, row in enumerate(read) if sum(map(len, row.values())) <= LONGEST]
     return {
-        str(n): Question(read[n]["goal"], (read[n]["sol1"], read[n]["sol2"]), int(labels[n]) + 1, place)
+        str(n): PiqaQuestion(read[n]["goal"], (read[n]["sol1"], read[n]["sol2"]), int(labels[n]) + 1, place)
         for place, n in enumerate(np.random.default_rng(SEED).permutation(short))
     }
 

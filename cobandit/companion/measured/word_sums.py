@@ -23,7 +23,7 @@ LARGEST = (5, 10, 20, 50)
 """Largest number of a problem; the first make it easy, the last hard for models of this size."""
 
 
-class Problem(NamedTuple):
+class WordProblem(NamedTuple):
     """A question, its sums written out and its answer."""
 
     question: str
@@ -31,13 +31,13 @@ class Problem(NamedTuple):
     answer: int
 
 
-def problem(number: int) -> Problem:
+def problem(number: int) -> WordProblem:
     """Problem ``number``; negative numbers are the examples in the prompts, which no one is tested on.
 
     Examples
     --------
     >>> problem(0)
-    Problem(question='Sam has 6 stamps and gets 2 more. How many now?', sums='6 + 2 = 8', answer=8)
+    WordProblem(question='Sam has 6 stamps and gets 2 more. How many now?', sums='6 + 2 = 8', answer=8)
     """
     rng = np.random.default_rng([SEED, number % 2**32])
     largest = int(rng.choice(LARGEST))
@@ -50,7 +50,7 @@ def problem(number: int) -> Problem:
         after = total - change if loses else total + change
         sums.append(f"{total} {'-' if loses else '+'} {change} = {after}")
         total = after
-    return Problem(f"{story}. How many now?", ", ".join(sums), total)
+    return WordProblem(f"{story}. How many now?", ", ".join(sums), total)
 
 
 def configurations() -> list[dict[str, Any]]:
