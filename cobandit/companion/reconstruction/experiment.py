@@ -1,0 +1,88 @@
+"""The paper's experiments on a state: what the paper would print about its table, used and predicted.
+
+Values have the keys of `cobandit.companion.paper.published`, and replay counts are the paper's, so that a
+value has the noise of a printed one.  All methods see the same evaluations in a replay, as in the paper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cobandit.companion.reconstruction.facts import (
+    PAPER_IDENTIFICATION,
+    PAPER_ONLINE,
+    Landscape,
+    from_means,
+    landscape,
+    play_identification,
+    play_online,
+    subset_of,
+    uniform_fronts,
+    uniform_online,
+)
+from cobandit.companion.reconstruction.hierarchy import State
+from cobandit.companion.reconstruction.settings import SETTINGS
+from cobandit.errors import CobanditError
+from cobandit.stats import metrics
+
+ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
+LAST = {"gsm8k": (20, 5000), "piqa": (5000,)}
+"""Budgets at which errors are printed."""
+ALL_RHO = (10, 200)
+
+
+def play(name: str, state: State, seed: int) -> dict[str, float]:
+    """Play the paper's experiments on the table of a state.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    state : State
+    seed : int
+        Of the replays; one that nothing else has used.
+
+    Returns
+    -------
+    dict
+        By key: regrets and moving averages at the largest budget, errors, F1; and the deviations of
+        `from_means` as ``fact-0``, ``fact-1``, ...
+    """
+    land = landscape(name, state)
+    if land is None:
+        raise CobanditError(f"{name}: the state stands for no table")
+    found = {f"fact-{i}": float(x) for i, x in enumerate(from_means(name, land))}
+    return found | _online(name, land, seed) | _identification(name, land, seed)
+
+
+def _online(name: str, land: Landscape, seed: int) -> dict[str, float]:
+    found = {}
+    for method in ("CoHVUCB", "HVUCB", "AccuracyCostUCB", "UniformAllocation"):
+        if method == "UniformAllocation":
+            values = uniform_online(land)
+        else:
+            values = np.array([x.mean() for x in play_online(land, method, PAPER_ONLINE, seed)])
+        for quantity, value in zip(ONLINE_QUANTITIES, values, strict=True):
+            place = "trajectory" if quantity == "moving_average" else "online"
+            found[f"{name}-{place}-32-{method}-{quantity}"] = float(value)
+    return found
+
+
+def _identification(name: str, land: Landscape, seed: int) -> dict[str, float]:
+    found, rng = {}, np.random.default_rng(seed)
+    arms = subset_of(SETTINGS[name])
+    few = land.rewards[arms]
+    for rho in LAST[name]:
+        for method in ("CoPSI", "PSISR"):
+            _, correct = play_identification(land, method, rho, PAPER_IDENTIFICATION, seed, arms)
+            found[f"{name}-identification-{rho}-{method}-error-declared"] = 1 - float(correct.mean())
+        shown = uniform_fronts(few, rho, PAPER_IDENTIFICATION, rng)
+        wrong = (shown != land.subset_front).any(axis=1).mean()
+        found[f"{name}-identification-{rho}-UniformIdentification-error-declared"] = float(wrong)
+    for rho in ALL_RHO:
+        for method in ("CoPSI", "PSISR"):
+            f1, _ = play_identification(land, method, rho, PAPER_ONLINE, seed)
+            found[f"{name}-full-set-{rho}-{method}-f1-declared"] = float(f1.mean())
+        shown = uniform_fronts(land.rewards, rho, PAPER_ONLINE, rng)
+        f1 = metrics.f1_score(shown, land.problem.pareto_mask)
+        found[f"{name}-full-set-{rho}-UniformIdentification-f1-declared"] = float(f1.mean())
+    return found

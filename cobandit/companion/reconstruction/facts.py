@@ -1,0 +1,260 @@
+"""The facts that the reconstruction uses, of a table: deviations from what the paper prints, over noise.
+
+U5 to U16 of ``book/protocol.md``.  What follows from means comes first; what is replayed comes after, on
+seeds that are used once.  Of the methods only uniform allocation, Accuracy-Cost-UCB and uniform
+identification are run.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cobandit.companion.reconstruction.hierarchy import State, grid
+from cobandit.companion.reconstruction.instances import Draw, draw
+from cobandit.companion.reconstruction.settings import N_PROFILING, NAMED, SETTINGS, Setting
+from cobandit.dominance import classification_gaps, pareto_mask
+from cobandit.problem import Problem
+from cobandit.replay import spec
+from cobandit.replay.kernels import FeedbackRows, record
+from cobandit.replay.running import run_kernel
+from cobandit.stats import metrics
+from cobandit.tables.transforms import inverse_percentile
+
+Floats = NDArray[np.float64]
+
+RHO, WINDOW = 32, 50
+RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
+PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
+"""Replays behind a printed regret or F1, and behind a printed error."""
+ONLINE, ALL_ARMS, FEW = 50, 50, 500
+"""Ours in one evaluation of the likelihood: of Accuracy-Cost-UCB, and of uniform identification of all arms
+and of the 14."""
+ALL_RHO = (10, 200)
+
+
+class Used(NamedTuple):
+    """What the paper prints about the methods that may be run, and about the 14 configurations."""
+
+    regrets: tuple[float, float, float]
+    accuracy_cost: tuple[float, float, float]
+    errors: dict[int, float]
+    f1: tuple[float, float]
+
+
+USED = {
+    "gsm8k": Used((169.50, 87.69, 0.0502), (118.04, 63.75, 0.0334), {20: 0.662, 5000: 0.027}, (0.265, 0.677)),
+    "piqa": Used((6541.145, 1517.77, 1.466), (1495.65, 241.79, 0.157), {5000: 0.268}, (0.148, 0.409)),
+}
+"""Middles where the paper prints a thing twice; of uniform online its regrets and its moving average."""
+
+UNIFORM_NOISE = (0.005, 0.005, 0.03)
+GAP_NOISE, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.3, 0.5
+
+
+def subset_of(setting: Setting) -> NDArray[np.int64]:
+    """Numbers of the 14 configurations, in the grid's order."""
+    chosen = [
+        model in NAMED and temperature > 0 and limit == 128 and prompt == "direct"
+        for model, temperature, limit, prompt in grid(setting)
+    ]
+    return np.flatnonzero(chosen)
+
+
+class Landscape:
+    """A drawn table without the detour over a checked `EvaluationTable`."""
+
+    def __init__(self, setting: Setting, drawn: Draw):
+        taus = np.percentile(drawn.seconds[:, :N_PROFILING], [5, 95])
+        self.setting, self.missed = setting, drawn.missed
+        self.correct, self.efficiency = drawn.correct, inverse_percentile(drawn.seconds, *taus)
+        known, self.spent = drawn.tokens[:, :N_PROFILING], drawn.tokens[:, N_PROFILING:]
+        self.costs, self.range = known.mean(axis=1), (float(known.min()), float(known.max()))
+        self.problem = Problem(self.means(N_PROFILING), self.costs / self.range[1])
+
+    def means(self, first: int) -> Floats:
+        """Mean rewards (K, 2) over the instances from ``first`` on."""
+        return np.stack([x[:, first:].mean(axis=1) for x in (self.correct, self.efficiency)], axis=1)
+
+    @cached_property
+    def rewards(self) -> Floats:
+        """Rewards (K, 800, 2) in the evaluation split."""
+        return np.stack([x[:, N_PROFILING:] for x in (self.correct, self.efficiency)], axis=2)
+
+    @cached_property
+    def subset_front(self) -> NDArray[np.bool_]:
+        """Pareto set of the 14 configurations, (14,)."""
+        return pareto_mask(self.problem.means[subset_of(self.setting)])
+
+    def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
+        """What kernels draw from: cost, cost over the largest, and rewards in the evaluation split."""
+        costs = np.stack([self.spent[arms], self.spent[arms] / self.range[1]], axis=2)
+        rows = np.concatenate([costs, self.rewards[arms]], axis=2)
+        return FeedbackRows(rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1])
+
+
+class Online(NamedTuple):
+    """Replays of an online method at the largest budget, (R,) each."""
+
+    efficiency_regret: Floats
+    standard_regret: Floats
+    moving_average: Floats
+
+
+def play_online(land: Landscape, method: str, replays: int, seed: int) -> Online:
+    """Replay an online method with the paper's radii."""
+    n_arms, budget = len(land.costs), RHO * float(land.costs.sum())
+    policy: Any = spec(method, **RADII).make(
+        RHO, n_arms=n_arms, n_objectives=2, budget=budget, cost_range=land.range, expected_costs=land.costs
+    )
+    taken = record(replays, int(budget / land.costs.min() * 1.1))
+    pulls, _ = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken)
+    lengths = pulls.sum(axis=1)
+    last = taken.arms[np.arange(replays)[:, None], lengths[:, None] - 1 - np.arange(WINDOW)]
+    return Online(
+        metrics.efficiency_regret(land.problem, pulls),
+        metrics.standard_regret(land.problem, pulls, budget / land.range[1]),
+        land.problem.efficiency_gaps[last].mean(axis=1),
+    )
+
+
+def play_identification(
+    land: Landscape,
+    method: str,
+    rho: float,
+    replays: int,
+    seed: int,
+    arms: Any = slice(None),
+    realised: bool = False,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Replay identification of some arms: F1 and whether the set is right, (R,) each."""
+    costs = land.costs[arms]
+    policy: Any = spec(method).make(rho, costs=costs, budget=rho * float(costs.sum()), n_objectives=2)
+    *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=realised)
+    truth = pareto_mask(land.problem.means[arms])
+    return metrics.f1_score(returned, truth), (returned == truth).all(axis=1)
+
+
+@njit(cache=True)
+def _drawn_means(rewards: Floats, n: int, drawn: Floats) -> Floats:
+    """Means (R, k, 2) of n pulls of each arm, by the uniform numbers ``drawn`` (R, k, n)."""
+    replays, n_arms, _ = drawn.shape
+    means, size = np.zeros((replays, n_arms, 2)), rewards.shape[1]
+    for r in range(replays):
+        for i in range(n_arms):
+            for s in range(n):
+                q = int(drawn[r, i, s] * size)
+                means[r, i, 0] += rewards[i, q, 0]
+                means[r, i, 1] += rewards[i, q, 1]
+    return means / n
+
+
+@njit(cache=True)
+def _fronts(means: Floats) -> NDArray[np.bool_]:
+    """Pareto sets (R, k) of means (R, k, 2)."""
+    replays, n_arms, _ = means.shape
+    front = np.ones((replays, n_arms), dtype=np.bool_)
+    for r in range(replays):
+        for i in range(n_arms):
+            for j in range(n_arms):
+                if means[r, j, 0] > means[r, i, 0] and means[r, j, 1] > means[r, i, 1]:
+                    front[r, i] = False
+                    break
+    return front
+
+
+def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Pareto sets (R, k) that n pulls of each arm show; the means of many pulls are taken as normal."""
+    k = len(rewards)
+    if n <= 50:
+        return _fronts(_drawn_means(rewards, n, rng.random((replays, k, n))))
+    truth = rewards.mean(axis=1)
+    x, y = (rewards[..., d] - truth[:, None, d] for d in range(2))
+    spread, slope = x.std(axis=1), (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
+    rest = (y - slope[:, None] * x).std(axis=1)
+    by_x, by_rest = rng.standard_normal((2, replays, k)) * np.stack([spread, rest])[:, None]
+    return _fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))
+
+
+def uniform_online(land: Landscape) -> Floats:
+    """Regrets and final moving average of uniform allocation, expected, from the means alone."""
+    problem, costs = land.problem, land.spent.mean(axis=1)
+    rounds = RHO * land.costs.sum() / costs.sum()
+    pulls, best = rounds * len(costs), problem.efficiency.max()
+    standard = best * RHO * problem.costs.sum() - pulls * problem.hypervolume.mean()
+    # the run ends somewhere in a round, with the deviation that the costs of single evaluations give
+    deviation = np.sqrt(rounds * land.spent.var(axis=1).sum()) / costs.mean()
+    ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
+    last = problem.efficiency_gaps[(ends[:, None] - 1 - np.arange(WINDOW)) % len(costs)]
+    return np.array([pulls * problem.efficiency_gaps.mean(), standard, last.mean()])
+
+
+def _same_best(setting: Setting, problem: Problem) -> float:
+    """Deviation of U7: three, and more the farther from it."""
+    largest, runner_up = problem.hypervolume.argsort()[[-1, -2]]
+    same = bool(largest == problem.best_arm)
+    if same == setting.same_best:
+        return 0.0
+    if setting.same_best:
+        return 3.0 + 20 * (1 - float(problem.efficiency[largest] / problem.efficiency.max()))
+    return 3.0 + 20 * (1 - float(problem.hypervolume[runner_up] / problem.hypervolume[largest]))
+
+
+def from_means(name: str, land: Landscape) -> Floats:
+    """Deviations of U5 to U12 over their noise."""
+    setting, few = SETTINGS[name], land.problem.means[subset_of(SETTINGS[name])]
+    uniform = np.log(uniform_online(land) / USED[name].regrets) / UNIFORM_NOISE
+    others = [
+        land.missed[0] / TOKENS_NOISE,
+        land.missed[1] / TOKENS_NOISE,
+        (pareto_mask(land.means(0)).sum() - setting.front) / COUNT_NOISE,
+        _same_best(setting, land.problem),
+        (pareto_mask(few).sum() - setting.subset_front) / COUNT_NOISE,
+        (classification_gaps(few).min() - setting.subset_gap) / GAP_NOISE,
+    ]
+    return np.array([*others, *uniform])
+
+
+def _logit(share: float, n: int) -> float:
+    return float(np.log((share * n + 0.5) / (n - share * n + 0.5)))
+
+
+def identified(name: str, land: Landscape, seed: int) -> tuple[Floats, float]:
+    """Deviations of U14 to U16 over their noise, and the log-likelihood that they have together."""
+    used, rng, deviations, value = USED[name], np.random.default_rng(seed), [], 0.0
+    few = land.rewards[subset_of(land.setting)]
+    for n, error in used.errors.items():
+        noise = 1 / np.sqrt(PAPER_IDENTIFICATION * error * (1 - error))
+        wrong = (uniform_fronts(few, n, FEW, rng) != land.subset_front).any(axis=1).mean()
+        deviations.append((_logit(float(wrong), FEW) - _logit(error, FEW)) / noise)
+        value -= 0.5 * deviations[-1] ** 2
+    for rho, f1 in zip(ALL_RHO, used.f1, strict=True):
+        returned = uniform_fronts(land.rewards, rho, ALL_ARMS, rng)
+        found = metrics.f1_score(returned, land.problem.pareto_mask)
+        ours = max(float(found.mean()), 1e-3)
+        noise = max(float(found.std()) / ours, 0.02) / np.sqrt(PAPER_ONLINE)
+        deviations.append(np.log(ours / f1) / noise)
+        value -= 0.5 * deviations[-1] ** 2 + np.log(noise)
+    return np.array(deviations), value
+
+
+def accuracy_cost(name: str, land: Landscape, seed: int, replays: int = ONLINE) -> tuple[Floats, float]:
+    """Deviations of U13 over their noise, and the log-likelihood that they have together."""
+    values = np.stack(play_online(land, "AccuracyCostUCB", replays, seed))
+    mean = np.maximum(values.mean(axis=1), 1e-9)
+    covariance = np.cov(values / mean[:, None]) / PAPER_ONLINE + 0.005**2 * np.eye(3)
+    off = np.log(mean / USED[name].accuracy_cost)
+    value = -0.5 * float(off @ np.linalg.solve(covariance, off)) - 0.5 * float(
+        np.linalg.slogdet(covariance)[1]
+    )
+    return off / np.sqrt(covariance.diagonal()), value
+
+
+def landscape(name: str, state: State) -> Landscape | None:
+    """Draw the table of a state; None where the prior is cut off."""
+    drawn = draw(SETTINGS[name], state)
+    return None if drawn is None else Landscape(SETTINGS[name], drawn)

@@ -1,0 +1,221 @@
+"""The prior: a hierarchy of models and configurations, and the means that it gives to each configuration.
+
+Everything random is standard normal a priori, but for the instances, which are a seed; a parameter is a
+transformation of its normal variable (`PARAMETERS`).  ``book/protocol.md`` gives the reason for each.
+
+With T the temperature, C chain of thought and L the longer limit (0 or 1), for configuration i of model m::
+
+    x_i = verbosity_m + (cot_tokens + COT_MODELS own_m) C + heat_tokens T + noise_tokens e_i
+    short limit:  tokens_i = short - shortfall exp(-slope_short x_i)
+    long limit:   tokens_i = that at the short limit + excess exp(slope_long x_i)
+    y_i = ability_m + heat_m T + prompt_m C + limit_accuracy L + tokens_accuracy x_i + noise_accuracy e'_i
+    logit(accuracy_i) = low + (high - low) u_i^skew_accuracy,           u_i = y_i brought onto [0, 1]
+    log(latency_i) = a + s slowness_m + log(base + (1 - base) tokens_i / mean) + prompt_latency C
+                     + noise_latency e''_i
+
+where shortfall, excess, low, high, a and s are what makes the smallest and the largest mean those that the
+paper prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, logit, ndtr
+
+from cobandit.companion.reconstruction.settings import N_INSTANCES, PROMPTS, TEMPERATURES, Setting
+
+Floats = NDArray[np.float64]
+Transform = Callable[[float], float]
+
+
+def normal(deviation: float) -> Transform:
+    """Normal around zero."""
+    return lambda z: deviation * z
+
+
+def half_normal(deviation: float, sign: float = 1.0) -> Transform:
+    """The size of a normal variable around zero."""
+    return lambda z: sign * deviation * abs(z)
+
+
+def log_normal(deviation: float) -> Transform:
+    """Log-normal with median 1."""
+    return lambda z: float(np.exp(deviation * z))
+
+
+def uniform(low: float, high: float) -> Transform:
+    """Uniform between two ends."""
+    return lambda z: low + (high - low) * float(ndtr(z))
+
+
+def log_uniform(low: float, high: float) -> Transform:
+    """Uniform in the logarithm between two ends."""
+    return lambda z: low * float((high / low) ** ndtr(z))
+
+
+PARAMETERS: dict[str, Transform] = {
+    "skew_accuracy": log_normal(0.5),
+    "heat_accuracy": half_normal(1.0, -1.0),
+    "heat_models": half_normal(0.4),
+    "prompt_accuracy": normal(1.0),
+    "prompt_models": half_normal(0.7),
+    "limit_accuracy": half_normal(0.5),
+    "tokens_accuracy": normal(0.3),
+    "noise_accuracy": log_uniform(0.05, 0.8),
+    "cot_tokens": half_normal(1.0),
+    "heat_tokens": normal(0.3),
+    "noise_tokens": log_uniform(0.1, 0.7),
+    "slope_short": log_uniform(0.2, 1.5),
+    "slope_long": log_uniform(0.2, 1.5),
+    "spread_tokens": log_uniform(0.05, 0.8),
+    "endless": log_uniform(0.001, 0.1),
+    "empty": log_uniform(0.001, 0.15),
+    "shared": uniform(0.02, 0.4),
+    "ability_slowness": uniform(-0.5, 0.9),
+    "base_latency": uniform(0.05, 0.8),
+    "prompt_latency": half_normal(0.1),
+    "noise_latency": log_uniform(0.02, 0.3),
+    "noise_seconds": log_uniform(0.05, 0.5),
+    "luck": normal(1.0),
+}
+MODEL_EFFECTS = ("ability", "slowness", "verbosity", "heat", "prompt", "cot tokens")
+CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
+COT_MODELS = 0.5
+"""How much chain of thought's effect on verbosity differs between models."""
+PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A table before it is drawn: standard normal variables, and the seed of the instances.
+
+    Attributes
+    ----------
+    parameters : ndarray, shape (P,)
+        In the order of PARAMETERS.
+    models : ndarray, shape (M, 6)
+        In the order of MODEL_EFFECTS.
+    configs : ndarray, shape (K, 4)
+        In the order of CONFIG_EFFECTS; the arms in that of `grid`.
+    instances : int
+    """
+
+    parameters: Floats
+    models: Floats
+    configs: Floats
+    instances: int
+
+
+class Means(NamedTuple):
+    """What the hierarchy says of each configuration, (K,) each, and the parameters by name."""
+
+    accuracy: Floats
+    seconds: Floats
+    tokens: Floats
+    is_long: NDArray[np.bool_]
+    limit: NDArray[np.int64]
+    luck: Floats
+    named: dict[str, float]
+
+
+def grid(setting: Setting) -> list[tuple[str, float, int, str]]:
+    """Model, temperature, generation limit and prompt of each configuration, in the order of their names.
+
+    Ties go to the first arm in replays, so the order has to be that of the table.
+    """
+    return [
+        (model, temperature, limit, prompt)
+        for model in sorted(setting.models)
+        for temperature in TEMPERATURES
+        for limit in setting.limits
+        for prompt in PROMPTS
+    ]
+
+
+def draw_state(setting: Setting, rng: np.random.Generator) -> State:
+    """Draw from the prior."""
+    return State(
+        parameters=rng.standard_normal(len(PARAMETERS)),
+        models=rng.standard_normal((len(setting.models), len(MODEL_EFFECTS))),
+        configs=rng.standard_normal((setting.n_arms, len(CONFIG_EFFECTS))),
+        instances=int(rng.integers(2**31)),
+    )
+
+
+def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> Floats:
+    """Means (M, T, limit, prompt) of the scores x (M, T, prompt)."""
+    short = setting.limits[0]
+    shortfall = np.exp(-p["slope_short"] * x)
+    below = short - shortfall * (short - setting.tokens.low) / shortfall.max()
+    excess = np.exp(p["slope_long"] * (x + noise))
+    above = below + excess * ((setting.tokens.high - below) / excess).min()
+    return np.stack([below, above], axis=2)
+
+
+def _log_latency(slowness: Floats, rest: Floats, wanted: float) -> Floats | None:
+    """``s slowness + rest`` with s >= 0 such that the values span what is wanted; None if they span more."""
+
+    def beyond(s: float) -> float:
+        return float(np.ptp(s * slowness + rest)) - wanted
+
+    # convex in s: where the rest alone spans less there is one root
+    return brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + rest if beyond(0.0) < 0 else None
+
+
+def means(setting: Setting, state: State) -> Means | None:
+    """Give the means that a state stands for.
+
+    Parameters
+    ----------
+    setting : Setting
+    state : State
+
+    Returns
+    -------
+    Means or None
+        None where latencies differ by more than printed even between models that are all alike: the prior
+        is cut off there.
+    """
+    p = dict(
+        zip(
+            PARAMETERS,
+            (f(z) for f, z in zip(PARAMETERS.values(), state.parameters, strict=True)),
+            strict=True,
+        )
+    )
+    shape = (len(setting.models), len(TEMPERATURES), 2, len(PROMPTS))
+    ability, slow, verbosity, heat, prompt, own = (e[:, None, None, None] for e in state.models.T)
+    noise_accuracy, noise_latency, noise_tokens, luck = (e.reshape(shape) for e in state.configs.T)
+    heated = np.array(TEMPERATURES)[None, :, None, None]
+    cot = np.array([float(name == "cot") for name in PROMPTS])[None, None, None, :]
+    is_long = np.array([0.0, 1.0])[None, None, :, None]
+
+    x = verbosity + (p["cot_tokens"] + COT_MODELS * own) * cot + p["heat_tokens"] * heated
+    x = x[:, :, 0] + p["noise_tokens"] * noise_tokens[:, :, 0]
+    tokens = _tokens(setting, p, x, p["noise_tokens"] * noise_tokens[:, :, 1])
+
+    y = ability + (p["heat_accuracy"] + p["heat_models"] * heat) * heated + p["limit_accuracy"] * is_long
+    y = y + (p["prompt_accuracy"] + p["prompt_models"] * prompt) * cot
+    y = y + p["tokens_accuracy"] * x[:, :, None] + p["noise_accuracy"] * noise_accuracy
+    low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
+    accuracy = expit(low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"])
+
+    slowness = p["ability_slowness"] * ability + np.sqrt(1 - p["ability_slowness"] ** 2) * slow
+    rest = np.log(p["base_latency"] + (1 - p["base_latency"]) * tokens / tokens.mean())
+    rest = rest + p["prompt_latency"] * cot + p["noise_latency"] * noise_latency
+    ends = setting.latency
+    log_latency = _log_latency(np.broadcast_to(slowness, shape), rest, float(np.log(ends.high / ends.low)))
+    if log_latency is None:
+        return None
+    seconds = ends.low * np.exp(log_latency - log_latency.min())
+
+    long = np.broadcast_to(is_long > 0, shape).ravel()
+    count = np.rint(N_INSTANCES * accuracy.ravel())
+    limit = np.where(long, setting.limits[1], setting.limits[0])
+    return Means(count / N_INSTANCES, seconds.ravel(), tokens.ravel(), long, limit, luck.ravel(), p)

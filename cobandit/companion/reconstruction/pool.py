@@ -1,0 +1,90 @@
+"""The pool: all tables of the sampler's last temperature, and what the paper would print about each.
+
+Command: ``python -m cobandit.companion.reconstruction.pool FOLDER NAME NUMBER...`` walks runs of the sampler
+and plays their tables.  It can be interrupted, and goes on with the first run that is not finished.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cobandit.companion.paper.numbers import published
+from cobandit.companion.reconstruction import sampler
+from cobandit.companion.reconstruction.experiment import play
+from cobandit.companion.reconstruction.hierarchy import State
+from cobandit.companion.reconstruction.inference import Pool, transformed
+from cobandit.companion.reconstruction.settings import SETTINGS
+
+FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "subset-gap")
+"""Names of the first deviations of `cobandit.companion.reconstruction.facts.from_means`."""
+RUN_BY_FIT = ("UniformAllocation", "AccuracyCostUCB", "UniformIdentification")
+PLAY_SEED = 10**6
+"""Seeds of the plays start here: no evaluation of the likelihood, none of the replays of a page uses them."""
+
+
+def states(path: Path) -> list[State]:
+    """Read the states at the last temperature of a run, from the file that `sampler.run` wrote."""
+    stored = np.load(path)
+    last = np.flatnonzero(stored["temperature"] >= sampler.LAST * (1 - 1e-9))
+    columns = (stored[key][last] for key in ("parameters", "models", "configs", "instances"))
+    return [State(p, m, c, int(i)) for p, m, c, i in zip(*columns, strict=True)]
+
+
+def play_run(name: str, number: int, folder: Path) -> pd.DataFrame:
+    """Play the tables of a run, or read what was played: ``run``, ``table``, ``seed``, and `play`."""
+    path = folder / f"{name}-{number}.parquet"
+    if path.is_file():
+        return pd.read_parquet(path)
+    sampler.run(name, number, folder / f"{name}-{number}.npz")
+    rows = []
+    first = PLAY_SEED * (1 + list(SETTINGS).index(name)) + 1000 * number
+    for i, state in enumerate(states(folder / f"{name}-{number}.npz")):
+        rows.append({"run": number, "table": i, "seed": first + i, **play(name, state, first + i)})
+    frame = pd.DataFrame(rows).rename(columns={f"fact-{i}": f"fact-{fact}" for i, fact in enumerate(FACTS)})
+    frame = frame[[c for c in frame if c not in ("fact-6", "fact-7", "fact-8")]]  # uniform's, which have keys
+    frame.to_parquet(path, index=False)
+    return frame
+
+
+def printed(name: str) -> dict[str, float]:
+    """What the paper prints, by the keys of `play`: middles of what it prints twice, zero for deviations."""
+    found: dict[str, list[float]] = {}
+    for number in published():
+        if number.operation is None and number.dataset == name:
+            run = {"trajectory": "online", "stochastic": "identification"}
+            place = run.get(number.experiment, number.experiment)
+            place = "trajectory" if number.quantity == "moving_average" else place
+            # realised costs: the same evaluations, but for a few at the end
+            costs = "-declared" if number.costs else ""
+            key = f"{name}-{place}-{number.rho or 0:g}-{number.method}-{number.quantity}{costs}"
+            found.setdefault(key, []).append(number.value)
+    return {key: (min(v) + max(v)) / 2 for key, v in found.items()} | {f"fact-{fact}": 0.0 for fact in FACTS}
+
+
+def pool(name: str, frame: pd.DataFrame) -> tuple[Pool, pd.Series, pd.Series]:
+    """Bring the plays of some runs, and what the paper prints, on the scale of the regression.
+
+    Returns
+    -------
+    tables : Pool
+    used, predicted : Series
+        What the paper prints, transformed; NaN where it prints nothing.
+    """
+    known = printed(name)
+    keys = [str(key) for key in frame if "-" in str(key)]
+    values = pd.DataFrame({key: transformed(key, frame[key].to_numpy()) for key in keys})
+    paper = pd.Series({key: transformed(key, np.array([known.get(key, np.nan)]))[0] for key in keys})
+    is_used = [key for key in keys if key.startswith("fact-") or any(m in key for m in RUN_BY_FIT)]
+    is_used = [key for key in is_used if key in known]
+    rest = [key for key in keys if key not in is_used]
+    return Pool(values[is_used], values[rest], frame["run"].to_numpy()), paper[is_used], paper[rest]
+
+
+if __name__ == "__main__":
+    where, name, *numbers = sys.argv[1:]
+    for number in numbers:
+        play_run(name, int(number), Path(where))

@@ -1,0 +1,269 @@
+"""Tempered sequential Monte Carlo over states, as ``book/protocol.md`` says.
+
+The target at a temperature t is the prior times likelihood^t; t rises so far that the effective sample size
+halves.  Every proposal is replayed on a seed of its own, and a state keeps the value that it was accepted
+with: the exact target is the likelihood whose variance is the paper's plus that of our replays (Andrieu and
+Roberts, 2009).  Proposals leave the prior as it is; those that means refuse are not replayed (delayed
+acceptance: Christen and Fox, 2005).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+
+from cobandit.companion.reconstruction.facts import (
+    ONLINE,
+    Landscape,
+    accuracy_cost,
+    from_means,
+    identified,
+    landscape,
+    subset_of,
+)
+from cobandit.companion.reconstruction.hierarchy import PER_MODEL, State, draw_state
+from cobandit.companion.reconstruction.settings import SETTINGS
+
+Floats = NDArray[np.float64]
+HOT = (64, 3)
+COLD = (12, 60)
+"""Tables of a run, and the moves of each at a level, below and above the temperature COLD_FROM."""
+COLD_FROM = 0.004
+LAST, STORED_FROM = 0.25, 0.03
+"""Temperature at which a run ends: the final inference corrects for it."""
+MORE = 2
+"""Further rounds of moves at that temperature; the tables after each belong to the pool."""
+WARM = 0.02
+"""Temperature below which a third of the replays is enough."""
+DIGITS = 3
+SEED = 2
+
+
+@dataclass
+class Particle:
+    """A state, the log-likelihoods of its parts (means, identification, online), and what is behind them."""
+
+    state: State
+    root: int
+    parts: list[float]
+    deviations: list[Floats]
+
+    @property
+    def likelihood(self) -> float:
+        """Of all parts."""
+        return sum(self.parts)
+
+
+def _walk(values: Floats, share: float, rng: np.random.Generator) -> Floats:
+    """Preconditioned Crank-Nicolson: leaves the standard normal distribution as it is."""
+    fresh = rng.standard_normal(values.shape)
+    return np.round(np.sqrt(1 - share**2) * values + share * fresh, DIGITS)
+
+
+MOVES = {
+    "parameters": 0.22,
+    "configs": 0.3,
+    "models": 0.14,
+    "one model's configs": 0.1,
+    "one effect": 0.14,
+    "swap": 0.04,
+    "instances": 0.06,
+}
+"""Kinds of proposals, and how often each is made."""
+ADAPT = 10
+
+
+def propose(name: str, state: State, move: str, share: float, rng: np.random.Generator) -> State:
+    """Move a part of a state."""
+    n_models = len(state.models)
+    if move == "parameters":
+        chosen = rng.choice(len(state.parameters), size=rng.integers(1, 6), replace=False)
+        parameters = state.parameters.copy()
+        parameters[chosen] = _walk(parameters[chosen], share, rng)
+        return replace(state, parameters=parameters)
+    if move == "instances":
+        return replace(state, instances=int(rng.integers(2**31)))
+    if move == "models":
+        models, chosen = state.models.copy(), rng.choice(n_models, size=rng.integers(1, 3), replace=False)
+        models[chosen] = _walk(models[chosen], share, rng)
+        return replace(state, models=models)
+    if move == "swap":
+        one, other = rng.choice(n_models, size=2, replace=False)
+        models, configs = state.models.copy(), state.configs.copy()
+        mine, theirs = (PER_MODEL * m + np.arange(PER_MODEL) for m in (one, other))
+        models[[one, other]] = models[[other, one]]
+        configs[np.concatenate([mine, theirs])] = configs[np.concatenate([theirs, mine])]
+        return replace(state, models=models, configs=configs)
+    configs = state.configs.copy()
+    if move == "one effect":
+        effect = rng.integers(configs.shape[1])
+        configs[:, effect] = _walk(configs[:, effect], share, rng)
+        return replace(state, configs=configs)
+    if move == "one model's configs":
+        chosen = PER_MODEL * rng.integers(n_models) + np.arange(PER_MODEL)
+    else:
+        pool = subset_of(SETTINGS[name]) if rng.random() < 0.4 else np.arange(len(configs))
+        chosen = rng.choice(pool, size=min(rng.geometric(0.3), len(pool)), replace=False)
+    configs[chosen] = _walk(configs[chosen], share, rng)
+    return replace(state, configs=configs)
+
+
+class Run:
+    """One independent run of the sampler; `levels` walks it."""
+
+    def __init__(self, name: str, number: int):
+        self.name, self.rng = name, np.random.default_rng((SEED, list(SETTINGS).index(name), number))
+        self.temperature = 0.0
+        self.shares = dict.fromkeys(MOVES, 0.5)
+        self.evaluations = 0
+        self.particles = [self._start(root) for root in range(HOT[0])]
+
+    def _start(self, root: int) -> Particle:
+        while (found := self._try(draw_state(SETTINGS[self.name], self.rng), root)) is None:
+            pass
+        return found
+
+    def _try(self, state: State, root: int, old: Particle | None = None) -> Particle | None:
+        """Compute a state, part by part; None as soon as a part is refused in the place of the old one."""
+        land = landscape(self.name, state)
+        self.evaluations += 1
+        if land is None:
+            return None
+        new = Particle(state, root, [], [])
+        for part in range(3):
+            deviations, value = self._part(land, part)
+            if not np.isfinite(value):
+                return None
+            if old and np.log(self.rng.random()) >= self.temperature * (value - old.parts[part]):
+                return None
+            new.parts.append(value)
+            new.deviations.append(deviations)
+        return new
+
+    def _part(self, land: Landscape, part: int) -> tuple[Floats, float]:
+        if part == 0:
+            deviations = from_means(self.name, land)
+            return deviations, -0.5 * float(deviations @ deviations)
+        seed = int(self.rng.integers(2**31))
+        if part == 1:
+            return identified(self.name, land, seed)
+        replays = ONLINE if self.temperature >= WARM else ONLINE // 3
+        return accuracy_cost(self.name, land, seed, replays)
+
+    def _next(self, values: Floats, now: float) -> float:
+        """Temperature at which the effective sample size is half, at most the last."""
+
+        def size(power: float) -> float:
+            weights = (power - now) * values
+            return float(np.exp(2 * logsumexp(weights) - logsumexp(2 * weights))) - len(values) / 2
+
+        return LAST if size(LAST) >= 0 else float(brentq(size, now, LAST, xtol=1e-12))
+
+    @staticmethod
+    def _copy(p: Particle) -> Particle:
+        return Particle(p.state, p.root, list(p.parts), list(p.deviations))
+
+    def _resample(self, values: Floats, step: float, size: int) -> None:
+        weights = np.exp(step * values - logsumexp(step * values))
+        places = (self.rng.random() + np.arange(size)) / size  # systematic
+        chosen = np.minimum(np.searchsorted(np.cumsum(weights), places), len(values) - 1)
+        self.particles = [self._copy(self.particles[i]) for i in chosen]
+
+    def _move(self, sweeps: int) -> None:
+        """Move every table so often; sizes of steps follow from what was accepted every few sweeps."""
+        accepted = 0
+        for start in range(0, sweeps, ADAPT):
+            tried, taken = dict.fromkeys(MOVES, 0), dict.fromkeys(MOVES, 0)
+            for _ in range(min(ADAPT, sweeps - start)):
+                for i in range(len(self.particles)):
+                    move = str(self.rng.choice(list(MOVES), p=list(MOVES.values())))
+                    tried[move] += 1
+                    taken[move] += self._step(i, move)
+            for move, share in self.shares.items():
+                if tried[move]:
+                    changed = share * float(np.exp(1.5 * (taken[move] / tried[move] - 0.25)))
+                    self.shares[move] = min(max(changed, 0.01), 1.0)
+            accepted += sum(taken.values())
+        self.acceptance = accepted / (sweeps * len(self.particles))
+
+    def _step(self, i: int, move: str) -> bool:
+        old = self.particles[i]
+        share = min(1.0, self.shares[move] * self.rng.choice((0.3, 1.0, 2.0)))
+        new = self._try(propose(self.name, old.state, move, share, self.rng), old.root, old)
+        if new is None:
+            return False
+        self.particles[i] = new
+        return True
+
+    def levels(self) -> Iterator[float]:
+        """Walk to the last temperature; yields that of each level when its tables have been moved."""
+        while self.temperature < LAST:
+            values = np.array([p.likelihood for p in self.particles])
+            before, self.temperature = self.temperature, self._next(values, self.temperature)
+            size, sweeps = COLD if self.temperature > COLD_FROM else HOT
+            self._resample(values, self.temperature - before, size)
+            if before < WARM <= self.temperature:
+                for p in self.particles:
+                    land = landscape(self.name, p.state)
+                    assert land is not None
+                    p.deviations[2], p.parts[2] = self._part(land, 2)
+            self._move(sweeps)
+            yield self.temperature
+        for _ in range(MORE):
+            self._move(COLD[1])
+            yield self.temperature
+
+
+def run(name: str, number: int, path: Path) -> None:
+    """Walk one run and store the tables of its warm levels, unless that has been done.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    number : int
+        It names the random numbers.
+    path : Path
+        Of the ``npz`` file: a row per table, ``temperature``, ``level``, ``parameters``, ``models``,
+        ``configs``, ``instances``, ``likelihood`` (of its three parts) and ``deviations``.
+    """
+    if path.is_file():
+        return
+    rows: dict[str, list[Any]] = {}
+    walk = Run(name, number)
+    for level, temperature in enumerate(walk.levels()):
+        values = [p.likelihood for p in walk.particles]
+        print(
+            f"{name} {number}: level {level}, temperature {temperature:.2e}, "
+            f"log-likelihood {np.median(values):.1f}, "
+            f"accepted {walk.acceptance:.2f}, evaluations {walk.evaluations}",
+            flush=True,
+        )
+        for p in walk.particles if temperature >= STORED_FROM else ():
+            of: dict[str, Any] = {
+                "parameters": p.state.parameters,
+                "models": p.state.models,
+                "configs": p.state.configs,
+            }
+            of |= {"instances": p.state.instances, "temperature": temperature, "level": level}
+            of |= {"likelihood": p.parts, "deviations": np.concatenate(p.deviations)}
+            for key, value in of.items():
+                rows.setdefault(key, []).append(value)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part.npz")
+    columns: Any = {key: np.array(value) for key, value in rows.items()}
+    np.savez_compressed(partial, **columns)
+    partial.replace(path)
+
+
+if __name__ == "__main__":
+    folder, name, *numbers = sys.argv[1:]
+    for number in numbers:
+        run(name, int(number), Path(folder) / f"{name}-{number}.npz")

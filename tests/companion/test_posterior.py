@@ -1,0 +1,190 @@
+"""The reconstruction as a posterior: prior, instances, used facts, sampler and final inference."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from cobandit.companion.paper.numbers import published
+from cobandit.companion.reconstruction import facts, inference, instances, sampler
+from cobandit.companion.reconstruction.hierarchy import PARAMETERS, draw_state, grid, means
+from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS
+
+NAMES = list(SETTINGS)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def drawn(name):
+    """Three tables from the prior."""
+    rng = np.random.default_rng(7)
+    return [instances.draw(SETTINGS[name], draw_state(SETTINGS[name], rng)) for _ in range(3)]
+
+
+@pytest.fixture(scope="module")
+def land(name, drawn):
+    return facts.Landscape(SETTINGS[name], drawn[0])
+
+
+# --- the prior --------------------------------------------------------------------------------------------
+
+
+def test_a_longer_limit_never_shortens_and_tokens_cost_time(name):
+    setting, rng = SETTINGS[name], np.random.default_rng(0)
+    arms = pd.DataFrame(grid(setting), columns=["model", "temperature", "limit", "prompt"])
+    for _ in range(30):
+        given = means(setting, draw_state(setting, rng))
+        tokens = arms.assign(tokens=given.tokens).pivot_table(
+            index=["model", "temperature", "prompt"], columns="limit", values="tokens"
+        )
+        assert (tokens[setting.limits[1]] > tokens[128]).all()
+        assert (given.tokens[~given.is_long] <= 128).all()
+
+
+def test_on_average_temperature_does_not_raise_accuracy_and_chain_of_thought_lengthens():
+    z = np.linspace(-4, 4, 81)
+    assert max(PARAMETERS["heat_accuracy"](x) for x in z) <= 0 <= min(PARAMETERS["cot_tokens"](x) for x in z)
+    drawn = np.array([PARAMETERS["spread_tokens"](x) for x in np.random.default_rng(0).standard_normal(2000)])
+    expected = stats.loguniform(0.05, 0.8)
+    assert stats.kstest(drawn, expected.cdf).pvalue > 1e-4
+
+
+# --- instances --------------------------------------------------------------------------------------------
+
+
+def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
+    setting = SETTINGS[name]
+    for table in drawn:
+        ends = [(table.correct.mean(axis=1), setting.accuracy, 1e-9)]
+        ends += [
+            (table.seconds.mean(axis=1), setting.latency, 5e-4),
+            (table.tokens.mean(axis=1), setting.tokens, 0.05),
+        ]
+        ends += [(table.tokens[:, :N_PROFILING].mean(axis=1), setting.profiling_tokens, 0.005 + 1e-9)]
+        for values, (low, high), tolerance in ends:
+            assert abs(values.min() - low) <= tolerance and abs(values.max() - high) <= tolerance
+        assert table.tokens.min() >= 1 and table.tokens.max() <= setting.limits[1]
+        assert table.seconds.min() > 0
+
+
+def test_a_state_stands_for_one_table(name):
+    setting = SETTINGS[name]
+    state = draw_state(setting, np.random.default_rng(3))
+    first = instances.draw(setting, state)
+    instances.draw(setting, draw_state(setting, np.random.default_rng(4)))
+    again = instances.draw(setting, state)
+    assert all((a == b).all() for a, b in zip(first[:3], again[:3], strict=True))
+
+
+# --- used facts -------------------------------------------------------------------------------------------
+
+
+def test_used_facts_are_those_that_the_paper_prints(name):
+    known = {}
+    for number in published():
+        known.setdefault(number.key.removesuffix("-2"), []).append(number.value)
+    used = facts.USED[name]
+    online = [
+        f"{name}-{run}-32-{{}}-{quantity}"
+        for run, quantity in (
+            ("trajectory", "efficiency_regret"),
+            ("online", "standard_regret"),
+            ("trajectory", "moving_average"),
+        )
+    ]
+    assert used.accuracy_cost == tuple(known[key.format("AccuracyCostUCB")][0] for key in online)
+    uniform = [known[key.format("UniformAllocation")][0] for key in online]
+    uniform[0] = (uniform[0] + known[f"{name}-online-32-UniformAllocation-efficiency_regret"][0]) / 2
+    assert used.regrets == pytest.approx(tuple(uniform))
+    f1 = tuple(known[f"{name}-full-set-{rho}-UniformIdentification-f1-declared"][0] for rho in facts.ALL_RHO)
+    assert used.f1 == f1
+    for rho, error in used.errors.items():
+        printed = known[f"{name}-identification-{rho}-UniformIdentification-error-declared"]
+        printed = printed + known.get(f"{name}-stochastic-{rho}-UniformIdentification-error-realised", [])
+        assert error == pytest.approx((min(printed) + max(printed)) / 2)
+
+
+def test_uniform_allocation_follows_from_means(land):
+    runs = facts.play_online(land, "UniformAllocation", 200, seed=11)
+    for values, expected in zip(runs, facts.uniform_online(land), strict=True):
+        # 5 standard errors, and 0.2 % for what the last round leaves open
+        assert abs(values.mean() - expected) < 5 * values.std() / np.sqrt(200) + 2e-3 * abs(expected)
+
+
+@pytest.mark.parametrize("rho", [10, 200])
+def test_uniform_identification_by_its_means_is_that_of_its_replays(land, rho):
+    played, _ = facts.play_identification(land, "UniformIdentification", rho, 300, seed=5)
+    shown = facts.uniform_fronts(land.rewards, rho, 300, np.random.default_rng(1))
+    truth = land.problem.pareto_mask
+    ours = 2 * (shown & truth).sum(axis=1) / (shown.sum(axis=1) + truth.sum())
+    # false alarms: about 1 in 10^5, and a little for the normal approximation
+    assert abs(played.mean() - ours.mean()) < 4.4 * np.hypot(played.std(), ours.std()) / np.sqrt(300) + 0.01
+
+
+# --- the sampler ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("move", sampler.MOVES)
+def test_moves_leave_the_prior_as_it_is(move):
+    rng = np.random.default_rng(2)
+    state, squares, n = draw_state(SETTINGS["gsm8k"], rng), [], 400
+    for _ in range(n):
+        state = sampler.propose("gsm8k", state, move, 0.8, rng)
+        values = np.concatenate([state.parameters, state.models.ravel(), state.configs.ravel()])
+        squares.append(values @ values / len(values))
+    assert 0.6 < np.mean(squares) < 1.4
+
+
+@pytest.mark.slow
+def test_the_sampler_finds_a_known_posterior(monkeypatch):
+    """Ten runs with a Gaussian likelihood of one parameter, at the last temperature: the mean is 4 / 5."""
+
+    def normal(name, state):
+        return state.parameters[0]
+
+    monkeypatch.setattr(sampler, "landscape", normal)
+    monkeypatch.setattr(sampler, "from_means", lambda name, x: np.array([(x - 1.0) / 0.25]))
+    monkeypatch.setattr(sampler, "identified", lambda name, x, seed: (np.zeros(1), 0.0))
+    monkeypatch.setattr(sampler, "accuracy_cost", lambda name, x, seed, replays: (np.zeros(1), 0.0))
+    found = []
+    for number in range(10):
+        walk = sampler.Run("gsm8k", number)
+        for _ in walk.levels():
+            pass
+        found.append([p.state.parameters[0] for p in walk.particles])
+    means = np.mean(found, axis=1)
+    # precision of prior and of the likelihood at temperature 1/4: 1 and 4
+    assert abs(means.mean() - 0.8) < 4 * means.std(ddof=1) / np.sqrt(10) + 0.05
+    assert 0.3 < np.std(found) < 0.6  # sqrt(1 / 5) = 0.447
+
+
+# --- the final inference ----------------------------------------------------------------------------------
+
+
+def _pool(rng, runs=10, size=20):
+    """Two used values, and two predicted ones that depend on them, and on the run."""
+    run = np.repeat(np.arange(runs), size)
+    used = rng.standard_normal((len(run), 2)) + rng.standard_normal((runs, 2))[run]
+    shared = 0.5 * rng.standard_normal((runs, 2))[run]
+    predicted = used @ np.array([[1.0, -2.0], [0.5, 0.0]]) + shared + rng.standard_normal((len(run), 2))
+    return inference.Pool(pd.DataFrame(used), pd.DataFrame(predicted, columns=["a", "b"]), run)
+
+
+def test_intervals_hold_what_they_say():
+    """On 40 pools of ten runs; with the residuals halved coverage at 90 % would be 0.6."""
+    rng, ranks = np.random.default_rng(6), []
+    for _ in range(40):
+        pool = _pool(rng)
+        ranks.append(inference.calibrate(pool, rng.choice(len(pool.run), size=5, replace=False)))
+    found = inference.coverage(pd.concat(ranks)).loc["all"]
+    assert 0.44 < found[0.5] < 0.62 and 0.85 < found[0.9] < 0.97 and found[0.95] > 0.9
+
+
+def test_scales_are_inverses():
+    values = np.array([0.004, 0.1, 0.5])
+    for key in ("x-error-declared", "x-efficiency_regret", "fact-front"):
+        assert inference.back(key, inference.transformed(key, values)) == pytest.approx(values)
