@@ -7,7 +7,7 @@ from scipy import stats
 
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.reconstruction import facts, inference, instances, sampler
-from cobandit.companion.reconstruction.hierarchy import PARAMETERS, draw_state, grid, means
+from cobandit.companion.reconstruction.hierarchy import PARAMETERS, correct_counts, draw_state, grid, means
 from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS
 
 NAMES = list(SETTINGS)
@@ -20,14 +20,15 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def drawn(name):
-    """Three tables from the prior."""
+    """Three states from the prior, and their tables."""
     rng = np.random.default_rng(7)
-    return [instances.draw(SETTINGS[name], draw_state(SETTINGS[name], rng)) for _ in range(3)]
+    states = [draw_state(SETTINGS[name], rng) for _ in range(3)]
+    return [(state, facts.scene(name, state)) for state in states]
 
 
 @pytest.fixture(scope="module")
 def land(name, drawn):
-    return facts.Landscape(SETTINGS[name], drawn[0])
+    return facts.landscape(*drawn[0])
 
 
 # --- the prior --------------------------------------------------------------------------------------------
@@ -58,8 +59,10 @@ def test_on_average_temperature_does_not_raise_accuracy_and_chain_of_thought_len
 
 def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
     setting = SETTINGS[name]
-    for table in drawn:
-        ends = [(table.correct.mean(axis=1), setting.accuracy, 1e-9)]
+    for state, on in drawn:
+        table, count = on.body, correct_counts(setting, state, on.body.verbosity)
+        correct = table.rank < count[:, None]
+        ends = [(correct.mean(axis=1), setting.accuracy, 1e-9)]
         ends += [
             (table.seconds.mean(axis=1), setting.latency, 5e-4),
             (table.tokens.mean(axis=1), setting.tokens, 0.05),
@@ -74,10 +77,22 @@ def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
 def test_a_state_stands_for_one_table(name):
     setting = SETTINGS[name]
     state = draw_state(setting, np.random.default_rng(3))
-    first = instances.draw(setting, state)
-    instances.draw(setting, draw_state(setting, np.random.default_rng(4)))
-    again = instances.draw(setting, state)
+    first = instances.body(setting, state)
+    instances.body(setting, draw_state(setting, np.random.default_rng(4)))
+    again = instances.body(setting, state)
     assert all((a == b).all() for a, b in zip(first[:3], again[:3], strict=True))
+
+
+def test_a_move_of_accuracies_leaves_the_body(name):
+    setting, rng = SETTINGS[name], np.random.default_rng(5)
+    state = draw_state(setting, rng)
+    before = instances.body(setting, state)
+    for move in (move for move in sampler.MOVES if move.startswith("accuracy")):
+        moved = sampler.propose(name, state, move, 1.0, rng)
+        after = instances.body(setting, moved)
+        assert all((a == b).all() for a, b in zip(before[:3], after[:3], strict=True))
+        counts = [correct_counts(setting, s, before.verbosity) for s in (state, moved)]
+        assert (counts[0] != counts[1]).any()
 
 
 # --- used facts -------------------------------------------------------------------------------------------
@@ -143,10 +158,8 @@ def test_moves_leave_the_prior_as_it_is(move):
 def test_the_sampler_finds_a_known_posterior(monkeypatch):
     """Ten runs with a Gaussian likelihood of one parameter, at the last temperature: the mean is 4 / 5."""
 
-    def normal(name, state):
-        return state.parameters[0]
-
-    monkeypatch.setattr(sampler, "landscape", normal)
+    monkeypatch.setattr(sampler, "scene", lambda name, state: True)
+    monkeypatch.setattr(sampler, "landscape", lambda state, on: state.parameters[0])
     monkeypatch.setattr(sampler, "from_means", lambda name, x: np.array([(x - 1.0) / 0.25]))
     monkeypatch.setattr(sampler, "identified", lambda name, x, seed: (np.zeros(1), 0.0))
     monkeypatch.setattr(sampler, "accuracy_cost", lambda name, x, seed, replays: (np.zeros(1), 0.0))

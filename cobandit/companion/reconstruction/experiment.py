@@ -16,6 +16,7 @@ from cobandit.companion.reconstruction.facts import (
     landscape,
     play_identification,
     play_online,
+    scene,
     subset_of,
     uniform_fronts,
     uniform_online,
@@ -47,9 +48,10 @@ def play(name: str, state: State, seed: int) -> dict[str, float]:
         By key: regrets and moving averages at the largest budget, errors, F1; and the deviations of
         `from_means` as ``fact-0``, ``fact-1``, ...
     """
-    land = landscape(name, state)
-    if land is None:
+    on = scene(name, state)
+    if on is None:
         raise CobanditError(f"{name}: the state stands for no table")
+    land = landscape(state, on)
     found = {f"fact-{i}": float(x) for i, x in enumerate(from_means(name, land))}
     return found | _online(name, land, seed) | _identification(name, land, seed)
 

@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cobandit.companion.reconstruction.hierarchy import State, grid
-from cobandit.companion.reconstruction.instances import Draw, draw
-from cobandit.companion.reconstruction.settings import N_PROFILING, NAMED, SETTINGS, Setting
+from cobandit.companion.reconstruction.hierarchy import State, correct_counts, grid
+from cobandit.companion.reconstruction.instances import Body, body
+from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, NAMED, SETTINGS, Setting
 from cobandit.dominance import classification_gaps, pareto_mask
 from cobandit.problem import Problem
 from cobandit.replay import spec
@@ -31,7 +31,7 @@ RHO, WINDOW = 32, 50
 RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
 """Replays behind a printed regret or F1, and behind a printed error."""
-ONLINE, ALL_ARMS, FEW = 50, 50, 500
+ONLINE, ALL_ARMS, FEW = 50, 100, 1000
 """Ours in one evaluation of the likelihood: of Accuracy-Cost-UCB, and of uniform identification of all arms
 and of the 14."""
 ALL_RHO = (10, 200)
@@ -65,34 +65,45 @@ def subset_of(setting: Setting) -> NDArray[np.int64]:
     return np.flatnonzero(chosen)
 
 
+class Scene:
+    """What of a drawn table does not depend on accuracies."""
+
+    def __init__(self, setting: Setting, drawn: Body):
+        taus = np.percentile(drawn.seconds[:, :N_PROFILING], [5, 95])
+        efficiency = inverse_percentile(drawn.seconds, *taus)
+        self.setting, self.body = setting, drawn
+        self.efficiency = efficiency[:, N_PROFILING:]
+        self.efficiencies = efficiency.mean(axis=1), self.efficiency.mean(axis=1)
+        known, self.spent = drawn.tokens[:, :N_PROFILING], drawn.tokens[:, N_PROFILING:]
+        self.costs, self.range = known.mean(axis=1), (float(known.min()), float(known.max()))
+        self.mean_spent, self.variance_spent = self.spent.mean(axis=1), self.spent.var(axis=1)
+
+
 class Landscape:
     """A drawn table without the detour over a checked `EvaluationTable`."""
 
-    def __init__(self, setting: Setting, drawn: Draw):
-        taus = np.percentile(drawn.seconds[:, :N_PROFILING], [5, 95])
-        self.setting, self.missed = setting, drawn.missed
-        self.correct, self.efficiency = drawn.correct, inverse_percentile(drawn.seconds, *taus)
-        known, self.spent = drawn.tokens[:, :N_PROFILING], drawn.tokens[:, N_PROFILING:]
-        self.costs, self.range = known.mean(axis=1), (float(known.min()), float(known.max()))
-        self.problem = Problem(self.means(N_PROFILING), self.costs / self.range[1])
-
-    def means(self, first: int) -> Floats:
-        """Mean rewards (K, 2) over the instances from ``first`` on."""
-        return np.stack([x[:, first:].mean(axis=1) for x in (self.correct, self.efficiency)], axis=1)
+    def __init__(self, scene: Scene, count: Floats):
+        self.scene, self.setting, self.costs, self.range = scene, scene.setting, scene.costs, scene.range
+        self.correct = scene.body.rank[:, N_PROFILING:] < count[:, None]
+        everywhere, evaluated = scene.efficiencies
+        self.all_means = np.stack([count / N_INSTANCES, everywhere], axis=1)
+        means = np.stack([self.correct.mean(axis=1), evaluated], axis=1)
+        self.problem = Problem(means, self.costs / self.range[1])
 
     @cached_property
     def rewards(self) -> Floats:
         """Rewards (K, 800, 2) in the evaluation split."""
-        return np.stack([x[:, N_PROFILING:] for x in (self.correct, self.efficiency)], axis=2)
+        return np.stack([self.correct, self.scene.efficiency], axis=2)
 
     @cached_property
     def subset_front(self) -> NDArray[np.bool_]:
         """Pareto set of the 14 configurations, (14,)."""
-        return pareto_mask(self.problem.means[subset_of(self.setting)])
+        return np.asarray(_fronts(self.problem.means[subset_of(self.setting)][None])[0])
 
     def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
         """What kernels draw from: cost, cost over the largest, and rewards in the evaluation split."""
-        costs = np.stack([self.spent[arms], self.spent[arms] / self.range[1]], axis=2)
+        spent = self.scene.spent[arms]
+        costs = np.stack([spent, spent / self.range[1]], axis=2)
         rows = np.concatenate([costs, self.rewards[arms]], axis=2)
         return FeedbackRows(rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1])
 
@@ -182,12 +193,12 @@ def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generat
 
 def uniform_online(land: Landscape) -> Floats:
     """Regrets and final moving average of uniform allocation, expected, from the means alone."""
-    problem, costs = land.problem, land.spent.mean(axis=1)
+    problem, costs = land.problem, land.scene.mean_spent
     rounds = RHO * land.costs.sum() / costs.sum()
     pulls, best = rounds * len(costs), problem.efficiency.max()
     standard = best * RHO * problem.costs.sum() - pulls * problem.hypervolume.mean()
     # the run ends somewhere in a round, with the deviation that the costs of single evaluations give
-    deviation = np.sqrt(rounds * land.spent.var(axis=1).sum()) / costs.mean()
+    deviation = np.sqrt(rounds * land.scene.variance_spent.sum()) / costs.mean()
     ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
     last = problem.efficiency_gaps[(ends[:, None] - 1 - np.arange(WINDOW)) % len(costs)]
     return np.array([pulls * problem.efficiency_gaps.mean(), standard, last.mean()])
@@ -209,11 +220,11 @@ def from_means(name: str, land: Landscape) -> Floats:
     setting, few = SETTINGS[name], land.problem.means[subset_of(SETTINGS[name])]
     uniform = np.log(uniform_online(land) / USED[name].regrets) / UNIFORM_NOISE
     others = [
-        land.missed[0] / TOKENS_NOISE,
-        land.missed[1] / TOKENS_NOISE,
-        (pareto_mask(land.means(0)).sum() - setting.front) / COUNT_NOISE,
+        land.scene.body.missed[0] / TOKENS_NOISE,
+        land.scene.body.missed[1] / TOKENS_NOISE,
+        (_fronts(land.all_means[None]).sum() - setting.front) / COUNT_NOISE,
         _same_best(setting, land.problem),
-        (pareto_mask(few).sum() - setting.subset_front) / COUNT_NOISE,
+        (land.subset_front.sum() - setting.subset_front) / COUNT_NOISE,
         (classification_gaps(few).min() - setting.subset_gap) / GAP_NOISE,
     ]
     return np.array([*others, *uniform])
@@ -254,7 +265,12 @@ def accuracy_cost(name: str, land: Landscape, seed: int, replays: int = ONLINE) 
     return off / np.sqrt(covariance.diagonal()), value
 
 
-def landscape(name: str, state: State) -> Landscape | None:
-    """Draw the table of a state; None where the prior is cut off."""
-    drawn = draw(SETTINGS[name], state)
-    return None if drawn is None else Landscape(SETTINGS[name], drawn)
+def scene(name: str, state: State) -> Scene | None:
+    """Draw what does not depend on accuracies; None where the prior is cut off."""
+    drawn = body(SETTINGS[name], state)
+    return None if drawn is None else Scene(SETTINGS[name], drawn)
+
+
+def landscape(state: State, on: Scene) -> Landscape:
+    """Draw the rest of a table."""
+    return Landscape(on, correct_counts(on.setting, state, on.body.verbosity))

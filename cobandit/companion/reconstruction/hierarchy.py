@@ -86,6 +86,18 @@ PARAMETERS: dict[str, Transform] = {
 }
 MODEL_EFFECTS = ("ability", "slowness", "verbosity", "heat", "prompt", "cot tokens")
 CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
+OF_ACCURACY = (
+    [
+        list(PARAMETERS).index(name)
+        for name in (
+            *(name for name in PARAMETERS if "accuracy" in name or name.endswith("_models")),
+            "ability_slowness",
+        )
+    ],
+    [0, 3, 4],
+    [0],
+)
+"""Parameters, effects of models and of configurations that nothing but accuracies depend on."""
 COT_MODELS = 0.5
 """How much chain of thought's effect on verbosity differs between models."""
 PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
@@ -113,15 +125,18 @@ class State:
 
 
 class Means(NamedTuple):
-    """What the hierarchy says of each configuration, (K,) each, and the parameters by name."""
+    """Mean latency and tokens of each configuration, what goes with them, and the parameters by name.
 
-    accuracy: Floats
+    ``verbosity`` is x_i above, (K,) as all others; accuracies are apart (`accuracy`), since most moves of a
+    sampler change nothing else.
+    """
+
     seconds: Floats
     tokens: Floats
+    verbosity: Floats
     is_long: NDArray[np.bool_]
     limit: NDArray[np.int64]
     luck: Floats
-    named: dict[str, float]
 
 
 def grid(setting: Setting) -> list[tuple[str, float, int, str]]:
@@ -168,8 +183,24 @@ def _log_latency(slowness: Floats, rest: Floats, wanted: float) -> Floats | None
     return brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + rest if beyond(0.0) < 0 else None
 
 
+def named(state: State) -> dict[str, float]:
+    """Give the parameters of a state by name."""
+    values = zip(PARAMETERS.items(), state.parameters, strict=True)
+    return {name: transform(z) for (name, transform), z in values}
+
+
+def _shape(setting: Setting) -> tuple[int, int, int, int]:
+    """Models, temperatures, limits, prompts: the order of `grid`."""
+    return len(setting.models), len(TEMPERATURES), 2, len(PROMPTS)
+
+
+HEAT = np.array(TEMPERATURES)[None, :, None, None]
+LONG = np.array([0.0, 1.0])[None, None, :, None]
+COT = np.array([float(name == "cot") for name in PROMPTS])[None, None, None, :]
+
+
 def means(setting: Setting, state: State) -> Means | None:
-    """Give the means that a state stands for.
+    """Give the mean latency and tokens that a state stands for.
 
     Parameters
     ----------
@@ -182,40 +213,37 @@ def means(setting: Setting, state: State) -> Means | None:
         None where latencies differ by more than printed even between models that are all alike: the prior
         is cut off there.
     """
-    p = dict(
-        zip(
-            PARAMETERS,
-            (f(z) for f, z in zip(PARAMETERS.values(), state.parameters, strict=True)),
-            strict=True,
-        )
-    )
-    shape = (len(setting.models), len(TEMPERATURES), 2, len(PROMPTS))
-    ability, slow, verbosity, heat, prompt, own = (e[:, None, None, None] for e in state.models.T)
-    noise_accuracy, noise_latency, noise_tokens, luck = (e.reshape(shape) for e in state.configs.T)
-    heated = np.array(TEMPERATURES)[None, :, None, None]
-    cot = np.array([float(name == "cot") for name in PROMPTS])[None, None, None, :]
-    is_long = np.array([0.0, 1.0])[None, None, :, None]
+    p, shape = named(state), _shape(setting)
+    _, slowness, verbosity, _, _, own = (e[:, None, None, None] for e in state.models.T)
+    _, noise_latency, noise_tokens, luck = (e.reshape(shape) for e in state.configs.T)
 
-    x = verbosity + (p["cot_tokens"] + COT_MODELS * own) * cot + p["heat_tokens"] * heated
+    x = verbosity + (p["cot_tokens"] + COT_MODELS * own) * COT + p["heat_tokens"] * HEAT
     x = x[:, :, 0] + p["noise_tokens"] * noise_tokens[:, :, 0]
     tokens = _tokens(setting, p, x, p["noise_tokens"] * noise_tokens[:, :, 1])
 
-    y = ability + (p["heat_accuracy"] + p["heat_models"] * heat) * heated + p["limit_accuracy"] * is_long
-    y = y + (p["prompt_accuracy"] + p["prompt_models"] * prompt) * cot
-    y = y + p["tokens_accuracy"] * x[:, :, None] + p["noise_accuracy"] * noise_accuracy
-    low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
-    accuracy = expit(low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"])
-
-    slowness = p["ability_slowness"] * ability + np.sqrt(1 - p["ability_slowness"] ** 2) * slow
     rest = np.log(p["base_latency"] + (1 - p["base_latency"]) * tokens / tokens.mean())
-    rest = rest + p["prompt_latency"] * cot + p["noise_latency"] * noise_latency
+    rest = rest + p["prompt_latency"] * COT + p["noise_latency"] * noise_latency
     ends = setting.latency
     log_latency = _log_latency(np.broadcast_to(slowness, shape), rest, float(np.log(ends.high / ends.low)))
     if log_latency is None:
         return None
     seconds = ends.low * np.exp(log_latency - log_latency.min())
-
-    long = np.broadcast_to(is_long > 0, shape).ravel()
-    count = np.rint(N_INSTANCES * accuracy.ravel())
+    long = np.broadcast_to(LONG > 0, shape).ravel()
     limit = np.where(long, setting.limits[1], setting.limits[0])
-    return Means(count / N_INSTANCES, seconds.ravel(), tokens.ravel(), long, limit, luck.ravel(), p)
+    x = np.broadcast_to(x[:, :, None], shape).ravel()
+    return Means(seconds.ravel(), tokens.ravel(), x, long, limit, luck.ravel())
+
+
+def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
+    """How many of the 1,000 instances each configuration answers correctly, (K,)."""
+    p, shape = named(state), _shape(setting)
+    own, slowness, _, heat, prompt, _ = (e[:, None, None, None] for e in state.models.T)
+    correlation = p["ability_slowness"]
+    y = correlation * slowness + np.sqrt(1 - correlation**2) * own  # the ability
+    y = y + (p["heat_accuracy"] + p["heat_models"] * heat) * HEAT + p["limit_accuracy"] * LONG
+    y = y + (p["prompt_accuracy"] + p["prompt_models"] * prompt) * COT
+    y = y + p["tokens_accuracy"] * verbosity.reshape(shape)
+    y = y + p["noise_accuracy"] * state.configs[:, 0].reshape(shape)
+    low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
+    accuracy = expit(low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"])
+    return np.rint(N_INSTANCES * accuracy.ravel())

@@ -25,7 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from cobandit.companion.reconstruction.hierarchy import Means, State, means
+from cobandit.companion.reconstruction.hierarchy import Means, State, means, named
 from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, Ends, Setting
 
 Floats = NDArray[np.float64]
@@ -35,16 +35,18 @@ EMPTY, ENDLESS = 0.03, 1e12
 """Relative lengths of answers that end at once, and of those that never end."""
 
 
-class Draw(NamedTuple):
-    """A table as arrays of shape (K, 1000), the profiling split first.
+class Body(NamedTuple):
+    """All of a table but what is correct, as arrays of shape (K, 1000), the profiling split first.
 
-    ``missed`` says by how many tokens luck alone misses the smallest and the largest profiling mean.
+    ``rank`` says how many instances are easier for a configuration; ``missed`` by how many tokens luck alone
+    misses the smallest and the largest profiling mean.
     """
 
-    correct: NDArray[np.bool_]
+    rank: NDArray[np.int16]
     seconds: Floats
-    tokens: NDArray[np.int64]
+    tokens: Whole
     missed: tuple[float, float]
+    verbosity: Floats
 
 
 @njit(cache=True)
@@ -102,17 +104,11 @@ def _fill(shape: Floats, limit: Floats, known: Floats, held_out: Floats, split: 
         _cut_off(shape[i, split:], limit[i], held_out[i], out[i, split:])
 
 
-@njit(cache=True)
-def _easiest(score: Floats, count: Floats, correct: NDArray[np.bool_]) -> None:
-    for i in range(len(score)):
-        k = int(count[i])
-        if k > 0:
-            correct[i] = score[i] <= np.partition(score[i], k - 1)[k - 1]
-
-
-def _known(given: Means, spread: Floats, ends: Ends) -> tuple[NDArray[np.int64], tuple[float, float]]:
+def _known(
+    given: Means, p: dict[str, float], spread: Floats, ends: Ends
+) -> tuple[Whole, tuple[float, float]]:
     """Sums of the tokens in the profiling split, and by how much luck alone misses its two ends."""
-    p, size, rest = given.named, N_PROFILING, N_INSTANCES - N_PROFILING
+    size, rest = N_PROFILING, N_INSTANCES - N_PROFILING
     common = np.sqrt(p["shared"]) * p["luck"] + np.sqrt(1 - p["shared"]) * given.luck
     known = given.tokens + spread * np.sqrt(rest / N_INSTANCES / size) * common
     # no more than the limit in either split
@@ -125,15 +121,25 @@ def _known(given: Means, spread: Floats, ends: Ends) -> tuple[NDArray[np.int64],
     return np.rint(size * known).astype(np.int64), missed
 
 
-@lru_cache(maxsize=64)
-def _noise(seed: int, n_arms: int) -> tuple[Floats, ...]:
+@lru_cache(maxsize=128)
+def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, Floats]:
     """Own parts of correctness, length and speed (K, 1000), and the difficulties (1000,)."""
     rng = np.random.Generator(np.random.SFC64(seed))
-    return (*rng.standard_normal((3, n_arms, N_INSTANCES)), rng.standard_normal(N_INSTANCES))
+    answer, length, speed = rng.standard_normal((3, n_arms, N_INSTANCES))
+    return answer, length, speed, rng.standard_normal(N_INSTANCES)
 
 
-def draw(setting: Setting, state: State) -> Draw | None:
-    """Draw the table of a state.
+@lru_cache(maxsize=128)
+def _rank(seed: int, n_arms: int, shared: float) -> NDArray[np.int16]:
+    answer, _, _, difficulty = _noise(seed, n_arms)
+    order = (np.sqrt(shared) * difficulty + np.sqrt(1 - shared) * answer).argsort(axis=1)
+    rank = np.empty(order.shape, dtype=np.int16)
+    np.put_along_axis(rank, order, np.arange(N_INSTANCES, dtype=np.int16)[None], axis=1)
+    return rank
+
+
+def body(setting: Setting, state: State) -> Body | None:
+    """Draw what does not depend on accuracies.
 
     Parameters
     ----------
@@ -142,29 +148,24 @@ def draw(setting: Setting, state: State) -> Draw | None:
 
     Returns
     -------
-    Draw or None
-        None where `means` has nothing.
+    Body or None
+        None where `means` has nothing.  What is correct: ``body.rank < correct_counts(...)[:, None]``.
     """
     given = means(setting, state)
     if given is None:
         return None
-    p, (answer, length, speed, difficulty) = given.named, _noise(state.instances, setting.n_arms)
-    common, own = np.sqrt(p["shared"]) * difficulty, np.sqrt(1 - p["shared"])
-
-    correct = np.zeros(answer.shape, dtype=np.bool_)
-    _easiest(common + own * answer, np.rint(N_INSTANCES * given.accuracy), correct)
-
-    z = common + own * length
+    p, (_, length, speed, difficulty) = named(state), _noise(state.instances, setting.n_arms)
+    z = np.sqrt(p["shared"]) * difficulty + np.sqrt(1 - p["shared"]) * length
     shape = np.exp(p["spread_tokens"] * z)
     shape[z < ndtri(p["empty"])] *= EMPTY
     shape[z > -ndtri(p["endless"])] = ENDLESS
-    total = np.rint(N_INSTANCES * given.tokens)
-    limit = given.limit.astype(np.float64)
-    known, missed = _known(given, _spread_of(shape, limit, total), setting.profiling_tokens)
+    total, limit = np.rint(N_INSTANCES * given.tokens), given.limit.astype(np.float64)
+    known, missed = _known(given, p, _spread_of(shape, limit, total), setting.profiling_tokens)
     tokens = np.empty(shape.shape, dtype=np.int64)
     _fill(shape, limit, known.astype(np.float64), total - known, N_PROFILING, tokens)
 
     weight = p["base_latency"] + (1 - p["base_latency"]) * tokens / given.tokens[:, None]
     weight *= np.exp(p["noise_seconds"] * speed)
     seconds = weight * (given.seconds / weight.mean(axis=1))[:, None]
-    return Draw(correct, np.maximum(np.rint(1000 * seconds), 1) / 1000, tokens, missed)
+    rank = _rank(state.instances, setting.n_arms, p["shared"])
+    return Body(rank, np.maximum(np.rint(1000 * seconds), 1) / 1000, tokens, missed, given.verbosity)

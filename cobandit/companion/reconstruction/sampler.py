@@ -23,18 +23,28 @@ from scipy.special import logsumexp
 from cobandit.companion.reconstruction.facts import (
     ONLINE,
     Landscape,
+    Scene,
     accuracy_cost,
     from_means,
     identified,
     landscape,
+    scene,
     subset_of,
 )
-from cobandit.companion.reconstruction.hierarchy import PER_MODEL, State, draw_state
+from cobandit.companion.reconstruction.hierarchy import (
+    CONFIG_EFFECTS,
+    MODEL_EFFECTS,
+    OF_ACCURACY,
+    PARAMETERS,
+    PER_MODEL,
+    State,
+    draw_state,
+)
 from cobandit.companion.reconstruction.settings import SETTINGS
 
 Floats = NDArray[np.float64]
 HOT = (64, 3)
-COLD = (12, 60)
+COLD = (12, 100)
 """Tables of a run, and the moves of each at a level, below and above the temperature COLD_FROM."""
 COLD_FROM = 0.004
 LAST, STORED_FROM = 0.25, 0.03
@@ -53,6 +63,7 @@ class Particle:
 
     state: State
     root: int
+    scene: Scene
     parts: list[float]
     deviations: list[Floats]
 
@@ -69,50 +80,57 @@ def _walk(values: Floats, share: float, rng: np.random.Generator) -> Floats:
 
 
 MOVES = {
-    "parameters": 0.22,
-    "configs": 0.3,
-    "models": 0.14,
-    "one model's configs": 0.1,
-    "one effect": 0.14,
-    "swap": 0.04,
-    "instances": 0.06,
+    "accuracy parameters": 0.16,
+    "accuracy models": 0.14,
+    "accuracy configs": 0.28,
+    "accuracy everywhere": 0.08,
+    "body parameters": 0.1,
+    "body models": 0.07,
+    "body configs": 0.07,
+    "body everywhere": 0.04,
+    "swap": 0.03,
+    "instances": 0.03,
 }
 """Kinds of proposals, and how often each is made."""
 ADAPT = 10
+OF_BODY = (
+    [i for i in range(len(PARAMETERS)) if i not in OF_ACCURACY[0]],
+    [i for i in range(len(MODEL_EFFECTS)) if i not in OF_ACCURACY[1]],
+    [i for i in range(len(CONFIG_EFFECTS)) if i not in OF_ACCURACY[2]],
+)
 
 
 def propose(name: str, state: State, move: str, share: float, rng: np.random.Generator) -> State:
-    """Move a part of a state."""
-    n_models = len(state.models)
-    if move == "parameters":
-        chosen = rng.choice(len(state.parameters), size=rng.integers(1, 6), replace=False)
-        parameters = state.parameters.copy()
-        parameters[chosen] = _walk(parameters[chosen], share, rng)
-        return replace(state, parameters=parameters)
+    """Move a part of a state: of what only accuracies depend on, or of what all depends on."""
+    n_models, kind = len(state.models), move.partition(" ")[0]
     if move == "instances":
         return replace(state, instances=int(rng.integers(2**31)))
-    if move == "models":
-        models, chosen = state.models.copy(), rng.choice(n_models, size=rng.integers(1, 3), replace=False)
-        models[chosen] = _walk(models[chosen], share, rng)
-        return replace(state, models=models)
+    models, configs = state.models.copy(), state.configs.copy()
     if move == "swap":
         one, other = rng.choice(n_models, size=2, replace=False)
-        models, configs = state.models.copy(), state.configs.copy()
         mine, theirs = (PER_MODEL * m + np.arange(PER_MODEL) for m in (one, other))
         models[[one, other]] = models[[other, one]]
         configs[np.concatenate([mine, theirs])] = configs[np.concatenate([theirs, mine])]
         return replace(state, models=models, configs=configs)
-    configs = state.configs.copy()
-    if move == "one effect":
-        effect = rng.integers(configs.shape[1])
-        configs[:, effect] = _walk(configs[:, effect], share, rng)
-        return replace(state, configs=configs)
-    if move == "one model's configs":
-        chosen = PER_MODEL * rng.integers(n_models) + np.arange(PER_MODEL)
+    of_parameters, of_models, of_configs = OF_ACCURACY if kind == "accuracy" else OF_BODY
+    if move.endswith("parameters"):
+        size = min(rng.geometric(0.4), len(of_parameters))
+        parameters, chosen = state.parameters.copy(), rng.choice(of_parameters, size=size, replace=False)
+        parameters[chosen] = _walk(parameters[chosen], share, rng)
+        return replace(state, parameters=parameters)
+    if move.endswith("models"):
+        place = np.ix_(rng.choice(n_models, size=rng.integers(1, 3), replace=False), of_models)
+        models[place] = _walk(models[place], share, rng)
+        return replace(state, models=models)
+    if move.endswith("everywhere"):
+        place = np.ix_(np.arange(len(configs)), [rng.choice(of_configs)])
+    elif rng.random() < 0.25:
+        place = np.ix_(PER_MODEL * rng.integers(n_models) + np.arange(PER_MODEL), of_configs)
     else:
         pool = subset_of(SETTINGS[name]) if rng.random() < 0.4 else np.arange(len(configs))
         chosen = rng.choice(pool, size=min(rng.geometric(0.3), len(pool)), replace=False)
-    configs[chosen] = _walk(configs[chosen], share, rng)
+        place = np.ix_(chosen, of_configs)
+    configs[place] = _walk(configs[place], share, rng)
     return replace(state, configs=configs)
 
 
@@ -131,13 +149,16 @@ class Run:
             pass
         return found
 
-    def _try(self, state: State, root: int, old: Particle | None = None) -> Particle | None:
+    def _try(
+        self, state: State, root: int, old: Particle | None = None, on: Scene | None = None
+    ) -> Particle | None:
         """Compute a state, part by part; None as soon as a part is refused in the place of the old one."""
-        land = landscape(self.name, state)
         self.evaluations += 1
-        if land is None:
+        on = on or scene(self.name, state)
+        if on is None:
             return None
-        new = Particle(state, root, [], [])
+        land = landscape(state, on)
+        new = Particle(state, root, on, [], [])
         for part in range(3):
             deviations, value = self._part(land, part)
             if not np.isfinite(value):
@@ -169,7 +190,7 @@ class Run:
 
     @staticmethod
     def _copy(p: Particle) -> Particle:
-        return Particle(p.state, p.root, list(p.parts), list(p.deviations))
+        return Particle(p.state, p.root, p.scene, list(p.parts), list(p.deviations))
 
     def _resample(self, values: Floats, step: float, size: int) -> None:
         weights = np.exp(step * values - logsumexp(step * values))
@@ -197,7 +218,8 @@ class Run:
     def _step(self, i: int, move: str) -> bool:
         old = self.particles[i]
         share = min(1.0, self.shares[move] * self.rng.choice((0.3, 1.0, 2.0)))
-        new = self._try(propose(self.name, old.state, move, share, self.rng), old.root, old)
+        state = propose(self.name, old.state, move, share, self.rng)
+        new = self._try(state, old.root, old, old.scene if move.startswith("accuracy") else None)
         if new is None:
             return False
         self.particles[i] = new
@@ -212,9 +234,7 @@ class Run:
             self._resample(values, self.temperature - before, size)
             if before < WARM <= self.temperature:
                 for p in self.particles:
-                    land = landscape(self.name, p.state)
-                    assert land is not None
-                    p.deviations[2], p.parts[2] = self._part(land, 2)
+                    p.deviations[2], p.parts[2] = self._part(landscape(p.state, p.scene), 2)
             self._move(sweeps)
             yield self.temperature
         for _ in range(MORE):
