@@ -107,3 +107,34 @@ def coverage(ranks: pd.DataFrame) -> pd.DataFrame:
         for key, r in parts.items()
     }
     return pd.DataFrame(rows).T
+
+
+def convergence(values: pd.DataFrame, run: NDArray[np.int64]) -> pd.DataFrame:
+    """Compare the runs of a sampler.
+
+    Parameters
+    ----------
+    values : DataFrame
+        A row per table, as in a `Pool`.
+    run : ndarray of int
+        Run of each table; all have the same number of tables.
+
+    Returns
+    -------
+    DataFrame
+        By column of the values: ``rhat``, the root of the ratio of total to within-run variance (Gelman and
+        Rubin 1992), and ``ess``, the number of independent tables whose mean would vary as the means of runs
+        say; at most the number of tables.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"x": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0], "y": [1.0, 1.1, 0.9, 5.0, 5.1, 4.9]})
+    >>> convergence(values, np.array([0, 0, 0, 1, 1, 1])).round(2).to_dict("list")
+    {'rhat': [0.82, 28.3], 'ess': [6.0, 2.0]}
+    """
+    grouped = values.groupby(run)
+    within, means = grouped.var(ddof=1).mean(), grouped.mean()
+    size, between = len(values) / len(means), means.var(ddof=1)
+    total = (size - 1) / size * within + between
+    ess = np.minimum(len(means) * total / np.maximum(between, 1e-300), len(values))
+    return pd.DataFrame({"rhat": np.sqrt(total / within), "ess": ess})

@@ -1,0 +1,130 @@
+"""Verdicts on predicted numbers, with how sharp they are: the rule of ``book/protocol.md``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cobandit.companion.paper.numbers import Published
+
+REPLICATED, CONSISTENT, DIFFERS, CANNOT_TELL = "replicated", "consistent", "differs", "cannot tell"
+UNKNOWN = "cannot be checked"
+LEVEL = 0.05
+SHARP, WIDE = 0.5, 1.0
+"""Width of the 95 % interval over the printed value: up to the first a number can be replicated, beyond the
+second it cannot be told."""
+
+PHENOMENA = {
+    "online": "online regret",
+    "trajectory": "online regret",
+    "moving_average": "trajectory",
+    "identification": "identification of the 14",
+    "full-set": "identification of all arms",
+    "stochastic": "realised costs",
+    "tuning": "tuning",
+}
+
+
+class Judged(NamedTuple):
+    """A printed number against the draws of its predictive distribution."""
+
+    median: float
+    low: float
+    high: float
+    z: float
+    p: float
+    width: float
+    verdict: str
+
+
+def judge_prediction(draws: NDArray[np.float64], value: float, half_unit: float = 0.0) -> Judged:
+    """Judge a printed number by draws of what would be printed.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (n,)
+        Of the predictive distribution.
+    value, half_unit : float
+        What is printed, and what rounding may have changed.
+
+    Returns
+    -------
+    Judged
+        The central 95 % interval, z, a two-sided p (twice the smaller tail, the printed value counted with
+        its rounding), the interval's width over the value, and the verdict.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).normal(60, 5, 10_000)
+    >>> [judge_prediction(draws, value).verdict for value in (58, 90)]
+    ['replicated', 'differs']
+    >>> judge_prediction(10 * draws - 550, 50).verdict
+    'cannot tell'
+    """
+    draws = draws[np.isfinite(draws)]
+    if not len(draws) or not np.isfinite(value):
+        return Judged(*[np.nan] * 6, UNKNOWN)
+    low, high = np.quantile(draws, [LEVEL / 2, 1 - LEVEL / 2])
+    below, above = (draws <= value + half_unit).sum(), (draws >= value - half_unit).sum()
+    p = min(1.0, 2 * float(min(below, above) + 1) / (len(draws) + 1))
+    z = float((value - draws.mean()) / draws.std(ddof=1)) if len(draws) > 1 and np.ptp(draws) else np.nan
+    width = float((high - low) / abs(value)) if value else np.inf
+    verdict = (
+        DIFFERS
+        if p < LEVEL
+        else REPLICATED
+        if width <= SHARP
+        else CONSISTENT
+        if width <= WIDE
+        else CANNOT_TELL
+    )
+    return Judged(float(np.median(draws)), float(low), float(high), z, p, width, verdict)
+
+
+def group_of(number: Published) -> tuple[str, str, str]:
+    """Name the independent fact that a number is part of: data set, method, phenomenon.
+
+    Examples
+    --------
+    >>> from cobandit.companion.paper import published
+    >>> number = next(n for n in published() if n.key == "piqa-online-32-HVUCB-standard_regret")
+    >>> group_of(number)
+    ('piqa', 'HVUCB', 'online regret')
+    """
+    kind = "moving_average" if number.quantity == "moving_average" else number.experiment
+    method = number.method or ("CoHVUCB" if kind == "tuning" else "")
+    return str(number.dataset), method, PHENOMENA.get(kind, kind)
+
+
+def judge_groups(rows: pd.DataFrame) -> pd.DataFrame:
+    """Count what belongs together once.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``group`` (any label), ``p``, ``width``, ``verdict``; one row a number.
+
+    Returns
+    -------
+    DataFrame
+        By group: ``numbers``, ``p`` (the smallest, times their number), ``width`` (the smallest), and
+        ``verdict``: *differs* where p is below 0.05, else that of the sharpest number that does not differ.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"group": ["a", "a", "b"], "p": [0.04, 0.5, 0.001], "width": [0.4, 0.8, 0.3]})
+    >>> rows["verdict"] = ["differs", "consistent", "differs"]
+    >>> judge_groups(rows)["verdict"].to_dict()
+    {'a': 'consistent', 'b': 'differs'}
+    """
+    found = {}
+    for group, part in rows[rows["verdict"] != UNKNOWN].groupby("group"):
+        p = min(1.0, float(part["p"].min()) * len(part))
+        passed = part[part["verdict"] != DIFFERS].sort_values("width")
+        # numbers that each differ, but not all together: as little as the sharpest of them says
+        verdict = DIFFERS if p < LEVEL or passed.empty else str(passed["verdict"].iloc[0])
+        found[group] = {"numbers": len(part), "p": p, "width": part["width"].min(), "verdict": verdict}
+    return pd.DataFrame(found).T
