@@ -5,10 +5,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import cobandit as cb
 from cobandit.companion.paper.numbers import published
-from cobandit.companion.reconstruction import facts, inference, instances, sampler
+from cobandit.companion.reconstruction import facts, inference, instances, posterior, sampler
 from cobandit.companion.reconstruction.hierarchy import PARAMETERS, correct_counts, draw_state, grid, means
-from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS
+from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS, SUBSET
+from cobandit.companion.reconstruction.tables import card
+from cobandit.errors import CobanditError
+from cobandit.tables import EvaluationTable
 
 NAMES = list(SETTINGS)
 
@@ -201,3 +205,38 @@ def test_scales_are_inverses():
     values = np.array([0.004, 0.1, 0.5])
     for key in ("x-error-declared", "x-efficiency_regret", "fact-front"):
         assert inference.back(key, inference.transformed(key, values)) == pytest.approx(values)
+
+
+# --- stored tables ----------------------------------------------------------------------------------------
+
+
+def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
+    table = EvaluationTable.from_frame(posterior.rows_of(name, drawn[0][0]), card(name))
+    assert table.cost_range == land.range and table.costs == pytest.approx(land.costs, abs=1e-12)
+    assert table.truth().means == pytest.approx(land.problem.means, abs=1e-12)
+    assert table.truth().costs == pytest.approx(land.problem.costs, abs=1e-12)
+    runs = cb.replay_online(table, cb.spec("AccuracyCostUCB", **facts.RADII), 32, replications=3, seed=4)
+    played = facts.play_online(land, "AccuracyCostUCB", 3, seed=4)
+    for quantity in ("efficiency_regret", "standard_regret"):
+        assert runs[quantity].to_numpy() == pytest.approx(getattr(played, quantity), rel=1e-9)
+    few = table.subset(SUBSET)
+    arms = facts.subset_of(SETTINGS[name])
+    runs = cb.replay_identification(few, "UniformIdentification", 50, replications=5, seed=4)
+    f1, correct = facts.play_identification(land, "UniformIdentification", 50, 5, 4, arms)
+    assert (runs["correct"].to_numpy() == correct).all() and runs["f1"].to_numpy() == pytest.approx(f1)
+
+
+def test_stored_states_come_back(tmp_path):
+    rng = np.random.default_rng(8)
+    states = {name: [sampler.rounded(draw_state(SETTINGS[name], rng)) for _ in range(2)] for name in NAMES}
+    posterior.write_states(tmp_path, states)
+    assert [path.name for path in tmp_path.iterdir()] == [posterior.STORE]
+    for name in NAMES:
+        for before, after in zip(states[name], posterior.read_states(name, tmp_path), strict=True):
+            assert before.instances == after.instances
+            assert all((getattr(before, e) == getattr(after, e)).all() for e in posterior.EFFECTS)
+
+
+def test_nothing_stored_is_said(tmp_path):
+    with pytest.raises(CobanditError, match="posterior is not stored"):
+        posterior.read_states("gsm8k", tmp_path)

@@ -26,11 +26,15 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cobandit.companion.reconstruction.hierarchy import Means, State, means, named
-from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, Ends, Setting
+from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, SPLIT_SEED, Ends, Setting
+from cobandit.tables.keys import profiling_mask
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+_MASK = profiling_mask(N_INSTANCES, N_PROFILING, SPLIT_SEED)
+INSTANCES = np.concatenate([np.flatnonzero(_MASK), np.flatnonzero(~_MASK)])
+"""Numbers of the instances in the order of a `Body`: first the profiling split, then the evaluation split."""
 EMPTY, ENDLESS = 0.03, 1e12
 """Relative lengths of answers that end at once, and of those that never end."""
 

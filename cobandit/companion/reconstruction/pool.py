@@ -8,30 +8,48 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.reconstruction import sampler
 from cobandit.companion.reconstruction.experiment import play
+from cobandit.companion.reconstruction.facts import (
+    PAPER_ONLINE,
+    accuracy_cost,
+    from_means,
+    identified,
+    landscape,
+    scene,
+)
 from cobandit.companion.reconstruction.hierarchy import State
 from cobandit.companion.reconstruction.inference import Pool, transformed
 from cobandit.companion.reconstruction.settings import SETTINGS
 
 FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "subset-gap")
 """Names of the first deviations of `cobandit.companion.reconstruction.facts.from_means`."""
+EXACT = [2, 3, 4]
+"""Of these, those that a stored table meets exactly."""
 RUN_BY_FIT = ("UniformAllocation", "AccuracyCostUCB", "UniformIdentification")
 PLAY_SEED = 10**6
 """Seeds of the plays start here: no evaluation of the likelihood, none of the replays of a page uses them."""
 
 
 def states(path: Path) -> list[State]:
-    """Read the states at the last temperature of a run, from the file that `sampler.run` wrote."""
-    stored = np.load(path)
-    last = np.flatnonzero(stored["temperature"] >= sampler.LAST * (1 - 1e-9))
-    columns = (stored[key][last] for key in ("parameters", "models", "configs", "instances"))
-    return [State(p, m, c, int(i)) for p, m, c, i in zip(*columns, strict=True)]
+    """Read the states at the last temperature of a run, rounded as they are stored."""
+    rows = _last(path)
+    columns = (rows[key] for key in ("parameters", "models", "configs", "instances"))
+    return [sampler.rounded(State(p, m, c, int(i))) for p, m, c, i in zip(*columns, strict=True)]
+
+
+def _last(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the rows at the last temperature from the file that `sampler.run` wrote."""
+    with np.load(path) as stored:
+        last = stored["temperature"] >= sampler.LAST * (1 - 1e-9)
+        return {key: stored[key][last] for key in stored}
 
 
 def play_run(name: str, number: int, folder: Path) -> pd.DataFrame:
@@ -48,6 +66,50 @@ def play_run(name: str, number: int, folder: Path) -> pd.DataFrame:
     frame = frame[[c for c in frame if c not in ("fact-6", "fact-7", "fact-8")]]  # uniform's, which have keys
     frame.to_parquet(path, index=False)
     return frame
+
+
+def chosen(name: str, folder: Path, size: int = 100) -> pd.DataFrame:
+    """Draw the tables that are stored: without replacement, by weight, among those that meet the exact facts.
+
+    The weight is what the temperature leaves of the likelihood.  The first is the bundled one: its used
+    facts, replayed on fresh seeds, are nearest to the printed ones.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    folder : Path
+        Where the runs are.
+    size : int
+
+    Returns
+    -------
+    DataFrame
+        ``run``, ``table`` (in its run) and ``distance``, half the sum of squared deviations of U5 to U16.
+    """
+    rng, rows = np.random.default_rng((sampler.SEED, 1, list(SETTINGS).index(name))), []
+    for path in sorted(folder.glob(f"{name}-*.npz")):
+        last = _last(path)
+        exact = (last["deviations"][:, EXACT] == 0).all(axis=1)
+        own = np.unique(last["likelihood"][:, 0], return_index=True)[
+            1
+        ]  # a table that has not moved counts once
+        for i in own[exact[own]]:
+            left = (1 - sampler.LAST) * float(last["likelihood"][i].sum())
+            rows.append({"run": int(path.stem.split("-")[1]), "table": int(i), "score": left + rng.gumbel()})
+    best = pd.DataFrame(rows).nlargest(size, "score")
+    best["distance"] = [_distance(name, folder, run, i) for run, i in best[["run", "table"]].to_numpy()]
+    return best.sort_values("distance").drop(columns="score").reset_index(drop=True)
+
+
+def _distance(name: str, folder: Path, run: int, table: int) -> float:
+    """Half the sum of squared deviations of a table on a fresh seed, with the paper's replay counts."""
+    state = states(folder / f"{name}-{run}.npz")[table]
+    on = scene(name, state)
+    assert on is not None
+    land, seed = landscape(state, on), PLAY_SEED * 3 + 1000 * run + table
+    means = from_means(name, land)
+    parts = identified(name, land, seed)[0], accuracy_cost(name, land, seed, PAPER_ONLINE)[0]
+    return 0.5 * sum(float(x @ x) for x in (means, *parts))
 
 
 def printed(name: str) -> dict[str, float]:

@@ -79,6 +79,12 @@ def _walk(values: Floats, share: float, rng: np.random.Generator) -> Floats:
     return np.round(np.sqrt(1 - share**2) * values + share * fresh, DIGITS)
 
 
+def rounded(state: State) -> State:
+    """Round the variables of a state, as they are stored."""
+    effects = {name: np.round(getattr(state, name), DIGITS) for name in ("parameters", "models", "configs")}
+    return replace(state, **effects)
+
+
 MOVES = {
     "accuracy parameters": 0.16,
     "accuracy models": 0.14,

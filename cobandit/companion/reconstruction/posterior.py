@@ -1,0 +1,116 @@
+"""The stored tables of the posterior: as states, and as rows."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cobandit import _check
+from cobandit.companion.reconstruction.hierarchy import (
+    CONFIG_EFFECTS,
+    MODEL_EFFECTS,
+    State,
+    correct_counts,
+    grid,
+)
+from cobandit.companion.reconstruction.instances import INSTANCES, body
+from cobandit.companion.reconstruction.sampler import DIGITS
+from cobandit.companion.reconstruction.settings import N_INSTANCES, SETTINGS
+from cobandit.errors import CobanditError
+from cobandit.tables.catalogue import data_directory
+
+STORE = "posterior.parquet"
+EFFECTS = ("parameters", "models", "configs")
+
+
+def write_states(directory: Path, states: dict[str, list[State]]) -> Path:
+    """Write the states of all tables, the bundled one of each first, in thousandths.
+
+    Parameters
+    ----------
+    directory : Path
+    states : dict
+        By data set; their variables rounded to three decimals.
+
+    Returns
+    -------
+    Path
+    """
+    rows = [
+        {"dataset": name, "instances": state.instances}
+        | {
+            effect: np.rint(getattr(state, effect).ravel() * 10**DIGITS).astype(np.int16)
+            for effect in EFFECTS
+        }
+        for name, several in states.items()
+        for state in several
+    ]
+    partial = directory / f"{STORE}.part"
+    pd.DataFrame(rows).to_parquet(partial, index=False, compression="zstd")
+    return partial.replace(directory / STORE)
+
+
+@lru_cache
+def read_states(name: str, directory: Path | None = None) -> tuple[State, ...]:
+    """Read the states of a table's posterior, the bundled one first.
+
+    Raises
+    ------
+    CobanditError
+        If there is no reconstruction of that name, or nothing is stored.
+    """
+    _check.choice(name, "reconstruction", SETTINGS)
+    path = (directory or data_directory()) / STORE
+    if not path.is_file():
+        raise CobanditError(f"there is no {path}: the posterior is not stored")
+    frame = pd.read_parquet(path)
+    widths = {"parameters": None, "models": len(MODEL_EFFECTS), "configs": len(CONFIG_EFFECTS)}
+    found = []
+    for row in frame[frame["dataset"] == name].to_dict("records"):
+        effects = {key: np.asarray(row[key]) / 10**DIGITS for key in EFFECTS}
+        shaped = {
+            key: effects[key].reshape(-1, width) if width else effects[key] for key, width in widths.items()
+        }
+        found.append(State(**shaped, instances=int(row["instances"])))
+    return tuple(found)
+
+
+def rows_of(name: str, state: State) -> pd.DataFrame:
+    """Draw the table of a state.
+
+    Returns
+    -------
+    DataFrame, 1,000 rows a configuration
+        config, instance, model, prompt (categorical), temperature, max_tokens, correct (0 or 1), latency_s
+        (seconds, whole milliseconds) and tokens; sorted by config, then instance.
+
+    Raises
+    ------
+    CobanditError
+        If the state stands for no table.
+    """
+    setting = SETTINGS[_check.choice(name, "reconstruction", SETTINGS)]
+    drawn = body(setting, state)
+    if drawn is None:
+        raise CobanditError(f"{name}: the state stands for no table")
+    arms = pd.DataFrame(grid(setting), columns=["model", "temperature", "max_tokens", "prompt"])
+    arms.insert(0, "config", [f"{m}-t{t}-{limit}-{prompt}" for m, t, limit, prompt in arms.to_numpy()])
+    rows = arms.loc[np.repeat(np.arange(len(arms)), N_INSTANCES)].reset_index(drop=True)
+    rows = rows.astype(
+        {"config": "category", "model": "category", "prompt": "category", "max_tokens": "int16"}
+    )
+    labels = pd.Index([f"q{q:03d}" for q in range(N_INSTANCES)])
+    codes = np.tile(np.arange(N_INSTANCES), len(arms))
+    rows.insert(1, "instance", pd.Series(pd.Categorical.from_codes(codes, labels)))
+    correct = drawn.rank < correct_counts(setting, state, drawn.verbosity)[:, None]
+    correct, seconds, tokens = (
+        values[:, np.argsort(INSTANCES)] for values in (correct, drawn.seconds, drawn.tokens)
+    )
+    return rows.assign(
+        correct=correct.ravel().astype(np.uint8),
+        latency_s=seconds.ravel(),
+        tokens=tokens.ravel().astype(np.int16),
+    )
