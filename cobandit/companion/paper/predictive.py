@@ -66,7 +66,7 @@ def judge_prediction(draws: NDArray[np.float64], value: float, half_unit: float 
     """
     draws = draws[np.isfinite(draws)]
     if not len(draws) or not np.isfinite(value):
-        return Judged(*[np.nan] * 6, UNKNOWN)
+        return Judged(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, UNKNOWN)
     low, high = np.quantile(draws, [LEVEL / 2, 1 - LEVEL / 2])
     below, above = (draws <= value + half_unit).sum(), (draws >= value - half_unit).sum()
     p = min(1.0, 2 * float(min(below, above) + 1) / (len(draws) + 1))

@@ -106,11 +106,9 @@ def rows_of(name: str, state: State) -> pd.DataFrame:
     codes = np.tile(np.arange(N_INSTANCES), len(arms))
     rows.insert(1, "instance", pd.Series(pd.Categorical.from_codes(codes, labels)))
     correct = drawn.rank < correct_counts(setting, state, drawn.verbosity)[:, None]
-    correct, seconds, tokens = (
-        values[:, np.argsort(INSTANCES)] for values in (correct, drawn.seconds, drawn.tokens)
-    )
+    order = np.argsort(INSTANCES)
     return rows.assign(
-        correct=correct.ravel().astype(np.uint8),
-        latency_s=seconds.ravel(),
-        tokens=tokens.ravel().astype(np.int16),
+        correct=correct[:, order].ravel().astype(np.uint8),
+        latency_s=drawn.seconds[:, order].ravel(),
+        tokens=drawn.tokens[:, order].ravel().astype(np.int16),
     )

@@ -125,17 +125,17 @@ def propose(name: str, state: State, move: str, share: float, rng: np.random.Gen
         parameters[chosen] = _walk(parameters[chosen], share, rng)
         return replace(state, parameters=parameters)
     if move.endswith("models"):
-        place = np.ix_(rng.choice(n_models, size=rng.integers(1, 3), replace=False), of_models)
+        place = np.ix_(rng.choice(n_models, size=rng.integers(1, 3), replace=False), np.array(of_models))
         models[place] = _walk(models[place], share, rng)
         return replace(state, models=models)
     if move.endswith("everywhere"):
-        place = np.ix_(np.arange(len(configs)), [rng.choice(of_configs)])
+        place = np.ix_(np.arange(len(configs)), rng.choice(of_configs, size=1))
     elif rng.random() < 0.25:
-        place = np.ix_(PER_MODEL * rng.integers(n_models) + np.arange(PER_MODEL), of_configs)
+        place = np.ix_(PER_MODEL * rng.integers(n_models) + np.arange(PER_MODEL), np.array(of_configs))
     else:
         pool = subset_of(SETTINGS[name]) if rng.random() < 0.4 else np.arange(len(configs))
         chosen = rng.choice(pool, size=min(rng.geometric(0.3), len(pool)), replace=False)
-        place = np.ix_(chosen, of_configs)
+        place = np.ix_(chosen, np.array(of_configs))
     configs[place] = _walk(configs[place], share, rng)
     return replace(state, configs=configs)
 
