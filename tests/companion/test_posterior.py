@@ -201,6 +201,13 @@ def test_intervals_hold_what_they_say():
     assert 0.44 < found[0.5] < 0.62 and 0.85 < found[0.9] < 0.97 and found[0.95] > 0.9
 
 
+def test_remoteness_is_one_inside_and_large_outside():
+    pool = _pool(np.random.default_rng(0))
+    inside = np.mean([inference.remoteness(pool, x) for x in pool.used.to_numpy()])
+    assert inside == pytest.approx(1.0, abs=0.05)
+    assert inference.remoteness(pool, pool.used.mean().to_numpy() + 5 * pool.used.std().to_numpy()) > 10
+
+
 def test_scales_are_inverses():
     values = np.array([0.004, 0.1, 0.5])
     for key in ("x-error-declared", "x-efficiency_regret", "fact-front"):

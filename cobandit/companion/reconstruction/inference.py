@@ -138,3 +138,16 @@ def convergence(values: pd.DataFrame, run: NDArray[np.int64]) -> pd.DataFrame:
     total = (size - 1) / size * within + between
     ess = np.minimum(len(means) * total / np.maximum(between, 1e-300), len(values))
     return pd.DataFrame({"rhat": np.sqrt(total / within), "ess": ess})
+
+
+def remoteness(pool: Pool, used: Floats) -> float:
+    """Squared Mahalanobis distance of used values (p,) from the pool's, over p: about 1 inside the pool.
+
+    The regression interpolates where this is no larger than for tables of the pool itself, and otherwise
+    extrapolates, which calibration does not test.
+    """
+    values = pool.used.to_numpy()
+    centre, scale = values.mean(axis=0), np.maximum(values.std(axis=0), 1e-9)
+    x, at = (values - centre) / scale, (used - centre) / scale
+    covariance = x.T @ x / len(x) + RIDGE / len(x) * np.eye(x.shape[1])
+    return float(at @ np.linalg.solve(covariance, at)) / len(at)
