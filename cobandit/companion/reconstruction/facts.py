@@ -53,7 +53,7 @@ USED = {
 """Middles where the paper prints a thing twice; of uniform online its regrets and its moving average."""
 
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
-GAP_NOISE, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.3, 0.5
+GAP_NOISE, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.15, 0.5
 
 
 def subset_of(setting: Setting) -> NDArray[np.int64]:
@@ -205,14 +205,14 @@ def uniform_online(land: Landscape) -> Floats:
 
 
 def _same_best(setting: Setting, problem: Problem) -> float:
-    """Deviation of U7: three, and more the farther from it."""
+    """Deviation of U7: six, and more the farther from it."""
     largest, runner_up = problem.hypervolume.argsort()[[-1, -2]]
     same = bool(largest == problem.best_arm)
     if same == setting.same_best:
         return 0.0
     if setting.same_best:
-        return 3.0 + 20 * (1 - float(problem.efficiency[largest] / problem.efficiency.max()))
-    return 3.0 + 20 * (1 - float(problem.hypervolume[runner_up] / problem.hypervolume[largest]))
+        return 6.0 + 20 * (1 - float(problem.efficiency[largest] / problem.efficiency.max()))
+    return 6.0 + 20 * (1 - float(problem.hypervolume[runner_up] / problem.hypervolume[largest]))
 
 
 def from_means(name: str, land: Landscape) -> Floats:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.reconstruction import sampler
@@ -39,17 +37,10 @@ PLAY_SEED = 10**6
 
 
 def states(path: Path) -> list[State]:
-    """Read the states at the last temperature of a run, rounded as they are stored."""
-    rows = _last(path)
-    columns = (rows[key] for key in ("parameters", "models", "configs", "instances"))
-    return [sampler.rounded(State(p, m, c, int(i))) for p, m, c, i in zip(*columns, strict=True)]
-
-
-def _last(path: Path) -> dict[str, NDArray[Any]]:
-    """Read the rows at the last temperature from the file that `sampler.run` wrote."""
-    with np.load(path) as stored:
-        last = stored["temperature"] >= sampler.LAST * (1 - 1e-9)
-        return {key: stored[key][last] for key in stored}
+    """Read the states of a run from the file that `sampler.run` wrote."""
+    with np.load(path) as rows:
+        effects = [sampler.from_thousandths(rows[effect]) for effect in sampler.EFFECTS]
+        return [State(p, m, c, int(i)) for p, m, c, i in zip(*effects, rows["instances"], strict=True)]
 
 
 def play_run(name: str, number: int, folder: Path) -> pd.DataFrame:
@@ -88,7 +79,8 @@ def chosen(name: str, folder: Path, size: int = 100) -> pd.DataFrame:
     """
     rng, rows = np.random.default_rng((sampler.SEED, 1, list(SETTINGS).index(name))), []
     for path in sorted(folder.glob(f"{name}-*.npz")):
-        last = _last(path)
+        with np.load(path) as stored:
+            last = {key: stored[key] for key in ("deviations", "likelihood")}
         exact = (last["deviations"][:, EXACT] == 0).all(axis=1)
         own = np.unique(last["likelihood"][:, 0], return_index=True)[
             1

@@ -17,13 +17,12 @@ from cobandit.companion.reconstruction.hierarchy import (
     grid,
 )
 from cobandit.companion.reconstruction.instances import INSTANCES, body
-from cobandit.companion.reconstruction.sampler import DIGITS
+from cobandit.companion.reconstruction.sampler import EFFECTS, from_thousandths, thousandths
 from cobandit.companion.reconstruction.settings import N_INSTANCES, SETTINGS
 from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 
 STORE = "posterior.parquet"
-EFFECTS = ("parameters", "models", "configs")
 
 
 def write_states(directory: Path, states: dict[str, list[State]]) -> Path:
@@ -41,10 +40,7 @@ def write_states(directory: Path, states: dict[str, list[State]]) -> Path:
     """
     rows = [
         {"dataset": name, "instances": state.instances}
-        | {
-            effect: np.rint(getattr(state, effect).ravel() * 10**DIGITS).astype(np.int16)
-            for effect in EFFECTS
-        }
+        | {effect: thousandths(getattr(state, effect).ravel()) for effect in EFFECTS}
         for name, several in states.items()
         for state in several
     ]
@@ -70,7 +66,7 @@ def read_states(name: str, directory: Path | None = None) -> tuple[State, ...]:
     widths = {"parameters": None, "models": len(MODEL_EFFECTS), "configs": len(CONFIG_EFFECTS)}
     found = []
     for row in frame[frame["dataset"] == name].to_dict("records"):
-        effects = {key: np.asarray(row[key]) / 10**DIGITS for key in EFFECTS}
+        effects = {key: from_thousandths(np.asarray(row[key])) for key in EFFECTS}
         shaped = {
             key: effects[key].reshape(-1, width) if width else effects[key] for key, width in widths.items()
         }

@@ -47,8 +47,9 @@ HOT = (64, 3)
 COLD = (12, 100)
 """Tables of a run, and the moves of each at a level, below and above the temperature COLD_FROM."""
 COLD_FROM = 0.004
-LAST, STORED_FROM = 0.25, 0.03
-"""Temperature at which a run ends: the final inference corrects for it."""
+LAST, RISE = 0.25, 1.5
+"""Temperature at which a run ends, since the final inference corrects for it, and the most by which it rises
+from a level to the next once tables are few."""
 MORE = 2
 """Further rounds of moves at that temperature; the tables after each belong to the pool."""
 WARM = 0.02
@@ -79,10 +80,22 @@ def _walk(values: Floats, share: float, rng: np.random.Generator) -> Floats:
     return np.round(np.sqrt(1 - share**2) * values + share * fresh, DIGITS)
 
 
+EFFECTS = ("parameters", "models", "configs")
+
+
 def rounded(state: State) -> State:
     """Round the variables of a state, as they are stored."""
-    effects = {name: np.round(getattr(state, name), DIGITS) for name in ("parameters", "models", "configs")}
-    return replace(state, **effects)
+    return replace(state, **{effect: np.round(getattr(state, effect), DIGITS) for effect in EFFECTS})
+
+
+def thousandths(values: Floats) -> NDArray[np.int16]:
+    """Variables as they are stored."""
+    return np.rint(values * 10**DIGITS).astype(np.int16)
+
+
+def from_thousandths(values: NDArray[np.int16]) -> Floats:
+    """Inverse of `thousandths`."""
+    return values / 10**DIGITS
 
 
 MOVES = {
@@ -151,7 +164,7 @@ class Run:
         self.particles = [self._start(root) for root in range(HOT[0])]
 
     def _start(self, root: int) -> Particle:
-        while (found := self._try(draw_state(SETTINGS[self.name], self.rng), root)) is None:
+        while (found := self._try(rounded(draw_state(SETTINGS[self.name], self.rng)), root)) is None:
             pass
         return found
 
@@ -186,13 +199,14 @@ class Run:
         return accuracy_cost(self.name, land, seed, replays)
 
     def _next(self, values: Floats, now: float) -> float:
-        """Temperature at which the effective sample size is half, at most the last."""
+        """Next temperature: where the effective sample size is half, if that is not too far."""
 
         def size(power: float) -> float:
             weights = (power - now) * values
             return float(np.exp(2 * logsumexp(weights) - logsumexp(2 * weights))) - len(values) / 2
 
-        return LAST if size(LAST) >= 0 else float(brentq(size, now, LAST, xtol=1e-12))
+        top = min(LAST, RISE * now) if now > COLD_FROM else LAST
+        return top if size(top) >= 0 else float(brentq(size, now, top, xtol=1e-12))
 
     @staticmethod
     def _copy(p: Particle) -> Particle:
@@ -249,7 +263,7 @@ class Run:
 
 
 def run(name: str, number: int, path: Path) -> None:
-    """Walk one run and store the tables of its warm levels, unless that has been done.
+    """Walk one run and store its tables at the last temperature, unless that has been done.
 
     Parameters
     ----------
@@ -257,8 +271,8 @@ def run(name: str, number: int, path: Path) -> None:
     number : int
         It names the random numbers.
     path : Path
-        Of the ``npz`` file: a row per table, ``temperature``, ``level``, ``parameters``, ``models``,
-        ``configs``, ``instances``, ``likelihood`` (of its three parts) and ``deviations``.
+        Of the ``npz`` file: a row per table, ``level``, ``parameters``, ``models`` and ``configs`` in
+        thousandths, ``instances``, ``likelihood`` (of its three parts) and ``deviations``.
     """
     if path.is_file():
         return
@@ -272,13 +286,9 @@ def run(name: str, number: int, path: Path) -> None:
             f"accepted {walk.acceptance:.2f}, evaluations {walk.evaluations}",
             flush=True,
         )
-        for p in walk.particles if temperature >= STORED_FROM else ():
-            of: dict[str, Any] = {
-                "parameters": p.state.parameters,
-                "models": p.state.models,
-                "configs": p.state.configs,
-            }
-            of |= {"instances": p.state.instances, "temperature": temperature, "level": level}
+        for p in walk.particles if temperature >= LAST else ():
+            of: dict[str, Any] = {effect: thousandths(getattr(p.state, effect)) for effect in EFFECTS}
+            of |= {"instances": p.state.instances, "level": level}
             of |= {"likelihood": p.parts, "deviations": np.concatenate(p.deviations)}
             for key, value in of.items():
                 rows.setdefault(key, []).append(value)
