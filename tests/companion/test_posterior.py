@@ -7,7 +7,16 @@ from scipy import stats
 
 import cobandit as cb
 from cobandit.companion.paper.numbers import published
-from cobandit.companion.reconstruction import facts, inference, instances, posterior, sampler
+from cobandit.companion.paper.predictive import played_key
+from cobandit.companion.reconstruction import (
+    experiment,
+    facts,
+    inference,
+    instances,
+    pool,
+    posterior,
+    sampler,
+)
 from cobandit.companion.reconstruction.hierarchy import PARAMETERS, correct_counts, draw_state, grid, means
 from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS, SUBSET
 from cobandit.companion.reconstruction.tables import card
@@ -212,6 +221,17 @@ def test_scales_are_inverses():
     values = np.array([0.004, 0.1, 0.5])
     for key in ("x-error-declared", "x-efficiency_regret", "fact-front"):
         assert inference.back(key, inference.transformed(key, values)) == pytest.approx(values)
+
+
+@pytest.mark.slow
+def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn):
+    values = experiment.play(name, drawn[0][0], seed=5)
+    numbers = [n for n in published() if n.dataset == name and n.method and n.experiment != "tuning"]
+    assert {played_key(number) for number in numbers} <= set(values)
+    assert all(np.isfinite(value) for value in values.values())
+    used, predicted = (part.columns for part in pool.pool(name, pd.DataFrame([values | {"run": 0}]))[0][:2])
+    assert all(any(method in key for method in ("CoHVUCB", "-HVUCB", "CoPSI", "PSISR")) for key in predicted)
+    assert not any(method in key for key in used for method in ("HVUCB", "PSI"))
 
 
 # --- stored tables ----------------------------------------------------------------------------------------

@@ -62,3 +62,14 @@ def test_a_group_counts_its_numbers():
     rows["verdict"] = ["differs", "replicated", "cannot tell"]
     assert predictive.judge_groups(rows).loc["a", "verdict"] == "replicated"  # 3 * 0.02 > 0.05
     assert predictive.judge_groups(rows.assign(p=[0.01, 0.6, 0.7])).loc["a", "verdict"] == "differs"
+
+
+def test_derived_numbers_are_computed_draw_by_draw():
+    """Two regrets that always have the ratio 0.36 have a sharp relative reduction, wide as they are."""
+    numbers = [n for n in published() if n.printed == "64.0%"]
+    other = np.exp(np.random.default_rng(0).normal(6, 0.5, 500))
+    keys = [predictive.played_key(numbers[0], method) for method in (None, "HVUCB")]
+    draws = pd.DataFrame(dict(zip(keys, (0.36 * other, other), strict=True)))
+    (row,) = predictive.judge_numbers(draws, numbers).to_dict("records")
+    assert row["verdict"] == "replicated" and row["median"] == pytest.approx(0.64) and row["width"] < 1e-9
+    assert predictive.judge_numbers(draws[keys[:1]], numbers)["verdict"].tolist() == ["cannot be checked"]

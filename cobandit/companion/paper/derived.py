@@ -14,7 +14,7 @@ from cobandit.companion.paper.numbers import Published, published
 
 #: How the paper derives one number from two: of the method's value and that of the method it is held against.
 #: Each is monotone in both, so that over two intervals it is extreme at their ends.
-OPERATIONS: dict[str, Callable[[float, float], float]] = {
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda value, against: value - against,
     "ratio": lambda value, against: value / against,
     "relative_gain": lambda value, against: value / against - 1,

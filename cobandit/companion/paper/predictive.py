@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cobandit.companion.paper.numbers import Published
+from cobandit.companion.paper.derived import OPERATIONS
+from cobandit.companion.paper.numbers import SAME_RUNS_AS, Published
 
 REPLICATED, CONSISTENT, DIFFERS, CANNOT_TELL = "replicated", "consistent", "differs", "cannot tell"
 UNKNOWN = "cannot be checked"
@@ -82,6 +84,73 @@ def judge_prediction(draws: NDArray[np.float64], value: float, half_unit: float 
         else CANNOT_TELL
     )
     return Judged(float(np.median(draws)), float(low), float(high), z, p, width, verdict)
+
+
+def played_key(number: Published, method: str | None = None) -> str:
+    """Name the run that a number is about: what is printed about the same run has the same key.
+
+    Under realised costs the pulls are those under declared costs, but for a few at the end, and errors of
+    both are one number here.
+
+    Parameters
+    ----------
+    number : Published
+    method : str, optional
+        Default: the number's own; of a derived number also the one that it is held against.
+
+    Examples
+    --------
+    >>> from cobandit.companion.paper import published
+    >>> keys = [played_key(n) for n in published() if n.printed in ("2179.81", "0.455", "0.028")]
+    >>> for key in keys:
+    ...     print(key)
+    piqa-online-32-HVUCB-efficiency_regret
+    piqa-trajectory-32-HVUCB-moving_average
+    gsm8k-identification-5000-UniformIdentification-error-declared
+    """
+    run = SAME_RUNS_AS.get(number.experiment, number.experiment)
+    place = "trajectory" if number.quantity == "moving_average" else run
+    costs = "-declared" if number.costs else ""
+    return f"{number.dataset}-{place}-{number.rho or 0:g}-{method or number.method}-{number.quantity}{costs}"
+
+
+def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
+    """Judge printed numbers by joint draws of what would be printed.
+
+    Parameters
+    ----------
+    draws : DataFrame
+        A row per draw, columns by `played_key`; of a method that the reconstruction uses, the printed value.
+    numbers : sequence of Published
+        Predicted ones, and those that the paper derives from them, which are computed draw by draw.
+
+    Returns
+    -------
+    DataFrame
+        One row a number: ``key``, ``group`` (as `group_of`), ``printed``, ``value`` and the fields of
+        `Judged`.
+
+    Examples
+    --------
+    >>> from cobandit.companion.paper import published
+    >>> numbers = [n for n in published() if n.printed in ("59.88", "64.7%")]
+    >>> rng = np.random.default_rng(0)
+    >>> draws = {"gsm8k-online-32-CoHVUCB-efficiency_regret": rng.normal(60, 4, 1000)}
+    >>> draws["gsm8k-online-32-UniformAllocation-efficiency_regret"] = np.full(1000, 169.5)
+    >>> judge_numbers(pd.DataFrame(draws), numbers)["verdict"].tolist()
+    ['replicated', 'replicated']
+    """
+    rows = []
+    for number in numbers:
+        columns = [played_key(number)] + ([played_key(number, number.against)] if number.operation else [])
+        known = all(column in draws for column in columns)
+        values = [draws[column].to_numpy() if known else np.array([np.nan]) for column in columns]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            drawn = OPERATIONS[number.operation](*values) if number.operation else values[0]
+        judged = judge_prediction(drawn, number.value, number.half_unit)
+        about = {"key": number.key, "group": group_of(number), "printed": number.printed}
+        rows.append({**about, "value": number.value, **judged._asdict()})
+    return pd.DataFrame(rows)
 
 
 def group_of(number: Published) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cobandit.companion.reconstruction.facts import (
+    FACTS,
     PAPER_IDENTIFICATION,
     PAPER_ONLINE,
     Landscape,
@@ -45,14 +46,15 @@ def play(name: str, state: State, seed: int) -> dict[str, float]:
     Returns
     -------
     dict
-        By key: regrets and moving averages at the largest budget, errors, F1; and the deviations of
-        `from_means` as ``fact-0``, ``fact-1``, ...
+        By `cobandit.companion.paper.predictive.played_key`: regrets and moving averages at the largest
+        budget, errors, F1; and the deviations that `from_means` begins with, as ``fact-NAME``.
     """
     on = scene(name, state)
     if on is None:
         raise CobanditError(f"{name}: the state stands for no table")
     land = landscape(state, on)
-    found = {f"fact-{i}": float(x) for i, x in enumerate(from_means(name, land))}
+    deviations = from_means(name, land)[: len(FACTS)]
+    found = {f"fact-{fact}": float(x) for fact, x in zip(FACTS, deviations, strict=True)}
     return found | _online(name, land, seed) | _identification(name, land, seed)
 
 

@@ -52,6 +52,8 @@ USED = {
 }
 """Middles where the paper prints a thing twice; of uniform online its regrets and its moving average."""
 
+FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "subset-gap")
+"""Names of the deviations that `from_means` begins with."""
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
 GAP_NOISE, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.15, 0.5
 

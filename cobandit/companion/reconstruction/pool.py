@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 
 from cobandit.companion.paper.numbers import published
+from cobandit.companion.paper.predictive import played_key
 from cobandit.companion.reconstruction import sampler
 from cobandit.companion.reconstruction.experiment import play
 from cobandit.companion.reconstruction.facts import (
+    FACTS,
     PAPER_ONLINE,
     accuracy_cost,
     from_means,
@@ -27,10 +29,8 @@ from cobandit.companion.reconstruction.hierarchy import State
 from cobandit.companion.reconstruction.inference import Pool, transformed
 from cobandit.companion.reconstruction.settings import SETTINGS
 
-FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "subset-gap")
-"""Names of the first deviations of `cobandit.companion.reconstruction.facts.from_means`."""
 EXACT = [2, 3, 4]
-"""Of these, those that a stored table meets exactly."""
+"""Of `FACTS` those that a stored table meets exactly."""
 RUN_BY_FIT = ("UniformAllocation", "AccuracyCostUCB", "UniformIdentification")
 PLAY_SEED = 10**6
 """Seeds of the plays start here: no evaluation of the likelihood, none of the replays of a page uses them."""
@@ -53,8 +53,7 @@ def play_run(name: str, number: int, folder: Path) -> pd.DataFrame:
     first = PLAY_SEED * (1 + list(SETTINGS).index(name)) + 1000 * number
     for i, state in enumerate(states(folder / f"{name}-{number}.npz")):
         rows.append({"run": number, "table": i, "seed": first + i, **play(name, state, first + i)})
-    frame = pd.DataFrame(rows).rename(columns={f"fact-{i}": f"fact-{fact}" for i, fact in enumerate(FACTS)})
-    frame = frame[[c for c in frame if c not in ("fact-6", "fact-7", "fact-8")]]  # uniform's, which have keys
+    frame = pd.DataFrame(rows)
     frame.to_parquet(path, index=False)
     return frame
 
@@ -82,9 +81,8 @@ def chosen(name: str, folder: Path, size: int = 100) -> pd.DataFrame:
         with np.load(path) as stored:
             last = {key: stored[key] for key in ("deviations", "likelihood")}
         exact = (last["deviations"][:, EXACT] == 0).all(axis=1)
-        own = np.unique(last["likelihood"][:, 0], return_index=True)[
-            1
-        ]  # a table that has not moved counts once
+        # a table that has not moved counts once
+        _, own = np.unique(last["likelihood"][:, 0], return_index=True)
         for i in own[exact[own]]:
             left = (1 - sampler.LAST) * float(last["likelihood"][i].sum())
             rows.append({"run": int(path.stem.split("-")[1]), "table": int(i), "score": left + rng.gumbel()})
@@ -109,12 +107,7 @@ def printed(name: str) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for number in published():
         if number.operation is None and number.dataset == name:
-            run = {"trajectory": "online", "stochastic": "identification"}
-            place = run.get(number.experiment, number.experiment)
-            place = "trajectory" if number.quantity == "moving_average" else place
-            # realised costs: the same evaluations, but for a few at the end
-            costs = "-declared" if number.costs else ""
-            key = f"{name}-{place}-{number.rho or 0:g}-{number.method}-{number.quantity}{costs}"
+            key = played_key(number)
             found.setdefault(key, []).append(number.value)
     return {key: (min(v) + max(v)) / 2 for key, v in found.items()} | {f"fact-{fact}": 0.0 for fact in FACTS}
 
