@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit.faults import cut
+from cobandit.figures.panels import INK, panels
 from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ OTHER_MARKERS = "1234+x|_"
 
 
 def use_style() -> None:
-    """Set the book's matplotlib style.
+    """Set the book's matplotlib style; a notebook shows figures as `panels`.
 
     Examples
     --------
@@ -72,8 +74,14 @@ def use_style() -> None:
             "font.size": 10,
             "lines.linewidth": 1.6,
             "lines.markersize": 5,
+            **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
         }
     )
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None:
+        plt.switch_backend(plt.get_backend())  # a notebook's backend, once loaded, forgets who shows figures
+        plt.rcParams["figure.dpi"] = 100  # of the raster image that stands in where HTML cannot be shown
+        shell.display_formatter.formatters["text/html"].for_type(Figure, panels)
 
 
 def method_style(method: str) -> dict[str, Any]:

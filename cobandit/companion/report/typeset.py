@@ -9,6 +9,8 @@ import re
 from functools import cache
 from typing import Any
 
+from cobandit.figures import described
+
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<[^`>]*>)?`")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 #: As in pandoc: no space inside the dollars, no digit behind them, so that "$5 or $10" stays money.
@@ -77,13 +79,15 @@ def body(notebook: Any, page: str) -> str:
         if cell.cell_type == "markdown":
             cell.source = HEADING.sub(r"#\1", plain(cell.source))
         elif cell.cell_type == "code":
-            described = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
             for output in cell.outputs:
                 data = output.get("data", {})
                 if "text/markdown" in data:
                     data["text/markdown"] = plain("".join(data["text/markdown"]))
-                if "image/png" in data and described:
-                    output.metadata["alt"] = " ".join(described.split())
+                if "image/png" in data and alt:
+                    output.metadata["alt"] = " ".join(alt.split())
+                if "text/html" in data and alt:
+                    data["text/html"] = described("".join(data["text/html"]), alt)
         cells.append(cell)
     notebook.cells = cells
     exporter = HTMLExporter(
