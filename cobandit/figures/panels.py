@@ -71,7 +71,8 @@ def panels(figure: Figure) -> str | None:
             part.set_visible(visible)
         if layout is not None:
             figure.set_layout_engine(layout)
-    drawn += [_legend(legend) for legend in [*outside, *figure.legends] if shown[legend]]
+    legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
+    drawn += [_legend(legend) for legend in legends.values()]  # those of several panels that say the same, once
     drawing = f'<div class="panels">{"".join(drawn)}</div>'
     return drawing if len(drawing) < LARGEST else None
 
@@ -119,6 +120,10 @@ def _row(figure: Figure, parts: list[Artist], row: list[list[Axes]] | list[list[
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
 
 
+def _labels(legend: Legend) -> tuple[str, ...]:
+    return tuple(text.get_text() for text in [legend.get_title(), *legend.get_texts()])
+
+
 def _legend(legend: Legend) -> str:
     """Each entry by itself, so that entries wrap as words do."""
     texts, drawn = legend.get_texts(), []
@@ -143,7 +148,7 @@ def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
     inside = re.search(r"<svg.*?>(.*)</svg>", file.getvalue(), re.S)[1]
     inside = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>|<!--.*?-->", "", inside, flags=re.S)
     inside = re.sub(r'(?<=<g) id="[^"]*"| font-family: [^;"]*;?', "", inside)
-    inside = re.sub(r"(\.\d\d)\d+", r"\1", inside)  # hundredths of a point
+    inside = re.sub('="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside)  # hundredths of a point
     inside = re.sub(rf"{INK}|#000000", "currentColor", inside)
     inside = inside.replace("#ffffff", "var(--pst-color-background, #fff)")
     inside = re.sub(r"\s*\n\s*", " ", inside)
