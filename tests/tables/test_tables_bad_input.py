@@ -101,7 +101,7 @@ ROWS = {
     "one configuration": (frame()[:4], ["'config'", "only one configuration, 'a'", "at least two"]),
     "few instances": (
         frame().assign(instance=["q1", "q2", "q3", "q4", "q1", "q2", "q3", "q9"])[:7],
-        ["'instance'", "'b'", "profiling and", "at least", "split.profiling"],
+        ["'instance'", "'b'", "profiling and", "at least", "on more instances"],
     ),
     "changing description": (
         with_cell(3, "model", "medium"),
