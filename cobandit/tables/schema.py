@@ -11,7 +11,7 @@ import pandas as pd
 from cobandit.faults import Faults, TableError, nearest, refuse
 from cobandit.tables.card import Card, Split
 from cobandit.tables.keys import Keys, encode, profiling_mask, profiling_rows
-from cobandit.tables.numeric import COST, check_column
+from cobandit.tables.numeric import COST, RANGE, check_column
 from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2
@@ -64,9 +64,10 @@ def validate(
     ------
     TableError
         With every fault found: missing or repeated column, value that is missing, not finite or no number,
-        cost or latency that is not positive, objective outside [0, 1], duplicate (config, instance), fewer
-        than two configurations, fewer than four instances of a configuration (two in either split), constant
-        latency, descriptive column that changes within a configuration, no rows.
+        cost or latency that is not positive, cost too large or small to compute with, objective outside
+        [0, 1], duplicate (config, instance), fewer than two configurations, fewer than four instances of a
+        configuration (two in either split), constant latency, descriptive column that changes within a
+        configuration, no rows.
 
     Notes
     -----
@@ -146,7 +147,7 @@ def _check_columns(frame: pd.DataFrame, card: Card, faults: Faults) -> None:
 
 def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str, np.ndarray]:
     """Read the cost column and those of the objectives, and return those without a fault."""
-    rules = {card.cost.column: [COST]}
+    rules = {card.cost.column: [COST, RANGE]}
     for objective in card.objectives:
         rule = TRANSFORMS[objective.transform].rule
         rules.setdefault(objective.column, []).extend([rule] if rule else [])
