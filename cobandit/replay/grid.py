@@ -80,9 +80,9 @@ def grid_cells(
     rho: Iterable[float] | float,
     replications: int,
     seed: int,
-    most: int = PARTS,
+    most: int | None = None,
 ) -> list[GridCell]:
-    """Check the grid and cut it into parts, each method and budget in at most ``most``."""
+    """Check the grid and cut it into parts, each method and budget in at most ``most``, or `PARTS`."""
     if not hasattr(table, "feedback"):
         raise CobanditError(
             f"table: an EvaluationTable is needed, got {table!r}; load one with cobandit.load"
@@ -91,7 +91,7 @@ def grid_cells(
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
     replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
-    parts = np.array_split(np.arange(replications), min(most, replications))
+    parts = np.array_split(np.arange(replications), min(PARTS if most is None else most, replications))
     per_round = float(table.costs.sum())  # K times the mean cost
     return [GridCell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
 

@@ -16,17 +16,9 @@ from cobandit._check import SLACK
 from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import STAKES
-from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.fronts import (
-    Tally,
-    ascending,
-    draws_of,
-    empirical,
-    find_front,
-    sample,
-    sort_by_mean,
-)
+from cobandit.replay.kernels.fronts import ascending, empirical, find_front, sample, sort_by_mean
 from cobandit.replay.kernels.registry import ONCE, register
+from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
 class CoPSIOnceParameters(NamedTuple):
@@ -272,18 +264,5 @@ def _play(p, terms, draws, seen, returned):
     return spent
 
 
-@compiled
-def copsi_once(p, terms, feedback, seed, replications, record):
-    """Play replications: pulls (R, K), spend (R,) and returned sets (R, K)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        draws = draws_of(feedback, seed, replications[r])
-        seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
-        spent[r] = _play(p, terms, draws, seen, returned[r])
-    return pulls, spent, returned
-
-
-register(ONCE, policies.CoPSIOnce, copsi_once, CoPSIOnceParameters)
+REPLICATIONS[CoPSIOnceParameters] = _play
+register(ONCE, policies.CoPSIOnce, identify, CoPSIOnceParameters)

@@ -10,11 +10,8 @@ from numba import njit
 
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
-from cobandit.replay.kernels._cache import compiled
 from cobandit.replay.kernels.fronts import (
-    Tally,
     ascending,
-    draws_of,
     empirical,
     find_front,
     front_gap,
@@ -22,6 +19,7 @@ from cobandit.replay.kernels.fronts import (
     sort_by_mean,
 )
 from cobandit.replay.kernels.registry import IDENTIFICATION, Kernel, PhaseState, register_formula, target
+from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
 class Active(NamedTuple):
@@ -98,28 +96,14 @@ def _eliminate(p, terms, draws, seen, returned):
     return spent
 
 
-@compiled
-def eliminate(p, terms, feedback, seed, replications, record):
-    """Play replications of a gap elimination: pulls (R, K), spend (R,) and returned sets (R, K)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        draws = draws_of(feedback, seed, replications[r])
-        sums = np.zeros((n_arms, n_objectives))
-        seen = Tally(pulls[r], sums, record.arms[r], record.charges[r])
-        spent[r] = _eliminate(p, terms, draws, seen, returned[r])
-    return pulls, spent, returned
-
-
 def elimination_target(
     policy: type[AskTell], parameters: Any, registry: dict[str, Kernel] = IDENTIFICATION
 ) -> Callable[[Any], Any]:
     """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`."""
 
     def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        register_formula(registry, policy, eliminate, parameters, formula)
+        register_formula(registry, policy, identify, parameters, formula)
+        REPLICATIONS[parameters] = _eliminate
         return formula
 
     return made
