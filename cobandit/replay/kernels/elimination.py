@@ -17,6 +17,7 @@ from cobandit.replay.kernels.fronts import (
     front_gap,
     sample,
     sort_by_mean,
+    without,
 )
 from cobandit.replay.kernels.registry import IDENTIFICATION, Kernel, PhaseState, register_formula, target
 from cobandit.replay.kernels.replications import REPLICATIONS, identify
@@ -28,17 +29,6 @@ class Active(NamedTuple):
     arms: np.ndarray
     order: np.ndarray
     costs: np.ndarray
-
-
-@njit
-def _without(value, values):
-    """Take a value out, keeping the order of the others."""
-    position = 0
-    while values[position] != value:
-        position += 1
-    for later in range(position, len(values) - 1):
-        values[later] = values[later + 1]
-    return values[:-1]
 
 
 @njit
@@ -90,8 +80,8 @@ def _eliminate(p, terms, draws, seen, returned):
 
         arm, accepted = _removed(left, at)
         returned[arm] = accepted
-        costs = _without(declared[arm], left.costs)
-        left = Active(_without(arm, left.arms), _without(arm, left.order), costs)
+        costs = without(declared[arm], left.costs)
+        left = Active(without(arm, left.arms), without(arm, left.order), costs)
     returned[left.arms[0]] = True
     return spent
 
