@@ -1,8 +1,8 @@
 r"""A bound on pulls that does not pay for certainty (ours): an arm's own means may leave their radii.
 
-The bounds of `cobandit.theory.sharper` ask the means of the suboptimal arm to stay within their radii for every
-number of pulls, and pay with a second radius in the index.  But one pull too many costs one pull.  So only the
-best arm has to stay within its radii; for the other it is counted how often its index is too large.
+The bounds of `cobandit.theory.sharper` ask the means of the suboptimal arm to stay within their radii for
+every number of pulls, and pay with a second radius in the index.  But one pull too many costs one pull.  So
+only the best arm has to stay within its radii; for the other it is counted how often its index is too large.
 """
 
 from __future__ import annotations
