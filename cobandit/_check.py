@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -22,12 +23,12 @@ def with_slack(x: float) -> float:
 
 def floor(x: float) -> int:
     """``floor(x (1 + 1e-9))``, the integer part that forgives rounding."""
-    return int(np.floor(with_slack(x)))
+    return math.floor(with_slack(x))
 
 
 def ceil(x: float) -> int:
     """``ceil(x (1 - 1e-9))``, the integer above that forgives rounding."""
-    return int(np.ceil(x * (1.0 - SLACK)))
+    return math.ceil(x * (1.0 - SLACK))
 
 
 def numbers(value: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
@@ -95,7 +96,7 @@ def scalar(value: float, name: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise CobanditError(f"{name} is {value!r}: a number is needed") from None
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise CobanditError(f"{name} is {number}: it must be finite")
     return number
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,30 @@ from cobandit.errors import CobanditError
 
 MOST = 50
 """Faults that one error lists, at most."""
+
+
+LONGEST = 400
+"""Letters of each part of a message, at most: a name may be as long as its file."""
+
+
+def cut(text: str, most: int) -> str:
+    """Shorten a text to its beginning and its end.
+
+    Examples
+    --------
+    >>> cut("a name that goes on and on is taken", 24)
+    'a name that... is taken'
+    """
+    half = (most - 3) // 2
+    return text if len(text) <= most else f"{text[: most - 3 - half]}...{text[-half:]}"
+
+
+class Place(NamedTuple):
+    """Where something stands in a file: row (1 is the first data row) and column, if either is meant."""
+
+    file: str
+    row: int | None = None
+    column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,32 +74,34 @@ class Fault:
     more: int = 0
     other: int | None = None
 
-    def at(self, place: Callable[[int], tuple[str, int]]) -> Fault:
-        """Say it of the files that a frame was read from, given the file and the row in it of each row.
+    def at(self, place: Callable[[int, str | None], Place]) -> Fault:
+        """Say it of the files that a frame was read from, given where each row and column comes from.
 
         Examples
         --------
         >>> fault = Fault("the frame", "the same stands in", "keep one", row=7, other=2)
-        >>> print(fault.at(lambda row: ("a.csv", row) if row < 6 else ("b.csv", row - 5)))
+        >>> print(fault.at(lambda row, column: Place("a.csv", row) if row < 6 else Place("b.csv", row - 5)))
         b.csv, row 2: the same stands in a.csv, row 2 -> keep one
         """
         problem = self.problem
         if self.other is not None:
-            file, row = place(self.other)
-            problem += f" {file}, row {row}"
-        file, at = (self.file, None) if self.row is None else place(self.row)
-        return replace(self, file=file, row=at, problem=problem, other=None)
+            first = place(self.other, self.column)
+            problem += f" {first.file}, row {first.row}"
+        file, row, column = (
+            (self.file, None, self.column) if self.row is None else place(self.row, self.column)
+        )
+        return replace(self, file=file, row=row, column=column, problem=problem, other=None)
 
     def __str__(self) -> str:
         """Place, problem and remedy on one line."""
-        place = self.file
+        place = cut(self.file, LONGEST)
         if self.row is not None:
-            place += f", row {self.row}"
+            place += f", row {self.row:,}"
         if self.column is not None:
-            place += f", column {self.column!r}"
-        more = f" (and {self.more} more row{'s' * (self.more > 1)})" if self.more else ""
-        other = "" if self.other is None else f" row {self.other}"
-        return f"{place}: {self.problem}{other}{more} -> {self.remedy}"
+            place += f", column {cut(self.column, LONGEST // 4)!r}"
+        more = f" (and {self.more:,} more row{'s' * (self.more > 1)})" if self.more else ""
+        other = "" if self.other is None else f" row {self.other:,}"
+        return f"{place}: {cut(self.problem, LONGEST)}{other}{more} -> {cut(self.remedy, LONGEST)}"
 
 
 class TableError(CobanditError):
@@ -170,6 +196,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", ["config", "instance"])
     ''
     """
-    by_lower = {str(k).lower(): str(k) for k in known}
-    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.5)
+    # the beginnings: what names of any length take is otherwise quadratic in it
+    by_lower = {str(k)[:LONGEST].lower(): str(k) for k in known}
+    close = difflib.get_close_matches(str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5)
     return f"did you mean {by_lower[close[0]]!r}? " if close else ""

@@ -11,8 +11,9 @@ from support.browsing import ARGUMENTS, CHROMIUM
 from cobandit.tables import load
 from cobandit.testing import ragged_table
 
-settings.register_profile("cobandit", deadline=None, derandomize=True, max_examples=100)
-settings.load_profile("cobandit")
+settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
+settings.register_profile("quick", settings.get_profile("full"), max_examples=25)  # for `make check`
+settings.load_profile("full")
 
 SWEBENCH = "swebench-bash-only"
 MIRROR = Path(

@@ -28,24 +28,20 @@ from sphinx.util import logging
 log = logging.getLogger(__name__)
 
 
-def notebooks(
-    app: Sphinx, env: BuildEnvironment, docnames: list[str]
-) -> Iterator[tuple[Path, str, NotebookNode]]:
-    """Path, text and cells of each notebook among the pages to be read."""
+def notebooks(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> Iterator[tuple[Path, NotebookNode]]:
+    """Path and cells of each notebook among the pages to be read."""
     for path in availability.pages(Path(app.srcdir)):
         if f"notebooks/{path.stem}" in docnames:
             text = path.read_text(encoding="utf-8")
             reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
-            yield path, text, reader.read(text)
+            yield path, reader.read(text)
 
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Run the notebooks among the pages to be read, one a core, and cache their outputs."""
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
-    def run(path: Path, text: str, notebook: NotebookNode) -> None:
-        if availability.missing(text):
-            return
+    def run(path: Path, notebook: NotebookNode) -> None:
         with lock, suppress(KeyError):
             cache.match_cache_notebook(notebook)
             return
@@ -68,7 +64,7 @@ def code_of(notebook: NotebookNode) -> list[NotebookNode]:
 def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Cache the stored outputs of the notebooks among the pages to be read."""
     cache = get_cache(app.config.nb_execution_cache_path)
-    for path, _, notebook in notebooks(app, env, docnames):
+    for path, notebook in notebooks(app, env, docnames):
         stored = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
         here, there = code_of(notebook), code_of(stored)
         if [cell.source.strip() for cell in here] != [cell.source.strip() for cell in there]:

@@ -1,10 +1,11 @@
-"""Which pages can run here: a page names the catalogue tables it needs in its front matter.
+"""Which tables of the catalogue the pages use where they can be had: a page names them in its front matter.
 
     ---
-    cobandit: {needs: swebench-bash-only}     # one name, or a list of names
+    cobandit: {uses: swebench-bash-only}     # one name, or a list of names
     ---
 
-The Sphinx extension and the notebook runner ask here, so that they agree. Each table is tried once.
+A page asks `cobandit.tables.available` and does without what is not there.  The Sphinx extension and the
+notebook runner try each table once before any page runs, so that what the network gives is there by then.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 FRONT_MATTER = re.compile(r"\A---\s*\n(?P<yaml>.*?)\n---\s*\n", re.DOTALL)
 
 
-def needs(text: str) -> list[str]:
-    """Names of the tables that the page with this source needs."""
+def uses(text: str) -> list[str]:
+    """Names of the tables that the page with this source uses."""
     found = FRONT_MATTER.match(text)
     header = yaml.safe_load(found["yaml"]) if found else None
-    wanted = ((header or {}).get("cobandit") or {}).get("needs", [])
+    wanted = ((header or {}).get("cobandit") or {}).get("uses", [])
     return [wanted] if isinstance(wanted, str) else list(wanted)
 
 
@@ -44,16 +45,12 @@ def why_not(name: str) -> str:
     return ""
 
 
-def missing(text: str) -> dict[str, str]:
-    """The tables that the page needs and cannot have, each with the reason."""
-    return {name: reason for name in needs(text) if (reason := why_not(name))}
-
-
 def pages(root: Path = ROOT) -> list[Path]:
     """Every notebook of the book, in its MyST form."""
     return sorted(root.glob("notebooks/*.md"))
 
 
-def all_needs(paths: Iterable[Path]) -> list[str]:
-    """Every table that some page needs, sorted."""
-    return sorted({name for path in paths for name in needs(path.read_text(encoding="utf-8"))})
+def missing(paths: Iterable[Path]) -> list[str]:
+    """The tables that some page uses and that cannot be had, sorted."""
+    used = sorted({name for path in paths for name in uses(path.read_text(encoding="utf-8"))})
+    return [name for name in used if why_not(name)]

@@ -3,20 +3,18 @@
 1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells did not change, even when the
    library or the data under it did. Here the cache directory is named after a hash of both, and of the
    tables at hand.
-2. `stand_in_for_missing_tables`: a page whose table cannot be had keeps its title and first paragraph and
-   says why it did not run; the rest of the book builds.
-3. `link_the_repository`: the repository and launch buttons appear once ``[project.urls]`` in pyproject.toml
+2. `link_the_repository`: the repository and launch buttons appear once ``[project.urls]`` in pyproject.toml
    names a repository.
-4. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
+3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
    ``cobandit.tables.load``, and links there all the same.
-5. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
-6. `without_empty_roles`: the bibliography is no list to a screen reader, as none of its entries is an item.
-7. `mend_source_pages`: a source page leads back to where the reference documents it.
-8. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
-9. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
-10. `lead_to_pictures`: a picture that a cell drew leads to its file, at full size.
-11. `ahead.run_ahead`: pages run side by side instead of one after another.
-12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment no notebook runs; the pages show the
+4. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
+5. `without_empty_roles`: the bibliography is no list to a screen reader, as none of its entries is an item.
+6. `mend_source_pages`: a source page leads back to where the reference documents it.
+7. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
+8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+9. `lead_to_pictures`: a picture that a cell drew leads to its file, at full size.
+10. `ahead.run_ahead`: pages run side by side instead of one after another.
+11. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment no notebook runs; the pages show the
     outputs that notebooks/*.ipynb hold.  `make test` builds the book so, since it has just run the notebooks
     against these outputs.
 """
@@ -68,10 +66,9 @@ def key_the_cache(app: Sphinx, config: Config) -> None:
     if config.cobandit_stored:
         config.cobandit_key = content_key(root, [], "notebooks/*.ipynb")
     else:
-        tables = availability.all_needs(availability.pages(root))
-        unavailable = [name for name in tables if availability.why_not(name)]
+        unavailable = availability.missing(availability.pages(root))
         for name in unavailable:
-            log.info("table %s is not available: the pages that need it will say so", name)
+            log.info("table %s is not available: pages do without it", name)
         config.cobandit_key = content_key(root, unavailable)
     caches = Path(app.outdir).parent / ".jupyter_cache"
     config.nb_execution_cache_path = str(caches / config.cobandit_key)
@@ -96,42 +93,6 @@ def add_explorer(app: Sphinx, pagename: str, *_: object) -> None:
     if pagename == "notebooks/explorer":
         for name in EXPLORER:
             app.add_js_file(f"explorer/{name}", loading_method="defer")
-
-
-NOTICE = """\
-::::{{admonition}} This page did not run
-:class: warning
-
-It needs the table `{name}`, which was not available when the book was built.
-
-```text
-{reason}
-```
-
-The other pages do not depend on it.
-::::"""
-
-# a cell or directive, or a paragraph with a computed number or a reference into the part that is left out
-NOT_PROSE = re.compile(r"\A[`:#|+({-]|\{(?!cite)[\w:]+\}`")
-
-
-def stand_in(text: str, reasons: dict[str, str]) -> str:
-    """Source of the page that stands in for one that cannot run: title, first paragraph, what was tried."""
-    blocks = re.split(r"\n\s*\n", availability.FRONT_MATTER.sub("", text).strip())
-    title = next(i for i, block in enumerate(blocks) if re.search("^# ", block, re.MULTILINE))
-    kept = blocks[: title + 2]
-    if len(kept) > title + 1 and NOT_PROSE.search(kept[-1]):
-        kept.pop()
-    return "\n\n".join([*kept, *(NOTICE.format(name=name, reason=reasons[name]) for name in reasons)]) + "\n"
-
-
-def stand_in_for_missing_tables(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Replace the source of a page whose table cannot be had; stored outputs need none."""
-    if app.config.cobandit_stored:
-        return
-    if app.env.doc2path(docname).endswith(".md") and (reasons := availability.missing(source[0])):
-        log.info("%s did not run: %s not available", docname, ", ".join(reasons))
-        source[0] = stand_in(source[0], reasons)
 
 
 def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -245,7 +206,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", fill_the_cache)
     app.connect("doctree-read", lead_to_pictures)
-    app.connect("source-read", stand_in_for_missing_tables)
     app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
     app.connect("html-page-context", without_empty_roles)

@@ -1,10 +1,10 @@
-"""List or refresh the notebooks that can run here.
+"""List or refresh the notebooks.
 
-    python book/_ext/notebooks.py list       # paths of the .ipynb files whose tables are at hand
+    python book/_ext/notebooks.py list       # paths of the .ipynb files
     python book/_ext/notebooks.py refresh    # run every NAME.md and write NAME.ipynb with its outputs; draw
                                              # the picture of README.md with the example in it
 
-A notebook that needs a table which cannot be had is named on stderr and left as it is.
+Tables that pages use are fetched first; one that cannot be had is named on stderr.
 """
 
 from __future__ import annotations
@@ -21,15 +21,12 @@ import availability
 from joblib import Parallel, delayed
 
 
-def runnable() -> list[Path]:
-    """MyST notebooks whose tables can be had."""
-    found = []
-    for path in availability.pages():
-        if reasons := availability.missing(path.read_text(encoding="utf-8")):
-            print(f"skipped {path.name}: table {', '.join(reasons)} is not available", file=sys.stderr)
-        else:
-            found.append(path)
-    return found
+def ready() -> list[Path]:
+    """MyST notebooks, with those of their tables at hand that can be had."""
+    pages = availability.pages()
+    for name in availability.missing(pages):
+        print(f"table {name} is not available: pages do without it", file=sys.stderr)
+    return pages
 
 
 def refresh(path: Path) -> Path:
@@ -69,12 +66,12 @@ def main(command: str) -> None:
     if command == "refresh":
         draw_readme()
         done = Parallel(n_jobs=-1, backend="threading", return_as="generator_unordered")(
-            delayed(refresh)(path) for path in runnable()
+            delayed(refresh)(path) for path in ready()
         )
         for path in done:
             print(f"ran {path.name}", flush=True)
     else:
-        for path in runnable():
+        for path in ready():
             print(path.with_suffix(".ipynb").relative_to(availability.ROOT))
 
 

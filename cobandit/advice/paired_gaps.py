@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobandit.advice import resampling
 from cobandit.advice.resampling import Evaluations
 from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
+
+
+class Gaps(NamedTuple):
+    """Arms compared with all others: t-statistics of gaps, and the errors that new instances would have."""
+
+    arms: NDArray[np.int64]  # (k,)
+    ratios: NDArray[np.float64]  # (..., k, K), positive where the other is ahead
+    errors: NDArray[np.float64]  # the same shape
 
 
 class Paired(NamedTuple):
@@ -23,18 +32,32 @@ class Paired(NamedTuple):
     is :math:`\sum_s (z_{js} - z_{is})^2`: what two arms share cancels.  An arm whose few instances all scored
     alike would be certain by that, so each arm's variance counts one instance more that varies like the
     pooled arms.
+
+    About the benchmark itself, a finite population of N instances, means are exact once all is evaluated:
+
+    .. math:: (1 - n_i / N)\, v_i + (1 - n_j / N)\, v_j - 2\, (1 - n_i n_j / (N n_{ij}))\, c_{ij}
+
+    with :math:`n_{ij}` the shared instances, :math:`v` the variances and :math:`c_{ij} = z_i \cdot z_j`, is
+    the variance of what the missing instances leave open.
     """
 
     evaluations: Evaluations
     means: NDArray[np.float64]  # (K, D)
     costs: NDArray[np.float64]  # (K,)
     counts: NDArray[np.int64]  # (K,)
+    one_more: NDArray[np.float64]  # (D + 1, K), what the instance more adds to each variance
     variances: NDArray[np.float64]  # (D + 1, K), of the means, the last of the efficiency
+    finite: bool  # whether the benchmark is all there is
 
     @property
     def efficiency(self) -> NDArray[np.float64]:
         """Hypervolume per unit of cost, shape (K,)."""
         return hypervolume(self.means) / self.costs
+
+    @property
+    def missing(self) -> NDArray[np.int64]:
+        """Instances of the benchmark on which each arm is not evaluated, shape (K,)."""
+        return self.evaluations.n_instances - self.counts
 
     def influence(self, arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Influences on the objectives' means and, last, on the efficiency: shape (D + 1, k, I)."""
@@ -46,39 +69,72 @@ class Paired(NamedTuple):
         values[-1] = np.einsum("dk,dks->ks", _slopes(self.means[arms], self.costs[arms]), values)
         return values
 
-    def dominance(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """For runs of arms i, the ratios ``min_d t_ij`` to every arm j, shape (k, K); t over all objectives.
+    def dominance(self, arms: NDArray[np.int64] | None = None) -> Iterator[Gaps]:
+        """Compare arms (default: all) with every arm in each objective: ratios of shape (D, k, K)."""
+        return self._compare(np.arange(len(self.means[0])), self.means.T, arms)
 
-        Positive: j dominates i by the means, and the ratio says how surely.
-        """
+    def efficiency_gaps(self, arms: NDArray[np.int64] | None = None) -> Iterator[Gaps]:
+        """Compare arms (default: all) with every arm in efficiency: ratios of shape (1, k, K)."""
+        return self._compare(np.array([len(self.means[0])]), self.efficiency[None], arms)
+
+    def _compare(
+        self, rows: NDArray[np.int64], values: NDArray[np.float64], arms: NDArray[np.int64] | None
+    ) -> Iterator[Gaps]:
+        """Compare ``values``, shape (rows, K), whose errors those rows of influences and variances tell."""
         everyone = np.arange(len(self.costs))
-        for arms in self.evaluations.blocks(everyone):
-            mine, ratios = self.influence(arms)[:-1], np.empty((len(arms), len(everyone)))
+        arms = everyone if arms is None else arms
+        width = max(1, resampling.BLOCK // (len(rows) * len(everyone)))
+        for some in (part for whole in self.evaluations.blocks(arms) for part in _cut(whole, width)):
+            mine = self.influence(some)[rows]
+            errors = np.empty((len(rows), len(some), len(everyone)))
+            left = np.empty_like(errors)  # the variance of what is left open
             for others in self.evaluations.blocks(everyone):
-                theirs = mine if others[0] == arms[0] else self.influence(others)[:-1]
-                least = np.full((len(arms), len(others)), np.inf)
-                for d, (z, other) in enumerate(zip(mine, theirs, strict=True)):
-                    gap = self.means[others, d] - self.means[arms, d][:, None]
-                    both = self.variances[d, arms][:, None] + self.variances[d, others]
-                    np.minimum(least, _ratio(gap, both - 2 * (z @ other.T)), out=least)
-                ratios[:, others[0] : others[-1] + 1] = least
-            yield arms, ratios
+                at = slice(others[0], others[-1] + 1)
+                theirs = self.influence(others)[rows]
+                shared = mine @ theirs.transpose(0, 2, 1)
+                own = self.variances[np.ix_(rows, some)][:, :, None], self.variances[rows, None, at]
+                errors[:, :, at] = own[0] + own[1] - 2 * shared
+                left[:, :, at] = self._left_open(some, others, *own, shared)
+            gaps = values[:, None, :] - values[:, some, None]
+            done = self.finite & (self.missing == 0)
+            exact = done[some][:, None] & done
+            yield Gaps(some, _ratio(gaps, left, exact), np.sqrt(np.maximum(errors, 0.0)))
 
-    def efficiency_ratios(self, best: int) -> NDArray[np.float64]:
-        """By how many standard errors an arm is more efficient than each other, shape (K,)."""
-        everyone, ratios = np.arange(len(self.costs)), np.empty(len(self.costs))
-        mine = self.influence(everyone[[best]])[-1, 0]
-        for arms in self.evaluations.blocks(everyone):
-            gap = self.efficiency[best] - self.efficiency[arms]
-            shared = self.influence(arms)[-1] @ mine
-            ratios[arms] = _ratio(gap, self.variances[-1, best] + self.variances[-1, arms] - 2 * shared)
-        return ratios
+    def _left_open(
+        self,
+        arms: NDArray[np.int64],
+        others: NDArray[np.int64],
+        mine: NDArray[np.float64],
+        theirs: NDArray[np.float64],
+        shared: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Variances of gaps, from those of both means and their covariances."""
+        if not self.finite:
+            return mine + theirs - 2 * shared
+        total, n = self.evaluations.n_instances, self.counts.astype(float)
+        _, present = self.evaluations.block(arms)
+        _, there = self.evaluations.block(others)
+        both = present.astype(float) @ there.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            covariance = shared * (1 - np.outer(n[arms], n[others]) / (total * both))
+        # of two arms that share no instance nothing is known but that no correlation exceeds one
+        alone = -np.sqrt(mine * theirs * n[arms][:, None] * n[others]) / total
+        covariance = np.where(both > 1, covariance, alone)
+        open_ = 1 - n / total
+        return open_[arms][:, None] * mine + open_[others] * theirs - 2 * covariance
 
 
-def _ratio(gap: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``gap / sqrt(variance)``; no gap is no evidence, whatever its error."""
+def _cut(arms: NDArray[np.int64], width: int) -> Iterator[NDArray[np.int64]]:
+    return (arms[start : start + width] for start in range(0, len(arms), width))
+
+
+def _ratio(
+    gap: NDArray[np.float64], variance: NDArray[np.float64], exact: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """``gap / sqrt(variance)``; no gap is no evidence, whatever its error, unless it is exact."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(gap == 0, 0.0, gap / np.sqrt(np.maximum(variance, 0.0)))
+        ratio = np.where(gap == 0, 0.0, gap / np.sqrt(np.maximum(variance, 0.0)))
+    return np.where(exact, np.where(gap > 0, np.inf, -np.inf), ratio)
 
 
 def _slopes(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,26 +143,38 @@ def _slopes(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[n
     return np.vstack([*others, -hypervolume(means) / costs**2])
 
 
-def paired(table: EvaluationTable) -> Paired:
+def paired(table: EvaluationTable, finite: bool = False) -> Paired:
     """Compare the configurations of a table on all its instances, both splits.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    finite : bool
+        Whether the instances of the table are all there is, so that only missing evaluations are uncertain.
+
+    Returns
+    -------
+    Paired
 
     Examples
     --------
     >>> import cobandit as cb
     >>> compared = paired(cb.load("synthetic-24"))
-    >>> (arms, ratios), = compared.dominance()
+    >>> gaps, = compared.dominance()
+    >>> ratios = gaps.ratios.min(axis=0)  # positive: the other is ahead in every objective
     >>> ratios.shape, int((ratios.max(axis=1) <= 0).sum())  # six arms that no other beats everywhere
     ((24, 24), 6)
     """
     every = table.summary()
     means, costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
     unknown = np.full((table.n_objectives + 1, table.n_arms), np.nan)
-    compared = Paired(Evaluations(table), means, costs, table.n_instances, unknown)
-    return compared._replace(variances=_variances(compared))
+    compared = Paired(Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite)
+    one_more, variances = _variances(compared)
+    return compared._replace(one_more=one_more, variances=variances)
 
 
-def _variances(compared: Paired) -> NDArray[np.float64]:
-    """Variances of the means and, last, of the efficiency, each with one instance more: shape (D + 1, K)."""
+def _variances(compared: Paired) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What one instance more adds to the variances, and the variances with it: both of shape (D + 1, K)."""
     costs, n = compared.costs, compared.counts.astype(float)
     variances = np.empty((compared.means.shape[1] + 1, len(costs)))
     relative = np.empty(len(costs))  # variance of the cost, over its square
@@ -117,12 +185,12 @@ def _variances(compared: Paired) -> NDArray[np.float64]:
         relative[arms] = spread.sum(axis=1) / (n[arms] - 1) / costs[arms] ** 2
     pooled = np.average(variances[:-1] * n, axis=1)  # of one instance, by objective
     one_more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * costs**2])
-    variances[:-1] += one_more[:-1] / n**2
-    variances[-1] += (_slopes(compared.means, costs) ** 2 * one_more).sum(axis=0) / n**2
-    return variances
+    one_more[-1] = (_slopes(compared.means, costs) ** 2 * one_more).sum(axis=0)
+    one_more /= n**2
+    return one_more, variances + one_more
 
 
-def critical(counts: ArrayLike, alpha: float) -> NDArray[np.float64]:
+def critical(counts: ArrayLike, alpha: float | NDArray[np.float64]) -> NDArray[np.float64]:
     """Upper Student quantile for arms with so many instances each, shape as ``counts``.
 
     Examples

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.advice.paired_gaps import Paired, critical
+from cobandit.advice.stepdown import Levels
+from cobandit.advice.tails import Tails
 
 
 class Question(NamedTuple):
@@ -19,27 +21,32 @@ class Question(NamedTuple):
     ratio: float  # gap over its standard error, now
     factor: float  # what the ratio has to be
     arms: NDArray[np.int64]
-    extra: NDArray[np.float64]  # (len(arms),), inf for a tie
+    extra: NDArray[np.float64]  # (len(arms),), inf for a tie or a tail
     price: float  # in the table's unit
 
     def new(self, missing: NDArray[np.int64]) -> float:
         """Instances that it takes beyond the benchmark, of which each arm of all still misses so many."""
         return float(np.maximum(self.extra - missing[self.arms], 0).max())
 
+    @property
+    def why(self) -> str:
+        """What leaves it open: the size of the gap, that it is a tie, or the tail of the costs."""
+        if self.ratio > self.factor:  # and open even so
+            return "tail"
+        return "gap" if np.isfinite(self.price) else "tie"
 
-def front_questions(compared: Paired, alpha: float) -> list[Question]:
+
+def front_questions(compared: Paired, levels: Levels) -> list[Question]:
     r"""Memberships that are not settled.
 
     Arm i is off the front if one arm beats it everywhere, by :math:`\min_d t_{ij}^{(d)}` above the critical
-    value at :math:`\alpha / (K (K - 1))`; it is on the front if of every other arm the smallest t is below
-    minus that at :math:`\alpha / (K D)`.  Bonferroni over what could go wrong makes all of it right together.
+    value at level ``off``; it is on the front if of every other arm the smallest t is below minus that at
+    level ``on``.
     """
-    n_arms, n_objectives = compared.means.shape
-    off = critical(compared.counts, alpha / (n_arms * (n_arms - 1)))
-    on = critical(compared.counts, alpha / (n_arms * n_objectives))
+    off, on = critical(compared.counts, levels.off), critical(compared.counts, levels.on)
     asked = []
-    for arms, ratios in compared.dominance():
-        for arm, ratio in zip(arms, ratios, strict=True):
+    for gaps in compared.dominance():
+        for arm, ratio in zip(gaps.arms, gaps.ratios.min(axis=0), strict=True):
             ratio[arm] = -np.inf
             rival = int(ratio.argmax())
             if ratio[rival] > 0:  # dominated, by the means
@@ -51,15 +58,25 @@ def front_questions(compared: Paired, alpha: float) -> list[Question]:
     return asked
 
 
-def efficiency_questions(compared: Paired, alpha: float) -> list[Question]:
-    """Arms that could be more efficient than the one that is most efficient by the means."""
+def efficiency_questions(compared: Paired, levels: Levels, tails: Tails) -> list[Question]:
+    """Arms that could be more efficient than the one that is most efficient by the means.
+
+    Either the gap is too small for its standard error, or what the tail of the best arm's costs may hold
+    beyond what was met would close it.
+    """
     best = int(compared.efficiency.argmax())
-    ratio = compared.efficiency_ratios(best)
-    factor = critical(compared.counts, alpha / (len(ratio) - 1))
-    factor = np.maximum(factor, factor[best])
+    ratio = np.concatenate([gaps.ratios[0, :, best] for gaps in compared.efficiency_gaps()])
+    factor = critical(np.minimum(compared.counts, compared.counts[best]), levels.best)
+    within = compared.efficiency[best] * (1 - tails.unmet[best]) <= compared.efficiency
     asked = []
-    for arm in np.flatnonzero(ratio <= factor).tolist():
-        if arm != best:
+    for arm in np.flatnonzero((ratio <= factor) | within).tolist():
+        exact = compared.finite and not compared.missing[[arm, best]].any()
+        if arm == best or exact:
+            continue
+        if ratio[arm] > factor[arm]:  # no number of evaluations is told by so few
+            arms, never = np.array([best, arm]), np.full(2, np.inf)
+            asked += [Question("efficiency", arm, best, ratio[arm], factor[arm], arms, never, float("inf"))]
+        else:
             here = np.array([best])
             asked += _question("efficiency", arm, here, ratio[[arm]], factor[[arm]], compared)
     return asked
@@ -76,7 +93,7 @@ def _question(
     """One question, or none if every ratio is beyond its factor.
 
     A standard error falls with the root of the number of instances, so the instances of both arms have to be
-    ``(factor / ratio)^2`` times what they are.
+    ``(factor / ratio)^2`` times what they are; about the benchmark itself 1 / n falls towards 1 / N.
     """
     unsettled = ratio <= factor
     if not unsettled.any():
@@ -85,9 +102,14 @@ def _question(
     with np.errstate(divide="ignore"):
         times = (factor / ratio) ** 2
     hardest = int(times.argmax())
-    arms = np.append(rivals, arm)
-    extra = np.ceil((np.append(times, times[hardest]) - 1) * compared.counts[arms])
-    extra = np.maximum(extra, 1.0)
+    arms, times = np.append(rivals, arm), np.append(times, times[hardest])
+    n = compared.counts[arms]
+    if compared.finite:
+        total = compared.evaluations.n_instances
+        extra = np.ceil(1 / (1 / total + (1 / n - 1 / total) / times) - n - 1e-9)
+        extra = np.clip(extra, np.minimum(1, total - n), total - n)
+    else:
+        extra = np.maximum(np.ceil((times - 1) * n), 1.0)
     price = float(extra @ compared.costs[arms])
     return [
         Question(

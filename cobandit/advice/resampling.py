@@ -34,6 +34,8 @@ class Evaluations:
         Number of distinct instances, I.
     counts : ndarray of int, shape (K,)
         Instances of each arm.
+    arm, instance : ndarray of int, shape (N,)
+        Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Evaluations:
 
     def __init__(self, table: EvaluationTable):
         rows = table.rows
+        self.arm = rows["config"].cat.codes.to_numpy()
         self.instance = rows["instance"].cat.codes.to_numpy()
         self.values = [rows[name].to_numpy() for name in (*table.objectives, "cost")]
         self.counts = table.n_instances
@@ -73,6 +76,11 @@ class Evaluations:
             for column, whole in zip(values, self.values, strict=True):
                 column[k, self.instance[rows]] = whole[rows]
         return values, present
+
+    def costs_of(self, arm: int) -> NDArray[np.float64]:
+        """Costs of an arm's evaluations, by instance."""
+        costs: NDArray[np.float64] = self.values[-1][self.offsets[arm] : self.offsets[arm + 1]]
+        return costs
 
     def blocks(self, arms: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Cut arms into runs of which each makes a block of about `BLOCK` numbers."""

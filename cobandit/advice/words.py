@@ -56,23 +56,45 @@ def sentences(advice: Recommendation) -> list[str]:
     >>> said[4][:55]
     'Evaluate next: nothing, as the benchmark is exhausted. '
     """
-    arms, level = advice.arms, f"{advice.level:.0%}"
-    best, on, sure = arms.loc[advice.best], arms["on_front"], arms["front_settled"]
-    rivals = int((~arms["efficient_settled"]).sum())
-    how = (
-        f"not settled at {level}: {rivals} other{'s' if rivals > 1 else ''} could be more efficient"
-        if rivals
-        else f"settled at {level}"
-    )
+    share = f"{advice.arms['efficient_share'][advice.best]:.0%}"
     return [
-        f"Deploy {advice.best} if every cost counts: it has the most hypervolume for its cost, in "
-        f"{best['efficient_share']:.0%} of the redrawn tables; for instances like these {how}.",
+        f"Deploy {advice.best} if every cost counts: it has the most hypervolume for its cost, in {share} of "
+        f"the redrawn tables; {_of_the_best(advice)}.",
         _on_this_benchmark(advice),
-        f"On instances like these it is never exact. Settled at {level}: {int((on & sure).sum())} of these "
-        f"{int(on.sum())}; of the others {int((~on & ~sure).sum())} could be Pareto-optimal.",
+        *_of_the_front(advice),
         _to_settle(advice),
         *([_next(advice)] if advice.budget is not None and len(advice.questions) else []),
     ]
+
+
+def _of_the_best(advice: Recommendation) -> str:
+    """Say whether the best is settled, or why not."""
+    best, level = advice.arms.loc[advice.best], f"{advice.level:.0%}"
+    about = "on this benchmark" if advice.about == "benchmark" else "for instances like these"
+    open_ = advice.questions[advice.questions["kind"] == "efficiency"]
+    if open_.empty:
+        return f"{about} exact" if advice.exact else f"{about} settled at {level}"
+    rivals = f"{len(open_)} other{'s' if len(open_) > 1 else ''} could be more efficient"
+    if not (open_["why"] == "tail").any():
+        return f"{about} not settled at {level}: {rivals}"
+    return (
+        f"{about} one cannot tell: {best['cost_carried_by']:,} of its {best['instances']:,} evaluations "
+        f"carry half of its mean cost, and of so heavy a tail {best['cost_unmet']:.0%} may not have been "
+        f"met; {rivals}"
+    )
+
+
+def _of_the_front(advice: Recommendation) -> list[str]:
+    """Say how many memberships are settled."""
+    if advice.exact:
+        return []
+    on, sure = advice.arms["on_front"], advice.arms["front_settled"]
+    counted = (
+        f"Settled at {advice.level:.0%}: {int((on & sure).sum())} of these {int(on.sum())}; of the others "
+        f"{int((~on & ~sure).sum())} could be Pareto-optimal."
+    )
+    lead = "" if advice.about == "benchmark" else "On instances like these it is never exact. "
+    return [lead + counted]
 
 
 def _on_this_benchmark(advice: Recommendation) -> str:
@@ -94,22 +116,34 @@ def _on_this_benchmark(advice: Recommendation) -> str:
 
 def _to_settle(advice: Recommendation) -> str:
     """What it takes to settle what is open, first in money and then in new instances."""
-    new = advice.questions["new_instances"].sort_values()
-    ties = int(np.isinf(new).sum())
-    new = new[: len(new) - ties]
-    tied = f"Exact ties, which no number of new instances settles: {ties}."
+    if advice.exact:
+        return "Nothing is open: on this benchmark every answer is exact."
+    why = advice.questions["why"].value_counts()
+    never = [
+        f"Exact ties, which no number of new instances settles: {why['tie']}." if "tie" in why else "",
+        f"Left open by the tail of the costs, whatever the gap: {why['tail']}." if "tail" in why else "",
+    ]
+    unpriced = " ".join(filter(None, never))
+    new = advice.questions["new_instances"]
+    new = new[np.isfinite(new)].sort_values()
     if new.empty:
-        return tied if ties else f"Every answer is settled at {advice.level:.0%}."
+        return unpriced or f"Every answer is settled at {advice.level:.0%}."
+    total = (
+        f"Settling everything{' else' if unpriced else ''} would take about {amount(advice.needed)} "
+        f"{advice.unit} more, if gaps, variances and costs stay as measured"
+    )
+    if advice.about == "benchmark":
+        here = f"all {advice.arms['missing'].sum():,} missing evaluations {amount(advice.price('missing'))}"
+        return f"{total}; {here}. {unpriced}".strip()
     marks = new.iloc[sorted({0, (len(new) - 1) // 2, len(new) - 1})].unique()
     steps = ", ".join(
         f"{f'{most:,.0f}' if most else 'none'} would settle {(new <= most).sum()}" for most in marks
     )
     beyond = "" if advice.exhausted else ", after what is missing here"
     return (
-        f"Settling everything{' else' if ties else ''} would take about {amount(advice.needed)} "
-        f"{advice.unit} more, if gaps, variances and costs stay as measured. New instances, the same for all "
-        f"that are compared{beyond}: {steps} of {len(new)} open answers.{f' {tied}' if ties else ''}"
-    )
+        f"{total}. New instances, the same for all that are compared{beyond}: {steps} of {len(new)} open "
+        f"answers. {unpriced}"
+    ).strip()
 
 
 def _next(advice: Recommendation) -> str:

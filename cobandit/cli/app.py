@@ -10,7 +10,6 @@ import warnings
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 import cobandit as cb
 from cobandit.cli.datasets import datasets
@@ -20,6 +19,8 @@ from cobandit.cli.recommend import recommend
 from cobandit.cli.reconstruct import reconstruct
 from cobandit.cli.replay import replay
 from cobandit.cli.rerun import rerun
+from cobandit.cli.run import run
+from cobandit.cli.terminal import console, plain
 from cobandit.cli.validate import validate
 from cobandit.cli.verify import verify
 from cobandit.errors import CobanditError
@@ -29,16 +30,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode="rich",
-    help="Budgeted bandits for choosing among LLM configurations, replayed on tables of evaluations.",
+    help="Budgeted bandits for choosing among LLM configurations: live, and replayed on tables.",
 )
 app.add_typer(typer.Typer(cls=ImportGroup, no_args_is_help=True, help=ImportGroup.HELP), name="import")
-for command in (datasets, validate, replay, reconstruct, recommend, rerun, page, verify):
+for command in (datasets, validate, replay, reconstruct, recommend, run, rerun, page, verify):
     app.command()(command)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        Console().print(f"cobandit {cb.__version__}", highlight=False)
+        console().print(f"cobandit {cb.__version__}")
         raise typer.Exit
 
 
@@ -54,12 +55,19 @@ def _root(
 def main() -> None:
     """Run the command; bad input ends it with one message and exit code 2, never with a traceback."""
     warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
-    err = Console(stderr=True)
+    err = console(stderr=True)
     try:
         app()
     except CobanditError as error:
-        err.print("[red]error:[/red] ", end="")
-        err.print(str(error), highlight=False, markup=False)
+        err.print("error: ", style="red", end="")
+        for line in str(error).splitlines():
+            err.print(plain(line, most=2000))
+        sys.exit(2)
+    except OSError as error:  # a name that is too long, a folder that may not be read
+        err.print("error: ", style="red", end="")
+        err.print(
+            plain(f"{error.filename or 'a file'}: {error.strerror or error} -> check the path", most=2000)
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         err.print("interrupted")

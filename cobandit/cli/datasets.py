@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from cobandit.cli.terminal import console, plain
 
 
 def datasets() -> None:
@@ -13,17 +14,17 @@ def datasets() -> None:
 
     import cobandit as cb
 
-    out = Console()
+    out = console()
     for row in cb.datasets().to_dict("records"):
         shown = Table(
             show_header=False,
             box=None,
             padding=(0, 1),
-            title=f"[bold]{escape(row.pop('name'))}[/bold]",
+            title=Text(row.pop("name"), style="bold"),
             title_justify="left",
         )
         for key, value in row.items():
             if pd.notna(value):
-                shown.add_row(str(key), escape(str(value)))
+                shown.add_row(str(key), plain(value, most=1000))
         out.print(shown)
         out.print()

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
+from cobandit.cli.terminal import console, plain
 from cobandit.cli.validate import validate
 
 if TYPE_CHECKING:
@@ -53,13 +53,19 @@ def _shared() -> list[inspect.Parameter]:
 
     return [
         _parameter("name", str | None, None, "Name of the table (default: that of the file)."),
-        _parameter("title", str | None, None, "Title of the table."),
-        _parameter("license", str, UNKNOWN_LICENSE, "Licence of the records."),
-        _parameter("kind", str, "measured", "measured or synthetic."),
+        _parameter("title", str | None, None, "Title of the table (default: the name of the file)."),
+        _parameter("license", str | None, None, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
+        _parameter("kind", str | None, None, "measured (default) or synthetic."),
         _parameter(
             "profiling", int | None, None, "Number of profiling instances (default: a fifth, at least 2)."
         ),
-        _parameter("seed", int, 0, "Seed of the split."),
+        _parameter("seed", int | None, None, "Seed of the split (default: 0)."),
+        _parameter(
+            "update",
+            bool,
+            False,
+            "Add to an earlier table: new evaluations are added, those imported again replaced, others kept.",
+        ),
         _parameter("force", bool, False, "Replace an earlier table and its card."),
     ]
 
@@ -90,13 +96,17 @@ def _command(importer: Importer) -> Any:
     def command(**given: Any) -> None:
         from cobandit.tables.importers import import_logs
 
-        out = Console()
+        out = console()
         paths, output = given.pop("paths"), given.pop("output")
         # what was not given is left to the importer's defaults
-        given = {name: value for name, value in given.items() if value not in (None, [], False)}
+        given = {
+            name: value
+            for name, value in given.items()
+            if value is not None and value != [] and value is not False
+        }
         imported = import_logs(importer.name, paths, output, **given)
         for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
-            out.print(line, highlight=False, markup=False, soft_wrap=True)
+            out.print(plain(line, most=1000), soft_wrap=True)
         validate(imported.records)
 
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from cobandit.cli.terminal import console
 from cobandit.errors import CobanditError
 
 
@@ -34,17 +34,17 @@ def page(
 
     given = dict(map(_assigned, parameter or []))
     book.refuse_unknown(name, given)
-    out, err = Console(), Console(stderr=True)
+    out, err = console(), console(stderr=True)
     if output is None:
         for key, value in book.parameters(name).items():
-            out.print(f"{key} = {value!r}", highlight=False, markup=False)
+            out.print(f"{key} = {value!r}")
         return
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(f"--output {output}: name a file that ends in .ipynb, in a folder that exists")
     with Progress(TextColumn(name, markup=False), BarColumn(), TimeElapsedColumn(), console=err) as bar:
         task = bar.add_task(name, total=None)
         book.execute(name, given, output, on_cell=lambda n, total: bar.update(task, completed=n, total=total))
-    out.print(f"executed: {output}", highlight=False, markup=False, soft_wrap=True)
+    out.print(f"executed: {output}", soft_wrap=True)
 
 
 def _assigned(text: str) -> tuple[str, Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from cobandit.cli.terminal import console, plain
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
@@ -23,6 +24,10 @@ def recommend(
     budget: Annotated[
         float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
     ] = None,
+    about: Annotated[
+        str,
+        typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
+    ] = "instances",
     level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
     replications: Annotated[
         int | None, typer.Option(help="Redrawn tables, for shares and intervals (default: the library's).")
@@ -36,32 +41,33 @@ def recommend(
     """
     import cobandit as cb
 
-    redraws = {} if replications is None else {"replications": replications}
-    advice = cb.recommend(cb.open_table(table), budget, level=level, seed=seed, **redraws)
+    redraws: dict[str, Any] = {} if replications is None else {"replications": replications}
+    advice = cb.recommend(cb.open_table(table), budget, about=about, level=level, seed=seed, **redraws)
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    _show(advice, Console())
+    show(advice, console())
 
 
-def _show(advice: Recommendation, out: Console) -> None:
+def show(advice: Recommendation, out: Console) -> None:
+    """Print a recommendation."""
     from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
 
     for line in sentences(advice):
-        out.print(line, highlight=False, markup=False)
+        out.print(plain(line, most=4000))
     shown = worth_showing(advice)
     names = [name[:-4] for name in shown.columns.astype(str) if name.endswith("_low")]
     look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    view = Table(title=f"\nConfigurations of {escape(advice.dataset)}, by hypervolume per cost", **look)
+    view = Table(title=f"\nConfigurations of {advice.dataset}, by hypervolume per cost", **look)
     buys = purchases(advice)
     view.add_column("configuration", overflow="fold")
     for heading in (*buys, *names, f"cost, {advice.unit}", "front", "best"):
-        view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
+        view.add_column(_stacked(heading), justify="right", overflow="fold")
     for name, row in shown.head(SHOWN).iterrows():
         mark = "" if row["front_settled"] else " ?"
         win = "" if row["efficient_settled"] else " ?"
         view.add_row(
-            escape(str(name)),
+            plain(name),
             *(f"{int(row[each]):,}" if row[each] else "" for each in buys),
             *(f"{row[d]:.3f} ±{(row[f'{d}_high'] - row[f'{d}_low']) / 2:.3f}" for d in names),
             amount(row["cost"]),
@@ -70,12 +76,11 @@ def _show(advice: Recommendation, out: Console) -> None:
         )
     out.print(view)
     if len(shown) > SHOWN:
-        out.print(f"and {len(shown) - SHOWN} more: --json gives all", highlight=False)
+        out.print(f"and {len(shown) - SHOWN} more: --json gives all")
     out.print(
         "front, best: on the Pareto set, most hypervolume per cost; by the means, and in what share of "
         f"redrawn tables. ?: not settled at {advice.level:.0%}. ±: half an interval at {advice.level:.0%}, "
         "one mean at a time." + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
-        highlight=False,
     )
     if not len(advice.questions):
         return
@@ -83,21 +88,25 @@ def _show(advice: Recommendation, out: Console) -> None:
     for heading in ("configuration", "", "hardest to tell from"):
         view.add_column(heading, overflow="fold")
     for heading in ("gap/s.e.", "needed", "new instances", f"price, {advice.unit}"):
-        view.add_column(escape(_stacked(heading)), justify="right", overflow="fold")
+        view.add_column(_stacked(heading), justify="right", overflow="fold")
     asks = {"front": "front?", "efficiency": "best?"}
     for question in advice.questions.head(SHOWN).itertuples():
         price = cast(float, question.price)
         view.add_row(
-            escape(str(question.configuration)),
+            plain(question.configuration),
             asks[str(question.kind)],
-            escape(str(question.against)),
+            plain(question.against),
             f"{question.ratio:.2f}",
             f"{question.factor:.2f}",
-            *(["a tie", "–"] if price == float("inf") else [f"{question.new_instances:,.0f}", amount(price)]),
+            *(
+                [f"a {question.why}", "–"]
+                if price == float("inf")
+                else [f"{question.new_instances:,.0f}", amount(price)]
+            ),
         )
     out.print(view)
     if len(advice.questions) > SHOWN:
-        out.print(f"and {len(advice.questions) - SHOWN} more: --json gives all", highlight=False)
+        out.print(f"and {len(advice.questions) - SHOWN} more: --json gives all")
 
 
 def _stacked(heading: str) -> str:

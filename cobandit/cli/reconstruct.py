@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from cobandit.cli.parallel_options import Backend, Scheduler, Workers
+from cobandit.cli.terminal import console
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def reconstruct(
     from cobandit.companion import reconstruction
     from cobandit.companion.reconstruction.targets import check_parameters
 
-    out = Console()
+    out = console()
     reconstruction.setting(name)
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
@@ -60,12 +61,12 @@ def reconstruct(
     targets = check_parameters(name, sets[0])
     for target in targets:
         numbers = (target.published, target.value, target.low, target.high)
-        shown.add_row(target.name, *(f"{x:.6g}" for x in numbers), "yes" if target.met else "[red]no[/red]")
+        shown.add_row(
+            target.name, *(f"{x:.6g}" for x in numbers), "yes" if target.met else Text("no", style="red")
+        )
     out.print(shown)
     out.print(
         f"{sum(t.met for t in targets)} of {len(targets)} met; {records} written",
-        highlight=False,
-        markup=False,
     )
 
 
@@ -76,7 +77,7 @@ def _refit(name: str, members: int, parallel: dict[str, Any]) -> tuple[Parameter
     from cobandit.replay.parallel import spread
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with spread(**parallel), Progress(*columns, console=Console(stderr=True)) as bar:
+    with spread(**parallel), Progress(*columns, console=console(stderr=True)) as bar:
         shown = bar.add_task(f"fitting {name}", total=members)
         sets = [fit(name, 0)]
         bar.advance(shown)

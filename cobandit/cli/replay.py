@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from cobandit.cli.parallel_options import Backend, Scheduler, Workers
+from cobandit.cli.terminal import console
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
@@ -54,6 +53,13 @@ def replay(
     charge: Annotated[
         str, typer.Option(help="Identification: charge declared or realised costs.")
     ] = "declared",
+    true_costs: Annotated[
+        str | None,
+        typer.Option(
+            help="Online: the split of the true mean costs, evaluation or profiling (default: evaluation; "
+            "profiling for reconstructions of the paper's tables)."
+        ),
+    ] = None,
     share: Annotated[
         list[float] | None,
         typer.Option(
@@ -87,9 +93,9 @@ def replay(
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
     _check.choice(charge, "charge", ("declared", "realised"))
     online = chosen[0].kind == "online"
-    out, data = Console(), cb.open_table(table)
+    out, data = console(), cb.open_table(table)
     for note in data.notes:
-        Console(stderr=True).print(f"note: {note}", highlight=False, markup=False)
+        console(stderr=True).print(f"note: {note}")
     parallel: dict[str, Any] = {
         "workers": workers,
         "backend": backend,
@@ -98,8 +104,11 @@ def replay(
     }
     if online and (share or feedback != "bootstrap"):
         raise CobanditError("--share and --feedback are for identification; online methods take --rho")
+    if true_costs and not online:
+        raise CobanditError("--true-costs is for online methods: a Pareto set does not depend on costs")
     if online:
-        runs = cb.replay_online(data, chosen, rho or experiments.ONLINE_RHO, replications, seed, **parallel)
+        rho = rho or list(experiments.ONLINE_RHO)
+        runs = cb.replay_online(data, chosen, rho, replications, seed, true_costs=true_costs, **parallel)
     else:
         rho = rho or (None if share else list(experiments.IDENTIFICATION_RHO))
         budgets: dict[str, Any] = {"rho": rho, "share": share or None, "feedback": feedback}
@@ -114,7 +123,7 @@ def replay(
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
         title = f"{column} on {data.name}: mean and 95 % interval of {replications} runs"
         out.print(_means(runs, column, title))
-    out.print(f"{len(runs)} runs written to {output}", highlight=False, markup=False)
+    out.print(f"{len(runs)} runs written to {output}")
 
 
 def _value(text: str) -> Any:
@@ -204,12 +213,12 @@ def _draw(runs: pd.DataFrame, online: bool) -> Figure:
 def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
     from cobandit.stats import summarise
 
-    shown = Table(title=escape(title), title_justify="left")
+    shown = Table(title=title, title_justify="left")
     for heading in ("method", "rho", "mean", "low", "high"):
         shown.add_column(heading, justify="left" if heading == "method" else "right")
     for row in summarise(runs, column).to_dict("records"):
         numbers = (
             [f"{row[key]:.4g}" for key in ("mean", "low", "high")] if row["runs"] else ["infeasible", "", ""]
         )
-        shown.add_row(escape(f"{row['method']} {row['options']}".strip()), f"{row['rho']:g}", *numbers)
+        shown.add_row(f"{row['method']} {row['options']}".strip(), f"{row['rho']:g}", *numbers)
     return shown

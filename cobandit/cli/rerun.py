@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cobandit.cli.parallel_options import Backend, Scheduler, Workers
+from cobandit.cli.terminal import console
 from cobandit.errors import CobanditError
 
 
@@ -46,13 +46,13 @@ def rerun(
 
     if follow is not None:
         _refuse_options_of_the_manifest(context)
-    err = Console(stderr=True)
+    err = console(stderr=True)
     parallel: dict[str, Any] = {"workers": workers, "backend": backend}
     if scheduler is not None:
         parallel["scheduler"] = scheduler
     run(divmod, [(1, 1)], **parallel)  # tried now: a page would find out late
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed} of {task.total} cells"),
     )
@@ -81,18 +81,18 @@ def rerun(
             bar.stop()
             err.print("interrupted; the same command continues")
             raise typer.Exit(130) from None
-    out = Console()
+    out = console()
     if outcome.kept:
-        out.print(f"executed before and kept: {', '.join(outcome.kept)}", highlight=False, markup=False)
+        out.print(f"executed before and kept: {', '.join(outcome.kept)}")
     for name, reason in outcome.left_out.items():
-        out.print(f"left out: {name}: {reason}", highlight=False, markup=False)
+        out.print(f"left out: {name}: {reason}")
     if follow and not outcome.failed:
         same = "the results are those of the manifest, byte for byte"
         said = f"differs from the manifest: {', '.join(outcome.differs)}" if outcome.differs else same
-        out.print(said, highlight=False, markup=False)
-    out.print(f"report: {outcome.report}", highlight=False, markup=False, soft_wrap=True)
+        out.print(said)
+    out.print(f"report: {outcome.report}", soft_wrap=True)
     if outcome.failed:
-        err.print(f"failed: {', '.join(outcome.failed)}; the report says where", highlight=False)
+        err.print(f"failed: {', '.join(outcome.failed)}; the report says where")
     if outcome.failed or outcome.differs:
         raise typer.Exit(1)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from cobandit.cli.terminal import console, plain
 
 
 def validate(
@@ -17,14 +18,15 @@ def validate(
 ) -> None:
     """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
     import cobandit as cb
+    from cobandit.advice.words import amount
 
-    out, table = Console(), cb.read(file, card=card)
-    low, high = table.cost_range
+    out, table = console(), cb.read(file, card=card)
+    low, high = map(amount, table.cost_range)
     unit = table.card.cost.unit
     for line in (
         repr(table),
-        f"a single profiling evaluation costs {low:g} to {high:g} {unit}",
-        f"Pareto set: {', '.join(table.summary().query('on_front').index)}",
+        f"a single profiling evaluation costs {low} to {high} {unit}",
+        f"Pareto set: {', '.join(map(plain, table.summary().query('on_front').index))}",
     ):
-        out.print(line, highlight=False, markup=False)
-    out.print("[green]valid[/green]")
+        out.print(line)
+    out.print("valid", style="green")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from cobandit.cli.parallel_options import Backend, Scheduler, Workers
+from cobandit.cli.terminal import console
 
 if TYPE_CHECKING:
     from cobandit.companion.stored.verification import Verification
@@ -37,8 +38,13 @@ def verify(
     """
     from cobandit.companion.stored.verification import verify as compute
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console(stderr=True)) as bar:
         shown: dict[str, TaskID] = {}
 
         def tell(name: str, done: int, parts: int) -> None:
@@ -53,26 +59,26 @@ def verify(
 
 
 def _show(outcomes: list[Verification]) -> None:
-    out, view = Console(), Table(title="Stored and recomputed", title_justify="left")
+    out, view = console(), Table(title="Stored and recomputed", title_justify="left")
     view.add_column("what")
     for heading in ("recomputed", "of", "seconds", "differences"):
         view.add_column(heading, justify="right")
     for outcome in outcomes:
         numbers = (f"{outcome.computed:,}", f"{outcome.parts:,}", f"{outcome.seconds:.0f}")
         count = len(outcome.differences)
-        view.add_row(outcome.name, *numbers, f"[red]{count:,}[/red]" if count else "0")
+        view.add_row(outcome.name, *numbers, Text(f"{count:,}", style="red" if count else ""))
     out.print(view)
     for outcome in outcomes:
         for text in outcome.differences[:SHOWN]:
-            out.print(f"{outcome.name}: {text}", highlight=False, markup=False, soft_wrap=True)
+            out.print(f"{outcome.name}: {text}", soft_wrap=True)
         if (more := len(outcome.differences) - SHOWN) > 0:
-            out.print(f"{outcome.name}: and {more:,} more", highlight=False, markup=False)
+            out.print(f"{outcome.name}: and {more:,} more")
     left = [
         f"{outcome.parts - outcome.computed:,} of {outcome.parts:,} parts of {outcome.name}"
         for outcome in outcomes
         if outcome.computed < outcome.parts
     ]
     if left:
-        out.print(f"not recomputed: {', '.join(left)}", highlight=False)
+        out.print(f"not recomputed: {', '.join(left)}")
     if not any(outcome.differences for outcome in outcomes):
-        out.print("[green]nothing differs[/green]" + (" in what was recomputed" if left else ""))
+        out.print("nothing differs" + (" in what was recomputed" if left else ""), style="green")

@@ -5,7 +5,7 @@ share them and differ in their line.  Bands are 95 % intervals, and say which.
 """
 
 from cobandit.figures.gaps import gap_plane
-from cobandit.figures.landscapes import drawn_from, landscape, show_table
+from cobandit.figures.landscapes import drawn_from, landscape, numbered_front, show_table
 from cobandit.figures.replays import along_runs, by_budget, error_bars, error_by_budget
 from cobandit.figures.steps import index_path, phase_plane
 from cobandit.figures.style import (
@@ -31,6 +31,7 @@ __all__ = [
     "log_axis",
     "method_label",
     "method_style",
+    "numbered_front",
     "phase_plane",
     "provenance",
     "shared_legend",

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from pandas.io.formats.style import Styler
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
-from cobandit.figures.style import PALETTE, provenance
+from cobandit.figures.style import PALETTE, drawn, provenance
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 LARGEST = 420
 #: With more arms than this all marks are smaller, so that they still tell apart.
 CROWD = 30
+#: Marks of the front within so many points of each other share a label.
+APART = 8
 #: Members of the front that are numbered and named: what a legend can hold.
 NAMED = 20
 
@@ -62,31 +65,75 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     points = table.summary(split)
     largest = LARGEST * min(1.0, CROWD / table.n_arms)
     sizes = largest * points["cost"] / points["cost"].max()
-    front = points[points["on_front"]].sort_values([x, y])
     rest = ~points["on_front"]
     plane = points[[x, y]].to_numpy() * [-1 if x == "cost" else 1, 1]
-    line = points[pareto_mask(plane)].sort_values([x, y])
+    line = _along(points[pareto_mask(plane)], x, y)
     ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
+    front = _along(points[points["on_front"]], x, y)
     ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
     ax.plot(line[x], line[y], color="black", lw=1, zorder=2)
-    named = front.sort_values("cost")[:NAMED].sort_values([x, y])
-    for number, at in enumerate(named[[x, y]].to_numpy(), start=1):
-        place = (-9, -4) if number % 2 else (9, -4)  # neighbours on the front often lie close together
-        ax.annotate(str(number), tuple(at), place, textcoords="offset points", ha="center", fontsize="small")
-    unit = table.card.cost.unit
+    named = numbered_front(table, x, y, split)
+    for side, (numbers, at) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
+        place = {"xytext": (9, 3), "ha": "left"} if side % 2 else {"xytext": (-9, -9), "ha": "right"}
+        ax.annotate(numbers, at, textcoords="offset points", fontsize="small", **place)
+    unit = drawn(table.card.cost.unit)
     for cost in points["cost"].quantile([0, 0.5, 1]):
         size = largest * cost / points["cost"].max()
         ax.scatter([], [], s=size, color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
     ax.plot([], [], color="black", lw=1, label="front of these two")
     ax.scatter([], [], s=40, color=PALETTE[0], lw=0, label="Pareto-optimal:")
     for number, name in enumerate(named.index, start=1):
-        ax.plot([], [], ls="", label=f"{number}  {name}")
+        ax.plot([], [], ls="", label=f"{number}  {drawn(name)}")
     if len(front) > NAMED:
         ax.plot([], [], ls="", label=f"and {len(front) - NAMED} that cost more")
-    ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=0.9)
-    ax.set(xlabel=f"mean cost ({unit})" if x == "cost" else f"mean {x}", ylabel=f"mean {y}")
-    ax.set_title(provenance(table))
+    spacing = 0.9 if table.n_arms <= CROWD else 0.5  # large marks need room
+    ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=spacing)
+    ax.set(xlabel=f"mean cost ({unit})" if x == "cost" else f"mean {drawn(x)}", ylabel=f"mean {drawn(y)}")
+    ax.set_title(provenance(table).replace("$", r"\$"))
     return ax
+
+
+def numbered_front(table: EvaluationTable, x: str, y: str, split: str = "all") -> pd.DataFrame:
+    """Give the members of the front that `landscape` numbers, in their order: of many, the cheapest.
+
+    Parameters
+    ----------
+    table, x, y, split
+        As for `landscape`.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``table.summary(split)``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> front = numbered_front(cb.load("synthetic-24"), "accuracy", "efficiency")
+    >>> front["accuracy"].is_monotonic_increasing, front["efficiency"].is_monotonic_decreasing
+    (True, True)
+    """
+    points = table.summary(split)
+    return _along(points[points["on_front"]].sort_values("cost")[:NAMED], x, y)
+
+
+def _along(front: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
+    """Sort a front along x, of equal x the better y first: a line through it never doubles back."""
+    return front.sort_values([x, y], ascending=[True, x == "cost"])
+
+
+def _labels(ax: Axes, marks: np.ndarray) -> list[tuple[str, tuple[float, float]]]:
+    """Numbers of the marks, and where they stand: of neighbours closer than `APART` points one range."""
+    ax.autoscale_view()
+    places = ax.transData.transform(marks) * 72 / ax.figure.dpi
+    found: list[tuple[str, tuple[float, float]]] = []
+    start = 0
+    for number in range(1, len(marks) + 1):
+        if number == len(marks) or np.abs(places[number] - places[start]).max() > APART:
+            label = str(start + 1) if number == start + 1 else f"{start + 1}–{number}"
+            found.append((label, tuple(marks[start])))
+            start = number
+    return found
 
 
 def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False, **formats: str) -> Styler:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from cobandit.figures.style import log_axis, method_style, provenance, rho_axis, unit_of, variants
+from cobandit.figures.style import drawn, log_axis, method_style, provenance, rho_axis, unit_of, variants
 from cobandit.stats import metrics
 
 
@@ -123,9 +123,9 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
         ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
     unit, most = unit_of(paths), float(shown["spent"].max())
     if most >= 10_000:
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}"))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.4g}"))
         unit = f"thousand {unit}"
-    ax.set(xlabel=f"consumed budget ({unit})", ylabel=ylabel)
+    ax.set(xlabel=f"consumed budget ({drawn(unit)})", ylabel=ylabel)
     ax.set_title(provenance(paths))
     return ax
 

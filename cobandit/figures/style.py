@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+from cobandit.faults import cut
 from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ LOOKS = {
     "EGESHOnce": ("#5c3d99", "d"),
     "UniformOnce": ("0.45", "8"),
 }
+#: Letters of a name that a figure shows, at most.
+LONGEST_NAME = 60
 #: Markers of all other methods, none of which is one of those above.
 OTHER_MARKERS = "1234+x|_"
 
@@ -115,6 +118,18 @@ def method_label(method: str, options: str = "") -> str:
     kernel = (ONLINE | IDENTIFICATION | ONCE).get(method)
     label = kernel.policy.label if kernel and kernel.policy.label else method
     return f"{label} ({options})" if options else label
+
+
+def drawn(name: object) -> str:
+    r"""Make a name fit to be drawn: dollar signs are no formula, it has one line, and is cut if it is long.
+
+    Examples
+    --------
+    >>> drawn("costs $1 or $2\n"), len(drawn("long " * 100))
+    ('costs \\$1 or \\$2', 60)
+    """
+    printable = "".join(c if c.isprintable() else " " for c in str(name))
+    return cut(" ".join(printable.split()), LONGEST_NAME).replace("$", r"\$")
 
 
 def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame]) -> str:

@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.live.header import differences, header_of, plain
 from cobandit.live.log import Lines
-from cobandit.policies.asktell import AskTell
+from cobandit.policies.asktell import AskTell, Pull
 
-#: Of the lines; part of the first one.
-FORMAT = 1
+
+class Told(NamedTuple):
+    """What a journal was told of one evaluation.
+
+    ``reward`` (D,) is None for a failure, ``cost`` None if none was given, and ``record`` what else was to be
+    kept.
+    """
+
+    pull: Pull
+    reward: NDArray[np.float64] | None
+    cost: float | None
+    record: dict[str, Any] | None
 
 
 class Journal:
     """Ask and tell through a durable file, for evaluations that cost money.
 
-    Every `ask` and `tell` is one line, on the disk before the call returns.  Opening the file again brings a
-    fresh policy to the state that the last complete line left, by asking and telling it again; the next `ask`
-    then returns what it would have returned without the interruption.
+    Every `ask`, `tell` and `leave_out` is one line, on the disk before the call returns.  Opening the file
+    again brings a fresh policy to the state that the last complete line left, by asking and telling it again;
+    it then goes on as it would have without the interruption.
 
     **What is done twice.**  An evaluation whose `tell` has returned is never asked for nor charged again.
-    A process that dies between an `ask` and the end of its `tell` leaves that one evaluation *in flight*:
-    whether it was made, or billed by whoever made it, cannot be known from here.  `in_flight` names its arm.
-    If its result can still be found, `tell` it; otherwise the next `ask` returns the same arm, its evaluation
-    is made again, and the policy charges it once.  Each process that hands an arm out writes its own ``ask``
-    line, so the ``ask`` lines of an arm less its ``tell`` lines are the evaluations that may have been billed
-    without a result: at most one for each time that a process died.
+    A process that dies leaves those that it had begun and not told *in flight*: whether they were made, or
+    billed by whoever made them, cannot be known from here.  `in_flight` names them.  If the result of one can
+    still be found, `tell` it; otherwise `ask` hands them out again, in their order and before anything new,
+    they are made again, and the policy charges each once.  Each process that hands an evaluation out writes
+    its own ``ask`` line, so the ``ask`` lines of an evaluation less its ``tell`` lines say how often it may
+    have been billed without a result: at most once for each time that a process died.
 
     **What a line is.**  A JSON object that ends with the CRC-32 of everything before it in the file.  The
     first line holds the policy's class, its options and the names of the arms.  A last line without its
@@ -45,7 +55,8 @@ class Journal:
     Parameters
     ----------
     path : str or path-like
-        The file; it is made if absent.  One process at a time can have it open.
+        The file; it is made if absent, and next to it an empty one whose name ends with ``.lock``.  One
+        process at a time can have it open.
     policy : CoHVUCB, CoPSI, ...
         A fresh policy, made with the options with which the journal was started.  It has to be deterministic.
     names : sequence of str, optional
@@ -60,14 +71,14 @@ class Journal:
     Raises
     ------
     CobanditError
-        If the file is open elsewhere, damaged (with the line), or belongs to a run with another policy,
-        other options or names; if the policy is not fresh; on a system without ``fcntl`` (Windows).
+        If the file is open elsewhere, damaged (with the line), cannot be opened or locked, or belongs to a
+        run with another policy, other options or names; if the policy is not fresh.
 
     Notes
     -----
-    Opening takes as long as the policy needs to choose all arms again; each `ask` and each `tell` waits for
-    one flush to the disk, which takes milliseconds.  The lock and the flush are promises of the file system:
-    use a local disk, and know that a drive may lie about its own cache.
+    Opening takes as long as the policy needs to choose all arms again; each line waits for one flush to the
+    disk, which takes milliseconds.  The lock and the flush are promises of the file system: use a local disk,
+    and know that a drive may lie about its own cache.
 
     Examples
     --------
@@ -85,33 +96,43 @@ class Journal:
     ...     print(run.in_flight, run.policy)
     ...     while (arm := run.ask()) is not None:
     ...         run.tell(arm, *evaluate[arm])
-    0 CoHVUCB(2 arms, 2 objectives, spent 2.25 of 4 in 3 pulls)
+    [0] CoHVUCB(2 arms, 2 objectives, spent 2.25 of 4 in 3 pulls, 1 in flight)
     >>> run.policy.pulls, run.policy.spent
     (array([3, 4]), 4.0)
     """
 
     def __init__(self, path: str | os.PathLike[str], policy: AskTell, *, names: Sequence[str] | None = None):
-        if policy.pulls.any() or policy.waiting is not None:
+        if policy.begun.any() or policy.spent:
             raise CobanditError(f"the policy is not fresh ({policy}): make a new one to open a journal with")
         self.path = Path(path)
         self.policy = policy
-        self._told = 0
-        self._begun = False  # whether this object has handed out what the last ask returned
-        header = _header(policy, names)
+        self._told: list[Told] = []
+        self._scored = 0  # of those told, but for failures
+        self._flying: dict[tuple[int, int], Pull] = {}
+        self._again: list[Pull] = []  # in flight when the file was opened, to be handed out again
+        self._ended = False  # whether the end of the run has its line
+        header = header_of(policy, names)
         self._lines = Lines(self.path)
         try:
             self._recover(header)
         except BaseException:
             self.close()
             raise
+        self._again = self.in_flight
 
     @property
-    def in_flight(self) -> int | None:
-        """Arm whose evaluation was begun and not told; right after opening, by a process that has died."""
-        return self.policy.waiting
+    def in_flight(self) -> list[Pull]:
+        """Evaluations begun and not told, the oldest first; right after opening, by processes that died."""
+        return list(self._flying.values())
 
-    def ask(self) -> int | None:
-        """Return the arm to evaluate next, None once the run is over; the journal knows before you do.
+    def records(self) -> list[Told]:
+        """Everything told so far, failures too, in the order in which it was told."""
+        return list(self._told)
+
+    def ask(self) -> Pull | None:
+        """Hand out the evaluation to make next, as the policy does; the journal knows before you do.
+
+        Right after opening those `in_flight` come first, once each.
 
         Raises
         ------
@@ -120,26 +141,37 @@ class Journal:
         """
         self._check_ready()
         try:
-            arm = self.policy.ask()
-            if not self._begun:
-                self._lines.append({"ask": arm})
-                self._begun = True
+            pull = self._again.pop(0) if self._again else self._ask()
+            if pull is not None:
+                self._lines.append({"ask": int(pull), "number": pull.number})
+            elif not self._ended and self.policy.finished:
+                self._lines.append({"ask": None})
+                self._ended = True
         except BaseException:  # an interrupted policy is in no state to go on
             self.close()
             raise
-        return arm
+        return pull
 
-    def tell(self, arm: int, reward: ArrayLike, cost: float | None = None) -> None:
-        """Report the evaluation of the arm that was asked for, as to the policy; it is on disk on return.
+    def tell(
+        self,
+        arm: int,
+        reward: ArrayLike | None,
+        cost: float | None = None,
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Report an evaluation that is in flight, as to the policy; it is on disk on return.
 
         Parameters
         ----------
-        arm : int
-            What `ask` returned, or `in_flight`.
-        reward : array_like, shape (D,)
-            Objectives in [0, 1].
+        arm : Pull or int
+            What `ask` returned, or one of `in_flight`.
+        reward : array_like, shape (D,), or None
+            Objectives in [0, 1]; None is a failure.
         cost : float, optional
             As the policy takes it.
+        record : mapping, optional
+            What else is to be kept of the evaluation, in `records`: names, with numbers, text or lists of
+            them.
 
         Warns
         -----
@@ -149,24 +181,30 @@ class Journal:
         Raises
         ------
         CobanditError
-            If the policy refuses it: nothing is written then.  If it could not be written: the journal is
-            closed, and the message holds what was told, to be told again once the journal is open.
+            If the policy refuses it, or the record cannot be kept: nothing is written then.  If it could not
+            be written: the journal is closed, and the message holds what was told, to be told again once the
+            journal is open.
         """
         self._check_ready()
-        values = _check.numbers(reward, "reward", 1)
+        values = None if reward is None else _check.numbers(reward, "reward", 1)
+        kept = None if record is None else plain(record, "record")
+        if not isinstance(kept, dict | None):
+            raise CobanditError(f"record is {record!r}: names and what they stand for are needed")
+        pull = self.policy.find(arm)
         try:
             # A warning may have been made an error: it must not come between the policy and the line.
             with warnings.catch_warnings(record=True) as doubts:
                 warnings.simplefilter("always")
-                self.policy.tell(arm, values, cost)
-            line = {
-                "tell": int(arm),
-                "reward": values.tolist(),
-                "cost": None if cost is None else float(cost),
-            }
-            self._told += 1
-            self._begun = False
-            self._lines.append(line)
+                self._tell(pull, values, cost, kept)
+            self._lines.append(
+                {
+                    "tell": int(pull),
+                    "number": pull.number,
+                    "reward": None if values is None else values.tolist(),
+                    "cost": None if cost is None else float(cost),
+                    "record": kept,
+                }
+            )
         except CobanditError:  # refused, or not written: it has closed the journal then
             raise
         except BaseException:
@@ -174,6 +212,25 @@ class Journal:
             raise
         for doubt in doubts:
             warnings.warn(doubt.message, stacklevel=2)
+
+    def leave_out(self, pull: int) -> None:
+        """Leave the instance of an evaluation out, as the policy does; it is on disk on return.
+
+        Raises
+        ------
+        CobanditError
+            If the policy refuses it: nothing is written then.  As `tell` if it could not be written.
+        """
+        self._check_ready()
+        found = pull if isinstance(pull, Pull) else self.policy.find(pull)  # a failure may be left out, too
+        try:
+            self._leave_out(found)
+            self._lines.append({"leave_out": int(found), "number": found.number})
+        except CobanditError:
+            raise
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the file and let others open it."""
@@ -193,17 +250,47 @@ class Journal:
     def _check_ready(self) -> None:
         if self._lines.closed:
             raise CobanditError(f"{self.path} is closed: open it again, with a fresh policy")
-        if self.policy.pulls.sum() != self._told:
+        held = self._scored, len(self._flying)
+        there = int(self.policy.pulls.sum()), int(self.policy.in_flight.sum())
+        if held != there:
             raise CobanditError(
-                f"{self.path} holds {self._told} evaluations, the policy has {self.policy.pulls.sum()}: tell "
-                "the journal, not the policy, and open it again with a fresh policy"
+                f"{self.path} holds {held[0]} evaluations and {held[1]} in flight, the policy {there[0]} and "
+                f"{there[1]}: ask and tell the journal, not the policy, and open it again with a fresh policy"
             )
+
+    def _ask(self) -> Pull | None:
+        pull = self.policy.ask()
+        if pull is not None:
+            self._flying[pull.key] = pull
+        return pull
+
+    def _tell(
+        self, pull: Pull, reward: ArrayLike | None, cost: float | None, record: dict[str, Any] | None
+    ) -> None:
+        self.policy.tell(pull, reward, cost)
+        values = None if reward is None else np.asarray(reward, dtype=np.float64)
+        self._told.append(Told(pull, values, None if cost is None else float(cost), record))
+        self._scored += values is not None
+        self._land(pull)
+
+    def _leave_out(self, pull: Pull) -> None:
+        self.policy.leave_out(pull)
+        self._land(pull)
+
+    def _land(self, pull: Pull) -> None:
+        """It is not in flight any more, and not to be handed out again as it was."""
+        self._flying.pop(pull.key, None)
+        self._again = [each for each in self._again if each.key != pull.key]
 
     def _recover(self, header: dict[str, Any]) -> None:
         """Bring the policy to the state that the file holds, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            self._compare(entries[0], header)
+            if other := differences(entries[0], header):
+                raise CobanditError(
+                    f"{self.path} belongs to another run: {'; '.join(other)}.  Continue it with what it was "
+                    "started with, or choose another file"
+                )
             for number, entry in enumerate(entries[1:], 2):
                 self._replay(entry, number)
             self._lines.mend()
@@ -216,56 +303,28 @@ class Journal:
                 "left as it is: choose another file, or remove it"
             )
 
-    def _compare(self, written: dict[str, Any], header: dict[str, Any]) -> None:
-        there, here = (head | head.get("options", {}) | {"options": None} for head in (written, header))
-        other = [
-            f"{key} is {there.get(key)!r} there and {here.get(key)!r} here"
-            for key in here | there
-            if there.get(key) != here.get(key)
-        ]
-        if other:
-            raise CobanditError(
-                f"{self.path} belongs to another run: {'; '.join(other)}.  Continue it with what it was "
-                "started with, or choose another file"
-            )
-
-    def _replay(self, entry: dict[str, Any], number: int) -> None:
+    def _replay(self, entry: dict[str, Any], line: int) -> None:
         """Do to the policy what a line says was done."""
+        (what, arm), number = next(iter(entry.items())), entry.get("number", -1)  # without it, of the end
+        if what == "ask" and (arm, number) in self._flying:
+            return  # handed out once more, by a process that found it in flight
         try:
-            if "tell" in entry:
+            if what == "tell":
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # it was given when the line was written
-                    self.policy.tell(entry["tell"], entry["reward"], entry["cost"])
-                self._told += 1
-                self._begun = False
+                    self._tell(Pull(arm, number), entry["reward"], entry["cost"], entry["record"])
                 return
-            arm = self.policy.ask()
+            if what == "leave_out":
+                self._leave_out(Pull(arm, number))
+                return
+            now = self._ask()
         except CobanditError as error:
-            raise CobanditError(f"{self.path}, line {number}: the policy refuses it now: {error}") from error
-        if arm != entry["ask"]:
+            raise CobanditError(f"{self.path}, line {line}: the policy refuses it now: {error}") from error
+        now_arm, now_number = (None, -1) if now is None else now.key
+        if (now_arm, now_number) != (arm, number):
             raise CobanditError(
-                f"{self.path}, line {number}: the policy asked for arm {entry['ask']} then and for {arm} "
-                "now: its code has changed since, or it is not deterministic.  The file is left as it is"
+                f"{self.path}, line {line}: the policy asked for evaluation {number} of arm {arm} then and "
+                f"for {now_number} of arm {now_arm} now: its code has changed since, or it is not "
+                "deterministic.  The file is left as it is"
             )
-        self._begun = arm is None  # the end is written once, an arm once by each process that hands it out
-
-
-def _header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
-    """What identifies a run, as it looks after a way through JSON."""
-    if names is not None:
-        names = [str(name) for name in names]
-        if len(names) != policy.n_arms:
-            raise CobanditError(f"names: {policy.n_arms} are needed, one an arm, got {len(names)}")
-    options = {name: _plain(value, name) for name, value in policy.options.items()}
-    return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
-
-
-def _plain(value: Any, name: str) -> Any:
-    """An option as JSON gives it back."""
-    try:
-        return json.loads(json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False))
-    except (TypeError, ValueError):
-        raise CobanditError(
-            f"option {name} is {value!r}: a journal needs numbers, text or arrays of them "
-            "(a seed, not a generator)"
-        ) from None
+        self._ended = now is None

@@ -8,12 +8,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from cobandit.errors import CobanditError
+from filelock import FileLock, Timeout
 
-try:
-    import fcntl
-except ImportError:  # Windows has no lock that ends with its process and leaves the file readable
-    fcntl = None  # type: ignore[assignment]
+from cobandit.errors import CobanditError
 
 
 def seal(body: bytes, crc: int) -> bytes:
@@ -32,24 +29,36 @@ class Lines:
 
     Opening changes nothing but that an absent file is made.  `mend` then removes what was being written
     when an earlier process died, and `append` adds to the file; neither returns before it is on the disk.
+    The lock is on an empty file next to it, whose name ends with ``.lock``: on some systems nobody else could
+    read a file that is locked itself.
     """
 
     def __init__(self, path: Path):
-        if fcntl is None:
-            raise CobanditError("a journal needs the file locks of Linux or macOS")
+        if not path.parent.is_dir():
+            raise CobanditError(f"{path}: there is no folder {path.parent}; make it first")
         self.path = path
         self.entries: list[dict[str, Any]] = []
         self._crc = 0  # of the file as far as it has been read or written
-        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666), "rb+", buffering=0)
+        # Never a lock that outlives its process, which is what it would fall back to.
+        self._lock = FileLock(f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._read()
-        except BlockingIOError:
-            self.close()
+            self._lock.acquire(blocking=False)
+        except Timeout:
             raise CobanditError(
                 f"{path} is open already, here or in another process: close it or let that process end, "
                 "or give this run a file of its own"
             ) from None
+        except OSError as error:
+            raise CobanditError(
+                f"{path} cannot be locked ({error}): choose a folder that you can write to, on a local disk"
+            ) from error
+        try:
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
+        except OSError as error:
+            self._lock.release()
+            raise CobanditError(f"{path} cannot be opened ({error})") from error
+        try:
+            self._read()
         except BaseException:
             self.close()
             raise
@@ -62,8 +71,10 @@ class Lines:
     def close(self) -> None:
         """Give the file up."""
         self._file.close()
+        self._lock.release()
 
     def _read(self) -> None:
+        self._file.seek(0)
         content = self._file.read()
         *lines, tail = content.split(b"\n")
         for number, line in enumerate(lines, 1):
@@ -71,8 +82,8 @@ class Lines:
                 what = f"line {number} of {len(lines)} is damaged" + (", or it is no journal" * (number == 1))
                 raise CobanditError(
                     f"{self.path}: {what}.  The file is left as it is.  Bring it back from a copy; without "
-                    f"one, `head -n {number - 1}` into a new file keeps the lines before, and what these do "
-                    "not hold is evaluated again"
+                    f"one, copy the lines before (the first {number - 1}) into a new file: what they do not "
+                    "hold is evaluated again"
                 )
         self._tail = tail
         self._whole = len(content) - len(tail)  # bytes of whole lines
@@ -98,13 +109,14 @@ class Lines:
         if self._lacks_end:
             self._file.write(b"\n")
         else:
-            os.ftruncate(self._file.fileno(), self._whole)
+            self._file.truncate(self._whole)
         os.fsync(self._file.fileno())
-        folder = os.open(self.path.parent, os.O_RDONLY)  # a new file is safe once its folder is on the disk
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        if hasattr(os, "O_DIRECTORY"):  # a new file is safe once its folder is on the disk
+            folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def append(self, entry: dict[str, Any]) -> None:
         """Add a line; the file is closed, and the error holds the entry, if that fails."""

@@ -1,6 +1,7 @@
 """The algorithms, ask and tell, made to be read next to the paper: one algorithm per file."""
 
 from cobandit.policies.accuracy_cost_ucb import AccuracyCostUCB
+from cobandit.policies.asktell import Pull
 from cobandit.policies.cohv_ucb import CoHVUCB
 from cobandit.policies.cohv_ucb_v import CoHVUCBV
 from cobandit.policies.copsi import CoPSI
@@ -30,6 +31,7 @@ __all__ = [
     "EGESHOnce",
     "PSISROnce",
     "Phase",
+    "Pull",
     "UniformAllocation",
     "UniformIdentification",
     "UniformOnce",

@@ -16,18 +16,61 @@ from cobandit.errors import CobanditError, GuaranteeWarning
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
+class Pull(int):
+    """An evaluation that `ask` handed out: the arm, and which evaluation of that arm it is.
+
+    It is the arm's number and stands wherever that can, so that two evaluations of one arm are equal.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 0.  Tried again after a failure, an evaluation keeps its number; where each instance is
+        evaluated once, the number is the instance's place in the order that all configurations share.
+
+    Examples
+    --------
+    >>> pull = Pull(2, 7)
+    >>> pull, pull.number, pull.key, ["a", "b", "c"][pull]
+    (2, 7, (2, 7), 'c')
+    """
+
+    number: int
+
+    def __new__(cls, arm: int, number: int) -> Pull:  # noqa: D102
+        pull = super().__new__(cls, arm)
+        pull.number = number
+        return pull
+
+    def __getnewargs__(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.key
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Arm and number, which tell an evaluation from every other."""
+        return int(self), self.number
+
+
 class AskTell:
-    """A policy that is asked for an arm and told what its evaluation gave.
+    """A policy that is asked for evaluations and told what they gave, any number at once and in any order.
 
     Subclasses say in `_choose` which arm comes next.  Their constructors keep each argument as an attribute
     of that name, and may pass ``**options`` on to their parent's; `inspect.signature` lists what they may be.
 
+    While others are in flight, as much of the budget is set aside for each as it can cost: the largest
+    declared cost, times the largest ratio of a cost told so far to that.
+
     Attributes: ``n_arms``, ``n_objectives``, ``budget``; ``spent`` (float, unit of the budget) and ``pulls``
-    (int, shape (K,)) so far.
+    (int, shape (K,)) so far; ``in_flight`` (int, shape (K,)), evaluations handed out and not told.
     """
 
     #: Name for pictures and tables.
     label = ""
+
+    #: Whether the last evaluation may cross the budget, as T(B) is defined; a replay then drops it.
+    overdraw = False
+
+    #: Largest cost of one evaluation of each arm, shape (K,), as far as it was declared.
+    _largest: NDArray[np.float64]
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
@@ -40,14 +83,28 @@ class AskTell:
         self.budget = _check.positive(budget, "budget")
         self.spent = 0.0
         self.pulls = np.zeros(self.n_arms, dtype=np.int64)
+        self.in_flight = np.zeros(self.n_arms, dtype=np.int64)
         self._reward_sums = np.zeros((self.n_arms, self.n_objectives))
-        self._asked: int | None = None
+        self._numbers = np.zeros(self.n_arms, dtype=np.int64)  # of the next new evaluation
+        self._flying: list[tuple[int, int]] = []  # arm and number, the oldest first
+        self._failed: list[tuple[int, int]] = []  # to be tried again
+        self._excess = 1.0  # largest ratio of a cost told to the largest declared
         self._warned = False
 
     @property
-    def waiting(self) -> int | None:
-        """Arm that was asked for and has not been told yet; None if there is none."""
-        return self._asked
+    def begun(self) -> NDArray[np.int64]:
+        """Evaluations of each arm that were told or are in flight, shape (K,)."""
+        return self.pulls + self.in_flight
+
+    @property
+    def upcoming(self) -> int | None:
+        """Arm of the evaluation that the next `ask` hands out; None if it hands out none."""
+        return self._choose()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run is over: nothing is in flight, and `ask` has nothing more."""
+        return not self._flying and self.upcoming is None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -60,29 +117,41 @@ class AskTell:
                 )
         return {name: getattr(self, name) for name in names}
 
-    def ask(self) -> int | None:
-        """Return the arm to evaluate next; the same one until it is told, None once the run is over.
+    def ask(self) -> Pull | None:
+        """Hand out the evaluation to make next, another one on each call.
 
         Returns
         -------
-        int or None
+        Pull or None
+            None if nothing can be handed out now: results have to be told first, or the run is `finished`.
         """
-        if self._asked is None:
-            self._asked = self._choose()
-        return self._asked
+        arm = self._choose()
+        if arm is None:
+            return None
+        again = [each for each in self._failed if each[0] == arm]
+        if again:
+            pull = min(again)
+            self._failed.remove(pull)
+        else:
+            pull = int(arm), self._next_number(arm)
+            self._numbers[arm] = pull[1] + 1
+        self._flying.append(pull)
+        self.in_flight[arm] += 1
+        return Pull(*pull)
 
-    def tell(self, arm: int, reward: ArrayLike, cost: float | None = None) -> None:
-        """Report the evaluation of the arm that was asked for.
+    def tell(self, arm: int, reward: ArrayLike | None, cost: float | None = None) -> None:
+        """Report an evaluation that is in flight; the order does not matter.
 
         Parameters
         ----------
-        arm : int
-            What `ask` returned.
-        reward : array_like, shape (D,)
-            Objectives in [0, 1].
+        arm : Pull or int
+            What `ask` returned; of a plain number the oldest evaluation in flight.
+        reward : array_like, shape (D,), or None
+            Objectives in [0, 1].  None is a failure: what it cost is charged, nothing is scored, and the same
+            evaluation is handed out again by a later `ask`.
         cost : float, optional
             What it cost, > 0, in the unit of the budget.  It is charged even where it crosses the budget.
-            Identification policies charge the declared cost by default.
+            Identification policies charge the declared cost by default; a failure costs nothing by default.
 
         Warns
         -----
@@ -92,15 +161,91 @@ class AskTell:
         Raises
         ------
         CobanditError
-            If the arm was not asked for, or reward or cost is not valid; nothing has changed then.
+            If the evaluation is not in flight, or reward or cost is not valid; nothing has changed then.
         """
-        if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or arm != self._asked:
-            asked = (
-                "no arm is waiting: call ask() first"
-                if self._asked is None
-                else f"arm {self._asked} is waiting"
-            )
-            raise CobanditError(f"tell for arm {arm!r}, but {asked}")
+        pull = self.find(arm)
+        failed = reward is None
+        values = np.empty(0) if reward is None else self._valid(reward)
+        if failed:
+            cost = _check.non_negative(0.0 if cost is None else cost, "cost")
+        else:
+            cost = _check.positive(self._declared_cost(pull) if cost is None else cost, "cost")
+        fits = cost <= _check.with_slack(self._largest[pull])
+        doubt = "" if self._warned or (failed and fits) else self._doubt(pull, cost)
+        self._land(pull)
+        self._excess = max(self._excess, cost / self._largest[pull])
+        if failed:
+            self.spent += cost
+            self._try_again(pull)
+        else:
+            self._record(pull, values, cost)
+        self._settle()
+        if doubt:
+            self._warned = True
+            warnings.warn(f"cost {cost:g} of arm {int(pull)} is {doubt}", GuaranteeWarning, stacklevel=2)
+
+    def find(self, arm: int) -> Pull:
+        """Find the evaluation in flight that `tell` would take.
+
+        Parameters
+        ----------
+        arm : Pull or int
+            Of a plain number the oldest evaluation in flight.
+
+        Raises
+        ------
+        CobanditError
+            If it is not in flight.
+        """
+        return self._found(arm, self._flying)
+
+    def leave_out(self, pull: int) -> None:
+        """Leave the instance of an evaluation out, where instances are shared and evaluated once.
+
+        Raises
+        ------
+        CobanditError
+            Always, but from the policies that evaluate once.
+        """
+        raise CobanditError(
+            f"{type(self).__name__} does not share instances between arms: tell a reward, or None to try it "
+            "again"
+        )
+
+    @property
+    def mean_rewards(self) -> NDArray[np.float64]:
+        """Empirical mean vector of each arm, shape (K, D); zero for an arm that was never pulled."""
+        return self._reward_sums / np.maximum(self.pulls, 1)[:, None]
+
+    @property
+    def _set_aside(self) -> NDArray[np.float64]:
+        """What an evaluation of each arm may cost, shape (K,)."""
+        return self._largest * self._excess
+
+    @property
+    def _committed(self) -> float:
+        """What is spent, and set aside for what is in flight."""
+        return self.spent + float(self.in_flight @ self._set_aside)
+
+    def _found(self, arm: int, among: list[tuple[int, int]]) -> Pull:
+        """The evaluation that the user means, of those; of an arm's number the oldest."""
+        known = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
+        if isinstance(arm, Pull):
+            found = [each for each in among if each == arm.key]
+        else:
+            found = [each for each in among if known and each[0] == arm]
+        if not found:
+            which = f"evaluation {arm.number} of arm {arm}" if isinstance(arm, Pull) else f"arm {arm!r}"
+            arms = sorted({arm for arm, _ in among})
+            there = f"of arms {arms} some are" if arms else "nothing is: call ask() first"
+            raise CobanditError(f"told about {which}, which is not in flight; {there}")
+        return Pull(*found[0])
+
+    def _land(self, pull: Pull) -> None:
+        self._flying.remove(pull.key)
+        self.in_flight[pull] -= 1
+
+    def _valid(self, reward: ArrayLike) -> NDArray[np.float64]:
         values = _check.numbers(reward, "reward", 1)
         if len(values) != self.n_objectives:
             raise CobanditError(
@@ -108,20 +253,20 @@ class AskTell:
             )
         if (values < 0).any() or (values > 1).any():
             raise CobanditError(f"reward is {values.tolist()}: every objective must lie in [0, 1]")
-        cost = _check.positive(self._declared_cost(self._asked) if cost is None else cost, "cost")
-        doubt = "" if self._warned else self._doubt(self._asked, cost)
-        self._record(self._asked, values, cost)
-        self._asked = None
-        if doubt:
-            self._warned = True
-            warnings.warn(f"cost {cost:g} of arm {arm} is {doubt}", GuaranteeWarning, stacklevel=2)
+        return values
 
-    @property
-    def mean_rewards(self) -> NDArray[np.float64]:
-        """Empirical mean vector of each arm, shape (K, D); zero for an arm that was never pulled."""
-        return self._reward_sums / np.maximum(self.pulls, 1)[:, None]
+    def _next_number(self, arm: int) -> int:
+        """Number of the arm's next new evaluation."""
+        return int(self._numbers[arm])
+
+    def _try_again(self, pull: Pull) -> None:
+        self._failed.append(pull.key)
+
+    def _settle(self) -> None:
+        """Draw the conclusions from what was told."""
 
     def _choose(self) -> int | None:
+        """The arm to evaluate next, None if none can be now; nothing that matters changes by looking."""
         raise NotImplementedError
 
     def _declared_cost(self, arm: int) -> float:
@@ -131,15 +276,19 @@ class AskTell:
         """Why this cost voids the policy's guarantee; empty if it does not."""
         raise NotImplementedError
 
-    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
-        self.pulls[arm] += 1
+    def _record(self, pull: Pull, reward: NDArray[np.float64], cost: float) -> None:
+        self.pulls[pull] += 1
         self.spent += cost
-        self._reward_sums[arm] += reward
+        self._score(pull, reward)
+
+    def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
+        self._reward_sums[pull] += reward
 
     def __repr__(self) -> str:
+        flying = f", {len(self._flying)} in flight" if self._flying else ""
         return (
             f"{type(self).__name__}({self.n_arms} arms, {self.n_objectives} objectives, "
-            f"spent {self.spent:g} of {self.budget:g} in {self.pulls.sum()} pulls)"
+            f"spent {self.spent:g} of {self.budget:g} in {self.pulls.sum()} pulls{flying})"
         )
 
 

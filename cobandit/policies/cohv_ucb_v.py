@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.policies.asktell import Pull
 from cobandit.policies.cohv_ucb import CoHVUCB
 
 
@@ -58,8 +59,8 @@ class CoHVUCBV(CoHVUCB):
         variance = np.maximum(0.0, squares / np.maximum(self.pulls, 1)[:, None] - means**2)
         return np.minimum(radius, 2 * np.sqrt(variance) * radius + 6 * radius**2)
 
-    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
-        super()._record(arm, reward, cost)
-        self._reward_squares[arm] += reward**2
+    def _record(self, pull: Pull, reward: NDArray[np.float64], cost: float) -> None:
+        super()._record(pull, reward, cost)
+        self._reward_squares[pull] += reward**2
         normalised = cost / self.cost_range[1]
-        self._normalised_cost_squares[arm] += normalised * normalised
+        self._normalised_cost_squares[pull] += normalised * normalised

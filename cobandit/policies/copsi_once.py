@@ -12,7 +12,8 @@ from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import PairedEvidence
-from cobandit.policies.identification import IdentificationPolicy, Phase
+from cobandit.policies.identification import Phase
+from cobandit.policies.once import Once
 
 #: Paired differences are looked at every so many evaluations, and first after five.
 FIRST_LOOK, STEP = 5, 0.05
@@ -99,7 +100,7 @@ def classify(differences: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArr
     return front, np.where(front, np.minimum(apart, needed).min(axis=1), dominated)
 
 
-class CoPSIOnce(IdentificationPolicy):
+class CoPSIOnce(Once):
     r"""CoPSI on N instances that all configurations share, each evaluated at most once.
 
     The instances stand in one uniformly random order, the same for all: the n-th evaluation of a
@@ -138,12 +139,16 @@ class CoPSIOnce(IdentificationPolicy):
         D >= 1.
     n_instances : int
         N: instances that every configuration can be evaluated on.  Instances that some configuration can
-        never be evaluated on do not count: they are left out, for all.
+        never be evaluated on do not count: leave them out, for all.  For one of which that is seen in the
+        run `leave_out` makes n and N smaller; what it cost is lost.
     confidence : float, optional
         In (0, 1).  Configurations then leave early only when their membership is certain: with at least this
         probability, over the order of the instances, no membership in `certain` is wrong, at any time.  The
         run stops when all are certain; where the budget does not reach that far, the clearest leaves at the
-        planned depth, uncertain.
+        planned depth, uncertain.  No instance can be left out of such a run: which one would be depends on
+        who is still active, and the bets are against a fixed set.
+    largest_costs : array_like, shape (K,), optional
+        As in `IdentificationPolicy`.
 
     Raises
     ------
@@ -173,23 +178,30 @@ class CoPSIOnce(IdentificationPolicy):
         n_instances: int,
         *,
         confidence: float | None = None,
+        largest_costs: ArrayLike | None = None,
     ):
-        self.n_instances = _check.count(n_instances, "n_instances", 1)
         self.confidence = None if confidence is None else _check.positive(confidence, "confidence", 1.0)
         if self.confidence == 1.0:
             raise CobanditError("confidence is 1: only evaluating everything is certain; take less than one")
-        super().__init__(costs, budget, n_objectives)
+        super().__init__(costs, budget, n_objectives, n_instances, largest_costs=largest_costs)
         #: Square of what the largest of K D statistics reaches by chance: 2 log(K D).
         self.chance = 2 * log(self.n_arms * self.n_objectives)
         #: Evaluations on which all active configurations are compared: n.
         self.depth = 0
         shape = self.n_arms, self.n_objectives
-        self._rewards = np.zeros((self.n_instances, *shape))  # by position in the order
         self._sums = np.zeros(shape)
         self._squares = np.zeros((self.n_arms, *shape))  # of paired differences
         self._evidence = None
         if self.confidence is not None:
             self._evidence = PairedEvidence(*shape, self.n_instances, self.confidence)
+
+    def leave_out(self, pull: int) -> None:  # noqa: D102 (as its parent)
+        if self._evidence:
+            raise CobanditError(
+                "with a confidence no instance can be left out: what is certain is certain of all "
+                f"{self.n_instances}; tell a score, or leave the instance out of a new run"
+            )
+        super().leave_out(pull)
 
     def _check_budget(self) -> None:
         smallest = float(self.costs.sum())
@@ -220,40 +232,35 @@ class CoPSIOnce(IdentificationPolicy):
             on the same instances.  Empty before each has been evaluated once.
         """
         active = self._active
-        shared = int(self.pulls[active].min()) if len(active) else 0
-        means = self._rewards[:shared].sum(axis=0) / max(shared, 1)
-        return self._front(active if shared else active[:0], means, self._accepted)
+        shared = self._rewards[self._shared()]
+        means = shared.sum(axis=0) / max(len(shared), 1)
+        return self._front(active if len(shared) else active[:0], means, self._accepted)
 
-    def _schedule(self) -> Iterator[int]:
-        while len(self._active) > 1 and self.depth < self.n_instances:
+    def _schedule(self) -> Iterator[int | None]:
+        reached = 0  # in the order of the instances: more than the depth if some are left out
+        while len(self._active) > 1 and self.depth < self.n_kept:
             step = max(FIRST_LOOK, self.depth + max(1, int(STEP * self.depth)))
-            depth = min(step, max(1, self._target()))
-            for arm in self._active:
-                while self.pulls[arm] < depth:
-                    yield int(arm)
-            self._compare(depth)
+            start, reached = reached, reached + min(step, max(1, self._target())) - self.depth
+            yield from self._evaluate(reached)
+            self._compare(slice(start, reached))
             while self._leaves():
                 pass
 
     def _target(self) -> int:
         """Compute m."""
         left = _check.with_slack(self.budget) - self.spent
-        return planned_depth(self.costs[self._active], self.depth, self.n_instances, left)
+        return planned_depth(self.costs[self._active], self.depth, self.n_kept, left)
 
-    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
-        self._rewards[self.pulls[arm], arm] = reward
-        super()._record(arm, reward, cost)
-
-    def _compare(self, depth: int) -> None:
-        """Take in the instances up to ``depth``, on which all active configurations are evaluated."""
+    def _compare(self, instances: slice) -> None:
+        """Take in instances on which all active configurations are evaluated, but for those left out."""
         active = self._active
-        for rewards in self._rewards[self.depth : depth, active]:
+        for rewards in self._rewards[instances][~self.left_out[instances]][:, active]:
             differences = rewards[None, :, :] - rewards[:, None, :]
             self._sums[active] += rewards
             self._squares[np.ix_(active, active)] += differences**2
             if self._evidence:
                 self._evidence.add(active, differences)
-        self.depth = depth
+            self.depth += 1
 
     def _statistics(self) -> NDArray[np.float64]:
         """Paired t-statistics of the k active configurations, shape (k, k, D): how far j is above i."""
@@ -262,12 +269,12 @@ class CoPSIOnce(IdentificationPolicy):
         differences = means[None, :, :] - means[:, None, :]
         scatter = self._squares[np.ix_(active, active)] - n * differences**2
         variance = (np.maximum(scatter, 0.0) + PRIOR_VARIANCE) / n
-        return differences / np.sqrt(variance / n * (1 - n / self.n_instances))
+        return differences / np.sqrt(variance / n * (1 - n / self.n_kept))
 
     def _leaves(self) -> bool:
         """Let one configuration leave, if one may, and say whether it did."""
-        active, n, N = self._active, self.depth, self.n_instances
-        if len(active) < 2 or n == N:
+        active, n, N = self._active, self.depth, self.n_kept
+        if len(active) < 2 or n in (0, N):
             return False
         front, gaps = classify(self._statistics())
         if self._evidence and (sure := self._evidence.leaving(active)).any():

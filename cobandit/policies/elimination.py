@@ -30,12 +30,10 @@ class GapElimination(IdentificationPolicy):
         """Pulls that every active arm has at the end of the phase (counted from 1)."""
         raise NotImplementedError
 
-    def _schedule(self) -> Iterator[int]:
+    def _schedule(self) -> Iterator[int | None]:
         for phase in range(1, self.n_arms):
             target = self._target(phase)
-            for arm in self._active:
-                while self.pulls[arm] < target:
-                    yield int(arm)
+            yield from self._evaluate(target)
             self._remove(phase, target)
 
     def _remove(self, phase: int, target: int) -> None:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
-from cobandit.errors import CobanditError
-from cobandit.policies.asktell import AskTell
+from cobandit.errors import BudgetError, CobanditError
+from cobandit.policies.asktell import AskTell, Pull
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class IdentificationPolicy(AskTell):
     and is *cut short*, when the next planned pull does not fit into the budget; declared costs never let
     that happen to CoPSI.
 
+    A plan knows a whole phase ahead, and `ask` hands it out; then it returns None until all of the phase is
+    told.  Rewards are added up in the order in which the evaluations were handed out, so that the order in
+    which they are told changes nothing.
+
     Parameters
     ----------
     costs : array_like, shape (K,)
@@ -48,6 +52,10 @@ class IdentificationPolicy(AskTell):
         D >= 1.
     min_cost : float, optional
         Lower bound on the costs, in the same unit; default the smallest cost.  `CoPSI` reads it.
+    largest_costs : array_like, shape (K,), optional
+        Largest cost of a single evaluation of each arm, in the same unit, where evaluations differ in what
+        they cost.  An evaluation is then handed out only if that fits into the budget, so that no run
+        spends more than B.  Default the known costs.
 
     Attributes
     ----------
@@ -62,7 +70,15 @@ class IdentificationPolicy(AskTell):
         If the budget is too small for the algorithm; it names the smallest that works.
     """
 
-    def __init__(self, costs: ArrayLike, budget: float, n_objectives: int, *, min_cost: float | None = None):
+    def __init__(
+        self,
+        costs: ArrayLike,
+        budget: float,
+        n_objectives: int,
+        *,
+        min_cost: float | None = None,
+        largest_costs: ArrayLike | None = None,
+    ):
         self.costs = _check.costs(costs)
         super().__init__(len(self.costs), n_objectives, budget)
         smallest = float(self.costs.min())
@@ -71,12 +87,31 @@ class IdentificationPolicy(AskTell):
             raise CobanditError(f"min_cost is {min_cost}, more than the smallest cost {smallest:g}")
         self.cost_ratio = min(1.0, self.min_cost / float(self.costs.max()))
         _check.pulls_within(self.budget, smallest)
+        self.largest_costs = largest_costs
+        self._largest = self.costs
+        if largest_costs is not None:
+            self.largest_costs = self._largest = _check.costs(largest_costs, "largest_costs", self.n_arms)
+            if (self._largest < self.costs * (1 - _check.SLACK)).any():
+                raise CobanditError(f"largest_costs: below the known costs {self.costs.tolist()}")
         self.phases: list[Phase] = []
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
-        self._stopped = False
+        self._turn: int | None = None  # the plan's next arm, until it is handed out
+        self._results: dict[tuple[int, int], NDArray[np.float64] | None] = {}  # from the first not told on
         self._plan = self._schedule()
         self._check_budget()
+        smallest = float(self._largest.sum())
+        if largest_costs is not None and not self._affords(smallest):
+            raise BudgetError(
+                f"budget {self.budget:g} does not hold one evaluation of each arm at its largest cost: at "
+                f"least {smallest:g} is needed",
+                smallest,
+            )
+
+    @property
+    def active(self) -> NDArray[np.int64]:
+        """Numbers of the arms that are still evaluated: neither accepted nor rejected."""
+        return self._active.copy()
 
     def recommend(self) -> NDArray[np.int64]:
         r"""Estimate :math:`\widehat{\mathcal P}_B` of the Pareto set.
@@ -87,7 +122,7 @@ class IdentificationPolicy(AskTell):
             Sorted arm numbers: the accepted arms, and the empirical Pareto set of the arms that are still
             active (one arm after a complete run).  An arm that was never evaluated is not recommended.
         """
-        active = self._active[self.pulls[self._active] > 0]
+        active = self._active[self._scored[self._active] > 0]
         return self._front(active, self.mean_rewards, self._accepted)
 
     @staticmethod
@@ -98,26 +133,81 @@ class IdentificationPolicy(AskTell):
     def _check_budget(self) -> None:
         """Raise `BudgetError` if the budget is too small for the plan."""
 
-    def _schedule(self) -> Iterator[int]:
-        """Yield arms in the order of their pulls; runs on between one ask and the next."""
+    def _schedule(self) -> Iterator[int | None]:
+        """Yield arms in the order of their pulls, None while there are results to wait for.
+
+        It runs on between one ask and the next; `_evaluate` is a whole phase.
+        """
         raise NotImplementedError
 
+    def _evaluate(self, target: int) -> Iterator[int | None]:
+        """Hand out ``target`` evaluations of each active arm in all, and wait for what they give."""
+        yield from self._hand_out(target)
+        while self._flying:
+            yield None
+
+    def _hand_out(self, target: int) -> Iterator[int]:
+        for arm in self._active.tolist():
+            while self._next_number(arm) < target:
+                yield arm
+
+    @property
+    def _set_aside(self) -> NDArray[np.float64]:
+        return self.costs if self.overdraw else super()._set_aside
+
     def _affords(self, cost: float) -> bool:
-        return self.spent + cost <= _check.with_slack(self.budget)
+        return self._committed + cost <= _check.with_slack(self.budget)
+
+    def ask(self) -> Pull | None:  # noqa: D102 (as its parent)
+        again = bool(self._failed)
+        pull = super().ask()
+        if pull is not None:
+            self._results.setdefault(pull.key)
+            if not again:
+                self._turn = None
+        return pull
 
     def _choose(self) -> int | None:
-        if self._stopped:
-            return None
-        arm = next(self._plan, None)
-        if arm is None or not self._affords(self._declared_cost(arm)):
-            self._stopped = True
-            return None
-        return arm
+        if not self._failed and self._turn is None:
+            self._turn = next(self._plan, None)
+        arm = self._failed[0][0] if self._failed else self._turn
+        return arm if arm is not None and self._affords(float(self._set_aside[arm])) else None
+
+    @property
+    def _scored(self) -> NDArray[np.int64]:
+        """Evaluations behind the means, shape (K,)."""
+        return self.pulls
+
+    @property
+    def mean_rewards(self) -> NDArray[np.float64]:  # noqa: D102 (as its parent)
+        sums = self._reward_sums.copy()
+        for (arm, _), reward in self._results.items():
+            if reward is not None:
+                sums[arm] += reward
+        return sums / np.maximum(self.pulls, 1)[:, None]
+
+    def _settle(self) -> None:
+        if not self._flying:  # the last result of a phase ends it
+            self._choose()
+
+    def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
+        self._results[pull.key] = reward
+        while self._results:
+            (arm, number), first = next(iter(self._results.items()))
+            if first is None:
+                break
+            del self._results[arm, number]
+            self._take(Pull(arm, number), first)
+
+    def _take(self, pull: Pull, reward: NDArray[np.float64]) -> None:
+        """Add a reward up, in the order in which evaluations were handed out."""
+        self._reward_sums[pull] += reward
 
     def _declared_cost(self, arm: int) -> float:
         return float(self.costs[arm])
 
     def _doubt(self, arm: int, cost: float) -> str:
-        if cost <= _check.with_slack(self._declared_cost(arm)):
+        if cost <= _check.with_slack(self._largest[arm]):
             return ""
-        return f"above its declared cost {self.costs[arm]:g}: it is charged, but the guarantee is void"
+        declared = "declared" if self.largest_costs is None else "largest"
+        return f"above its {declared} cost {self._largest[arm]:g}: it is charged, but the guarantee is void"

@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil, log2
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cobandit import _check
 from cobandit.dominance import classification_gaps, pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.policies.copsi import CoPSI
 from cobandit.policies.elimination import GapElimination
-from cobandit.policies.identification import IdentificationPolicy
+from cobandit.policies.once import Once
 from cobandit.policies.psi_sr import PSISR
 from cobandit.policies.uniform_identification import UniformIdentification
-
-
-class Once(IdentificationPolicy):
-    r"""What a method needs on a finite benchmark: no target passes the number of instances.
-
-    .. math:: n_r^{\text{once}} = \min\{n_r, N\}
-
-    Mixed in before the method that sets :math:`n_r`; the n-th evaluation of a configuration is on instance n
-    of an order that all share.
-
-    Parameters
-    ----------
-    costs, budget, n_objectives
-        As in `IdentificationPolicy`.
-    n_instances : int
-        N.
-    """
-
-    def __init__(self, costs: ArrayLike, budget: float, n_objectives: int, n_instances: int, **options: Any):
-        self.n_instances = _check.count(n_instances, "n_instances", 1)
-        super().__init__(costs, budget, n_objectives, **options)
 
 
 class UniformOnce(Once, UniformIdentification):
@@ -59,9 +37,13 @@ class UniformOnce(Once, UniformIdentification):
 
     label = "Random subset"
 
-    def _schedule(self) -> Iterator[int]:
-        while self.pulls[0] < self.n_instances and self._affords(float(self.costs.sum())):
-            yield from range(self.n_arms)
+    def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent)
+        shared = self._rewards[self._shared()]
+        front = pareto_mask(shared.mean(axis=0)) if len(shared) else np.zeros(self.n_arms, dtype=np.bool_)
+        return np.flatnonzero(front)
+
+    def _rounds(self) -> Iterable[int]:
+        return range(1, self.n_instances + 1)
 
 
 class CoPSIPrintedOnce(Once, CoPSI):
@@ -157,14 +139,12 @@ class EGESHOnce(Once, GapElimination):
                 smallest,
             )
 
-    def _schedule(self) -> Iterator[int]:
+    def _schedule(self) -> Iterator[int | None]:
         depth = 0
         while len(self._active) > 1:
             more = _check.floor(self.budget / (self.n_rounds * float(self.costs[self._active].sum())))
             depth = min(self.n_instances, depth + more)
-            for arm in self._active:
-                while self.pulls[arm] < depth:
-                    yield int(arm)
+            yield from self._evaluate(depth)
             means = self.mean_rewards[self._active]
             front, gaps = pareto_mask(means), classification_gaps(means)
             # largest gap first, on ties dominated ones, then the lowest numbers

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.policies.asktell import AskTell
+from cobandit.policies.asktell import AskTell, Pull
 from cobandit.problem import hypervolume
 
 
@@ -36,6 +36,14 @@ class OnlinePolicy(AskTell):
     Subclasses give the `index`; ties go to the lowest arm number.  Costs and budget are in the user's unit.
     What a formula of the paper reads is divided by the largest cost, and its name begins with
     ``normalised``.
+
+    With several evaluations at once, radii count those in flight, and means do not:
+
+    .. math:: n_i = \text{evaluations of arm } i \text{ that were told or are in flight}
+
+    so that they spread over the arms.  The index decides once the first ``n_init`` of each arm are told, and
+    the largest cost is set aside for each evaluation in flight, so that of all evaluations only the last that
+    was handed out may cross the budget.  For Theorem 1 see `theory.alpha_in_flight`.
 
     Parameters
     ----------
@@ -101,6 +109,7 @@ class OnlinePolicy(AskTell):
         self.selection = _check.choice(selection, "selection", ("feasible", "all"))
         self.log_term = self.alpha * log(theory.horizon(self.budget / high, self.cost_ratio))
         self._normalised_cost_sums = np.zeros(self.n_arms)
+        self._largest = np.full(self.n_arms, self.cost_range[1])
 
         self._declared = None
         if expected_costs is not None:
@@ -161,14 +170,14 @@ class OnlinePolicy(AskTell):
 
     @property
     def affordable(self) -> NDArray[np.bool_]:
-        """Arms whose expected cost fits into what is left, shape (K,)."""
-        return self.spent + self.expected_costs <= _check.with_slack(self.budget)
+        """Arms whose expected cost fits into what is neither spent nor set aside, shape (K,)."""
+        return self._committed + self.expected_costs <= _check.with_slack(self.budget)
 
     @property
     def eligible(self) -> NDArray[np.bool_]:
         """Arms among which the index decides, shape (K,): by `selection` those `affordable`, or all."""
         if self.selection == "all":
-            return np.full(self.n_arms, self.spent <= _check.with_slack(self.budget))
+            return np.full(self.n_arms, self._committed <= _check.with_slack(self.budget))
         return self.affordable
 
     @property
@@ -183,8 +192,8 @@ class OnlinePolicy(AskTell):
 
     @property
     def radius(self) -> NDArray[np.float64]:
-        r"""Confidence radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, shape (K,)."""
-        return np.sqrt(self.log_term / np.maximum(self.pulls, 1))
+        r"""Confidence radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, shape (K,); n_i is `begun`."""
+        return np.sqrt(self.log_term / np.maximum(self.begun, 1))
 
     @property
     def reward_radius(self) -> NDArray[np.float64]:
@@ -213,9 +222,11 @@ class OnlinePolicy(AskTell):
         eligible = self.eligible
         if not eligible.any():
             return None
-        initial = eligible & (self.pulls < self.n_init)
+        initial = eligible & (self.begun < self.n_init)
         if initial.any():  # round-robin: fewest pulls first, then the lowest number
-            return int(np.where(initial, self.pulls, self.n_init).argmin())
+            return int(np.where(initial, self.begun, self.n_init).argmin())
+        if self.in_flight[self.pulls < self.n_init].any():  # the index needs what they give
+            return None
         return int(np.where(eligible, self.index(), -np.inf).argmax())
 
     def _doubt(self, arm: int, cost: float) -> str:
@@ -224,6 +235,6 @@ class OnlinePolicy(AskTell):
             return ""
         return f"outside the range [{low:g}, {high:g}]: it is charged, but the regret guarantee is void"
 
-    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
-        super()._record(arm, reward, cost)
-        self._normalised_cost_sums[arm] += cost / self.cost_range[1]
+    def _record(self, pull: Pull, reward: NDArray[np.float64], cost: float) -> None:
+        super()._record(pull, reward, cost)
+        self._normalised_cost_sums[pull] += cost / self.cost_range[1]

@@ -9,7 +9,7 @@ from cobandit.policies.online import OnlinePolicy
 
 
 class UniformAllocation(OnlinePolicy):
-    r"""Uniform round-robin allocation (Section 5): the eligible arm with the fewest pulls.
+    r"""Uniform round-robin allocation (Section 5): the eligible arm of the fewest pulls, told or in flight.
 
     .. math:: I_i = -n_i
 
@@ -27,4 +27,4 @@ class UniformAllocation(OnlinePolicy):
     label = "Uniform allocation"
 
     def index(self) -> NDArray[np.float64]:  # noqa: D102 (the formula stands above)
-        return -self.pulls.astype(np.float64)
+        return -self.begun.astype(np.float64)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
+from cobandit.policies.asktell import Pull
 from cobandit.policies.identification import IdentificationPolicy
 
 
@@ -48,11 +50,18 @@ class UniformIdentification(IdentificationPolicy):
             return np.array([], dtype=np.int64)
         return np.flatnonzero(pareto_mask(self._round_means))
 
-    def _schedule(self) -> Iterator[int]:
-        while self._affords(float(self.costs.sum())):
-            yield from range(self.n_arms)
+    def _schedule(self) -> Iterator[int | None]:
+        for n in self._rounds():
+            while not self._affords(float(self._set_aside.sum())):
+                if not self._flying:
+                    return
+                yield None  # what is in flight may cost less than what is set aside for it
+            yield from self._hand_out(n)
 
-    def _record(self, arm: int, reward: NDArray[np.float64], cost: float) -> None:
-        super()._record(arm, reward, cost)
-        if (self.pulls == self.pulls[0]).all():
-            self._round_means = self.mean_rewards
+    def _rounds(self) -> Iterable[int]:
+        return count(1)
+
+    def _take(self, pull: Pull, reward: NDArray[np.float64]) -> None:
+        super()._take(pull, reward)
+        if pull == self.n_arms - 1:
+            self._round_means = self._reward_sums / (pull.number + 1)

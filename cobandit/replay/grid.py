@@ -42,12 +42,12 @@ class GridCell(NamedTuple):
     seed: int
 
 
-def source_from_table(table: EvaluationTable) -> Source:
-    """Pack what workers need of a table."""
+def source_from_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
+    """Pack what workers need of a table; ``true_costs`` as in its ``truth``."""
     feedback = table.feedback
     rows = np.column_stack([feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards])
     packed = FeedbackRows(np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64))
-    return Source(packed, table.problem, table.costs, table.cost_range)
+    return Source(packed, table.truth(true_costs), table.costs, table.cost_range)
 
 
 def once_from_table(table: EvaluationTable) -> Source:

@@ -16,9 +16,18 @@ from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
 from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE, kernel_of
 
-#: What a replay takes from the table, so that no spec may set it.
+#: What a replay takes from the table, so that no spec may set it; of the costs it knows the declared ones.
 FROM_TABLE = frozenset(
-    {"n_arms", "n_objectives", "n_instances", "budget", "cost_range", "costs", "expected_costs"}
+    {
+        "n_arms",
+        "n_objectives",
+        "n_instances",
+        "budget",
+        "cost_range",
+        "costs",
+        "expected_costs",
+        "largest_costs",
+    }
 )
 
 

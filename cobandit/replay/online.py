@@ -11,7 +11,7 @@ import pandas as pd
 from cobandit import _check
 from cobandit.errors import BudgetError
 from cobandit.replay import kernels
-from cobandit.replay.grid import GridCell, Source, frame_of, grid_cells, run_grid
+from cobandit.replay.grid import GridCell, Source, frame_of, grid_cells, run_grid, source_from_table
 from cobandit.replay.methods import specs
 from cobandit.replay.parallel import Parallel
 from cobandit.replay.running import run_kernel
@@ -101,13 +101,16 @@ def replay_online(
     rho: Iterable[float] | float,
     replications: int = 100,
     seed: int = 0,
+    *,
+    true_costs: str | None = None,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
     r"""Replay online policies on a table (paper, Section 5 and Appendix A).
 
-    Feedback is drawn from the evaluation split by arm-wise bootstrap on common random numbers.  The
-    profiling split gives what a policy may know: the range of single costs, and the mean costs that
-    decide what is affordable.  Regrets are in the unit of the largest single profiling cost.
+    Feedback is drawn from the evaluation split by arm-wise bootstrap on common random numbers, and this split
+    is the truth that regrets are against.  The profiling split gives what a policy may know: the range of
+    single costs, and the mean costs that decide what is affordable.  Regrets are in the unit of the largest
+    single profiling cost.
 
     Parameters
     ----------
@@ -120,6 +123,9 @@ def replay_online(
         Independent runs per cell, the same streams for every method and budget.
     seed : int
         Any number from 0 to 2^64 - 1.
+    true_costs : {"evaluation", "profiling"}, optional
+        The split whose mean costs divide the true hypervolume, as in `EvaluationTable.truth`: by default that
+        of evaluation, and for a reconstruction of the paper's tables that of profiling (A10).
     **parallel
         ``workers``, ``backend``, ``scheduler``, ``progress`` as in `cobandit.replay.parallel.run`; no result
         depends on them.
@@ -146,7 +152,7 @@ def replay_online(
     {'CoHVUCB': 6, 'UniformAllocation': 6}
     """
     cells = grid_cells(table, specs(methods, "online"), rho, replications, seed)
-    return run_grid(_part, cells, table, **parallel)
+    return run_grid(_part, cells, table, source=source_from_table(table, true_costs), **parallel)
 
 
 def replay_paths(
@@ -155,13 +161,15 @@ def replay_paths(
     rho: Iterable[float] | float,
     replications: int = 100,
     seed: int = 0,
+    *,
+    true_costs: str | None = None,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
     r"""Follow the regret along the runs that `replay_online` makes.
 
     Parameters
     ----------
-    table, methods, rho, replications, seed, **parallel
+    table, methods, rho, replications, seed, true_costs, **parallel
         As in `replay_online`.
 
     Returns
@@ -185,4 +193,4 @@ def replay_paths(
     [200, 200, 200]
     """
     cells = grid_cells(table, specs(methods, "online"), rho, replications, seed)
-    return run_grid(_paths_part, cells, table, **parallel)
+    return run_grid(_paths_part, cells, table, source=source_from_table(table, true_costs), **parallel)

@@ -54,7 +54,7 @@ def play(
     charge : {"realised", "declared"}
         What a pull is charged; ``"declared"`` (the policy's known costs) is for identification.
     watch : callable, optional
-        Called as ``watch(policy, arm)`` before each pull that counts.
+        Called as ``watch(policy, arm)`` before each pull that counts is asked for.
 
     Returns
     -------
@@ -101,17 +101,24 @@ def _play(
     known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
     order = shared_order(stream, replication, sizes[0]) if once else None
     arms, costs = [], []
-    while (arm := policy.ask()) is not None:
-        n = policy.pulls[arm]
+
+    def draw(arm: int, n: int) -> tuple[NDArray[np.float64], float]:
         drawn = instance(stream, replication, arm, n, sizes[arm]) if order is None else order[n]
         row = rows[offsets[arm] + drawn]
-        cost = row[0] if known is None else known[arm]
+        return row[1:], row[0] if known is None else known[arm]
+
+    policy.overdraw = True  # what crosses the budget is dropped here
+    while True:
+        arm = None if watch is None else policy.upcoming
+        if watch and arm is not None and policy.spent + draw(arm, policy.pulls[arm])[1] <= limit:
+            watch(policy, arm)
+        if (pull := policy.ask()) is None:
+            break
+        reward, cost = draw(int(pull), pull.number)
         if policy.spent + cost > limit:
             break
-        if watch is not None:
-            watch(policy, arm)
-        policy.tell(arm, row[1:], cost)
-        arms.append(arm)
+        policy.tell(pull, reward, cost)
+        arms.append(int(pull))
         costs.append(cost)
     return PlayedRun(np.array(arms, dtype=np.int64), np.array(costs))
 

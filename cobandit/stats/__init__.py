@@ -1,6 +1,6 @@
 """Regrets, scores and their intervals; methods compared replication by replication."""
 
-from cobandit.stats.contrasts import paired_contrasts
+from cobandit.stats.contrasts import leaders, paired_contrasts
 from cobandit.stats.metrics import (
     efficiency_regret,
     f1_score,
@@ -17,6 +17,7 @@ __all__ = [
     "efficiency_regret",
     "f1_score",
     "joint_errors",
+    "leaders",
     "mcnemar",
     "mean_interval",
     "moving_average",

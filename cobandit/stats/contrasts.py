@@ -138,3 +138,48 @@ def _difference(a: NDArray[np.float64], b: NDArray[np.float64], proportion: bool
     if proportion:
         return paired_difference(int((a > b).sum()), int((b > a).sum()), len(a))
     return float((a - b).mean()), *mean_interval(a - b)
+
+
+def leaders(
+    runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("rho",), most: bool = False
+) -> pd.DataFrame:
+    """Who leads in each cell, and who cannot be told from the leader.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `replay_online` or `replay_identification`, each method with one set of options.
+    column : str
+        Such as ``"standard_regret"``, of which less is better.
+    by : tuple of str
+        Columns that make a cell.
+    most : bool
+        Whether more of the column is better instead.
+
+    Returns
+    -------
+    DataFrame
+        One row a cell with a feasible run: ``by``; ``leader``, of the best mean, and ``mean``; ``level``,
+        a tuple of those whose paired difference from the leader has zero in its interval, as
+        `paired_contrasts` gives it; ``next``, the best of the others, None if there is none, and
+        ``next_mean``.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"method": list("ABC") * 3, "rho": 2.0, "replication": np.repeat([0, 1, 2], 3)})
+    >>> runs = runs.assign(status="ok", regret=[1.0, 0.0, 5.0, 2.0, 3.0, 6.0, 3.0, 6.0, 7.0])
+    >>> leaders(runs, "regret")[["leader", "level", "next"]].to_numpy().tolist()
+    [['A', ('B',), 'C']]
+    """
+    rows = []
+    for cell, group in runs[runs["status"] == "ok"].groupby(list(by), sort=False):
+        means = group.groupby("method", sort=False)[column].mean()
+        means = means.sort_values(ascending=not most, kind="stable")
+        first, *others = means.index
+        pairs = paired_contrasts(group, column, [(first, other) for other in others], by)
+        apart = pairs[(pairs["measure"] == "difference") & ((pairs["low"] > 0) | (pairs["high"] < 0))]
+        behind = [name for name in others if name in set(apart["against"])]
+        level = tuple(name for name in others if name not in behind)
+        follower = (behind[0], float(means[behind[0]])) if behind else (None, np.nan)
+        rows.append((*cell, first, float(means[first]), level, *follower))
+    return pd.DataFrame(rows, columns=[*by, "leader", "mean", "level", "next", "next_mean"])

@@ -6,9 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+import numpy as np
+from pydantic import Field, field_validator, model_validator
 
-from cobandit.faults import Fault, nearest, refuse, stop
+from cobandit.faults import TableError, nearest, stop
+from cobandit.tables.fields import Fields, check_fields
 from cobandit.tables.plain_yaml import load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -19,11 +21,7 @@ RESERVED = ("config", "instance", "cost", "split")
 Text = Annotated[str, Field(min_length=1)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Cost(_Model):
+class Cost(Fields):
     """Which column holds the cost of one evaluation, and in what unit.
 
     Examples
@@ -36,11 +34,12 @@ class Cost(_Model):
     unit: Text = Field(description="name the unit of the cost, for example tokens or USD")
 
 
-class Objective(_Model):
+class Objective(Fields):
     """One objective: its name, its column, and the transform that brings the column into [0, 1].
 
     ``transform`` is a key of :data:`~cobandit.tables.transforms.TRANSFORMS`; ``low`` and ``high`` are the
-    percentiles of ``inverse-percentile`` and belong to it alone.
+    percentiles of ``inverse-percentile`` and belong to it alone.  ``limits`` are the values of the column
+    that score 1 and 0, where these are known and not to be taken from the profiling split.
 
     Examples
     --------
@@ -53,6 +52,9 @@ class Objective(_Model):
     transform: str = Field(default="none", description="name a transform, or leave it out")
     low: float = Field(default=5.0, ge=0, le=100, description="give a percentile from 0 to 100")
     high: float = Field(default=95.0, ge=0, le=100, description="give a percentile from 0 to 100")
+    limits: tuple[float, float] | None = Field(
+        default=None, description="give the two values that score 1 and 0, or leave it out"
+    )
 
     @field_validator("name")
     @classmethod
@@ -71,27 +73,55 @@ class Objective(_Model):
 
     @model_validator(mode="after")
     def _percentiles(self) -> Objective:
-        if not TRANSFORMS[self.transform].percentiles and (self.low, self.high) != (5, 95):
-            raise ValueError(f"low and high mean nothing with transform {self.transform} -> leave them out")
+        fits = TRANSFORMS[self.transform].percentiles and self.limits is None
+        if not fits and (self.low, self.high) != (5, 95):
+            why = f"transform {self.transform}" if self.limits is None else "limits"
+            raise ValueError(f"low and high mean nothing with {why} -> leave them out")
         if not self.low < self.high:
             raise ValueError(f"low is {self.low:g} and high is {self.high:g} -> make low the smaller one")
         return self
 
+    @model_validator(mode="after")
+    def _usable_limits(self) -> Objective:
+        if self.limits is None:
+            return self
+        if self.transform == "none":
+            raise ValueError("limits mean nothing without a transform -> name one, or leave them out")
+        try:
+            TRANSFORMS[self.transform].apply(np.array(self.limits), *self.limits)
+        except TableError as error:
+            raise ValueError(f"{error} -> give the value that scores 1, then the one that scores 0") from None
+        return self
 
-class Split(_Model):
+
+class Split(Fields):
     """How many instances are for profiling, and the seed of the permutation that chooses them.
+
+    ``instances`` names them where they were chosen before the table was made, as the pilot of a run is: a
+    permutation of whatever else the run evaluated would choose others.
 
     Examples
     --------
-    >>> Split(profiling=100)
-    Split(profiling=100, seed=0)
+    >>> Split(profiling=100).seed, Split(profiling=2, instances=["q7", "q3"]).instances
+    (0, ('q7', 'q3'))
     """
 
     profiling: int = Field(ge=2, description="give the number of profiling instances, at least 2")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
+    instances: tuple[str, ...] | None = Field(
+        None, description="name the profiling instances, as text, or leave it out to have them drawn"
+    )
+
+    @model_validator(mode="after")
+    def _as_many(self) -> Split:
+        named = len(set(self.instances or ()))
+        if self.instances is not None and named != self.profiling:
+            problem = f"{named} different instances are named, and profiling is {self.profiling}"
+            raise ValueError(f"{problem} -> let profiling count those that are named")
+        return self
 
 
-class Origin(_Model):
+class Origin(Fields):
     """Where records that are not bundled come from, and which parser reads them.
 
     Examples
@@ -108,7 +138,7 @@ class Origin(_Model):
     )
 
 
-class Card(_Model):
+class Card(Fields):
     """What an evaluation table is and how its columns are to be read.
 
     Parameters
@@ -210,10 +240,6 @@ class Card(_Model):
         return self
 
 
-PARTS: dict[str, type[_Model]] = {"cost": Cost, "objectives": Objective, "split": Split, "origin": Origin}
-"""Fields of a card that have fields of their own."""
-
-
 def read_card(path: str | Path) -> Card:
     """Read and check a card.
 
@@ -260,29 +286,4 @@ def check_card(content: dict[str, Any], source: str) -> Card:
     - my.yml, field 'name': the field is missing -> use lower case, digits, '.', '_' and '-'
     - ...
     """
-    try:
-        return Card.model_validate(content)
-    except ValidationError as error:
-        refuse(_fault(source, dict(detail)) for detail in error.errors())
-        raise
-
-
-def _fault(file: str, detail: dict[str, Any]) -> Fault:
-    """Translate one of pydantic's error entries; a field's description is its remedy."""
-    place = ".".join(str(part) for part in detail["loc"])
-    where = f"{file}, field {place!r}" if place else file
-    model: type[_Model] = Card
-    field = None
-    for part in detail["loc"]:  # the field at fault, or the one that holds it; a number is a place in a list
-        if part in model.model_fields:
-            field, model = model.model_fields[part], PARTS.get(part, model)
-    if detail["type"] == "extra_forbidden":
-        known, key = list(model.model_fields), str(detail["loc"][-1])
-        remedy = f"{nearest(key, known)}known keys: {', '.join(known)}"
-        return Fault(where, f"unknown key {key!r}", remedy)
-    if detail["type"] == "value_error":  # ours, written as problem -> remedy
-        problem, _, remedy = detail["msg"].removeprefix("Value error, ").partition(" -> ")
-        return Fault(where, problem, remedy)
-    missing = detail["type"] == "missing"
-    problem = "the field is missing" if missing else f"{detail['msg']}, not {detail['input']!r}"
-    return Fault(where, problem, (field.description if field else None) or "correct the card")
+    return check_fields(Card, content, source)

@@ -20,12 +20,12 @@ class Rule(NamedTuple):
     remedy: str
 
 
-MISSING = Rule(np.isnan, "the value is missing", "give the measured value or drop the row")
-FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value or drop the row")
+MISSING = Rule(np.isnan, "the value is missing", "give the measured value, or evaluate it again")
+FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or evaluate it again")
 COST = Rule(
     lambda x: x <= 0,
     "the cost {value} is not positive",
-    "give what the evaluation cost, or drop the row; an evaluation that is free needs no budget",
+    "give what the evaluation cost; one that was free needs a smallest cost, as cobandit import gives it",
 )
 
 
@@ -95,7 +95,7 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
     name, before = str(column.name), len(faults.found)
     if foreign.any():
         problem = f"{column.iloc[int(foreign.argmax())]!r} is text or another thing that is not a number"
-        faults.add(problem, "store the column as numbers, and leave out rows without a value", name, foreign)
+        faults.add(problem, "store the column as numbers", name, foreign)
     broken = {rule: ~foreign & rule.broken(values) for rule in (MISSING, FINITE)}
     broken |= {rule: ~foreign & np.isfinite(values) & rule.broken(values) for rule in rules}
     for rule, rows in broken.items():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,11 +22,15 @@ from cobandit.tables import swebench
 from cobandit.tables.card import Card, read_card
 from cobandit.tables.table import EvaluationTable
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
+TAB = "\t"
+SEPARATORS = {".csv": ",", ".tsv": TAB}
 """What separates the columns of a text file, by its suffix."""
 
 LINES_AT_A_TIME = 50_000
 """JSON lines held as dictionaries at a time."""
+
+MAX_EXPANDED = 4 * 1024**3
+"""Most bytes that a compressed file may expand to."""
 
 
 def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationTable:
@@ -86,7 +92,7 @@ def read_columns(path: Path, names: Sequence[str], wanted: Sequence[str] | None 
     Parameters
     ----------
     path : Path
-        A file with the suffix of its format.
+        A file with the suffix of its format; text may be compressed, with ``.gz`` behind it.
     names : sequence of str
         Columns that stay text, whatever a CSV file has in them.
     wanted : sequence of str, optional
@@ -106,6 +112,9 @@ def read_columns(path: Path, names: Sequence[str], wanted: Sequence[str] | None 
     cobandit.faults.TableError: nowhere.parquet: the Parquet file is truncated or damaged ([Errno 2] ...
     """
     suffix = path.suffix.lower()
+    if suffix == ".gz":
+        _check_expanded(path)
+        suffix = Path(path.stem).suffix.lower()
     if suffix == ".parquet":
         return _read_parquet(path, wanted)
     if suffix == ".jsonl":
@@ -124,6 +133,23 @@ def _check_sum(path: Path, card: Card) -> None:
 def _sound(there: Sequence[str], wanted: Sequence[str] | None) -> list[str] | None:
     """Return the wanted columns, or None, for all, if one is not there exactly once."""
     return list(wanted) if wanted and all(there.count(name) == 1 for name in wanted) else None
+
+
+def _check_expanded(path: Path) -> None:
+    """Refuse a compressed file that is damaged, or expands beyond bounds; nothing of it is kept."""
+    expanded = 0
+    try:
+        with gzip.open(path) as file:
+            while chunk := file.read(2**20):
+                expanded += len(chunk)
+                if expanded > MAX_EXPANDED:
+                    stop(
+                        path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it"
+                    )
+    except (OSError, EOFError, zlib.error) as error:
+        stop(path, f"the compressed file is truncated or damaged ({error})", "copy or export it again")
+    if not expanded:
+        stop(path, "the file is empty", "export it again, with its data")
 
 
 def _read_parquet(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
@@ -167,7 +193,7 @@ def _read_separated(
         # the parser counts the header as its row 1
         found = re.search(r"Row #(\d+): (.*)", str(error), re.DOTALL)
         row, reason = (int(found[1]) - 1, found[2]) if found else (None, str(error))
-        problem = f"the {path.suffix[1:].upper()} does not parse: {reason}"
+        problem = f"the {'TSV' if separator == TAB else 'CSV'} does not parse: {reason}"
         refuse([Fault(str(path), problem, "correct the row or export the file again", row)])
         raise
 
@@ -177,7 +203,7 @@ def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
     names: dict[str, None] = {}
     chunks = []
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
             records = _json_objects(path, file)
             while chunk := list(islice(records, LINES_AT_A_TIME)):
                 names |= dict.fromkeys(name for record in chunk for name in record)

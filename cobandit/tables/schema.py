@@ -104,7 +104,10 @@ rows) -> rescale the column, or give the objective a transform in the card
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
 
-    mask = profiling_mask(len(instances.labels), card.split.profiling, card.split.seed)
+    if card.split.instances is None:
+        mask = profiling_mask(len(instances.labels), card.split.profiling, card.split.seed)
+    else:
+        mask = np.isin(instances.labels, card.split.instances)
     profiling = mask[instances.codes]
     _check_split(configs, profiling, card, faults)
     rewards, limits = _rewards(numbers, profiling, card, faults)
@@ -177,7 +180,7 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
         try:
             codes = pd.Series(pd.factorize(frame[column])[0])
         except TypeError:
-            remedy = "store plain text or numbers, or take it out of the card's arms"
+            remedy = "store plain text or numbers, or leave it out of what describes a configuration"
             faults.add("the column holds nested values", remedy, column)
             continue
         first = codes.groupby(configs.codes).transform("first")
@@ -188,7 +191,7 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
             start = int((configs.codes == config).argmax())
             values = frame[column].iloc[[row, start]].tolist()  # Python's own numbers, to be shown
             problem = f"{values[0]!r} describes {configs.labels[config]!r}, but {values[1]!r} does in"
-            remedy = "give a configuration one value, split it, or take the column out of the card's arms"
+            remedy = "give a configuration one value, split it, or leave the column out of what describes it"
             faults.add(problem, remedy, column, differs, start + 1)
 
 
@@ -212,11 +215,15 @@ def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
 
 
 def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
-    """Either split of each arm holds at least two instances."""
+    """Either split of each arm holds at least two instances.
+
+    Where the profiling instances are named, by a run, a configuration may have left the run right after them.
+    """
     n_arms = len(configs.labels)
     known = np.bincount(configs.codes[profiling], minlength=n_arms)
     held_out = np.bincount(configs.codes[~profiling], minlength=n_arms)
-    short = np.flatnonzero(np.minimum(known, held_out) < MIN_INSTANCES)
+    fewest = np.minimum(known, held_out) if card.split.instances is None else known
+    short = np.flatnonzero(fewest < MIN_INSTANCES)
     if len(short):
         arm = short[0]
         there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
@@ -236,10 +243,11 @@ def _rewards(
         if objective.column not in numbers or not profiling.any():
             continue
         values, transform = numbers[objective.column], TRANSFORMS[objective.transform]
-        limits[objective.name] = transform.fit(values[profiling], objective.low, objective.high)
+        fitted = objective.limits or transform.fit(values[profiling], objective.low, objective.high)
+        limits[objective.name] = fitted
         try:
             rewards[:, d] = transform.apply(values, *limits[objective.name])
         except TableError as error:
-            remedy = "take another column or transform for this objective, or leave it out of the card"
+            remedy = "take another column or transform, or leave the objective out (logs: --latency none)"
             faults.add(str(error), remedy, objective.column)
     return rewards, limits

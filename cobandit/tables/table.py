@@ -17,7 +17,7 @@ from cobandit.faults import stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
 from cobandit.tables.query import matching
-from cobandit.tables.schema import MIN_ARMS, Records, validate
+from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
 
 
 class Feedback(NamedTuple):
@@ -199,8 +199,41 @@ class EvaluationTable:
 
     @cached_property
     def problem(self) -> Problem:
-        """The bandit problem of which this table is the truth: ``means``, and ``costs / cost_range[1]``."""
-        return Problem(self.means, self.costs / self.cost_range[1], names=self.configs)
+        """The bandit problem that replays are judged by: :meth:`truth` with its default."""
+        return self.truth()
+
+    def truth(self, true_costs: str | None = None) -> Problem:
+        """Give the bandit problem of which this table is the truth.
+
+        Parameters
+        ----------
+        true_costs : {"evaluation", "profiling"}, optional
+            The split whose mean costs are the true ones; mean rewards are always those of the evaluation
+            split.  Default: ``"evaluation"``, and ``"profiling"`` for a reconstruction of the paper's tables,
+            as the paper is read here (A10 of the book's assumptions).
+
+        Returns
+        -------
+        Problem
+            With costs divided by ``cost_range[1]``, the largest single cost in profiling.
+
+        Raises
+        ------
+        CobanditError
+            If ``true_costs`` is no split.
+
+        Examples
+        --------
+        >>> from cobandit import load
+        >>> table = load("synthetic-24")
+        >>> table.truth("profiling").costs[:2].round(4), table.problem.costs[:2].round(4)
+        (array([0.5384, 0.5895]), array([0.5377, 0.5915]))
+        """
+        if true_costs is None:
+            true_costs = "profiling" if self.kind == "reconstruction" else "evaluation"
+        judged_by = self._of_split(choice(true_costs, "true_costs", ("evaluation", "profiling")))
+        costs = _arm_means(judged_by, judged_by.costs[:, None])[:, 0]
+        return Problem(self.means, costs / self.cost_range[1], names=self.configs)
 
     @cached_property
     def feedback(self) -> Feedback:
@@ -245,7 +278,15 @@ class EvaluationTable:
         """Records of one split, or of both: ``"all"``."""
         if split == "all":
             return self._records
-        return self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))
+        found = self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))
+        counts = np.bincount(found.arm, minlength=self.n_arms)
+        if counts.min() < MIN_INSTANCES:
+            raise CobanditError(
+                f"{self.name}: configuration {self.configs[counts.argmin()]!r} has {counts.min()} {split} "
+                f"instances, of which {MIN_INSTANCES} are needed: it left early from the run that made this "
+                "table.  Use what reads all instances, such as recommend, or a subset of the configurations"
+            )
+        return found
 
     def within_profiling(self) -> EvaluationTable:
         """Return the table in which the profiling split also stands for the evaluation split.

@@ -123,7 +123,7 @@ TRANSFORMS: dict[str, Transform] = {
         rule=Rule(
             lambda x: x <= 0,
             "the latency {value} is not positive, so it has no inverse",
-            "give the measured latency or drop the row",
+            "give the measured latency, or another transform",
         ),
         percentiles=True,
     ),

@@ -13,11 +13,14 @@ same on every call.
 """
 
 from cobandit.testing.kernel import check_kernel, check_kernel_on
+from cobandit.testing.playing import Event, fly
 from cobandit.testing.protocol import (
     bad_tells,
     check_ask,
     check_budget,
+    check_failures,
     check_options,
+    check_order,
     check_pickle,
     check_policy,
     check_tell,
@@ -26,15 +29,19 @@ from cobandit.testing.protocol import (
 from cobandit.testing.tables import policy_on, ragged_table, smallest_budget, table_of
 
 __all__ = [
+    "Event",
     "bad_tells",
     "check_ask",
     "check_budget",
+    "check_failures",
     "check_kernel",
     "check_kernel_on",
     "check_options",
+    "check_order",
     "check_pickle",
     "check_policy",
     "check_tell",
+    "fly",
     "policy_on",
     "ragged_table",
     "smallest_budget",

@@ -15,7 +15,7 @@ from cobandit.replay.kernels import kernel_of, record
 from cobandit.replay.reference import play
 from cobandit.replay.running import run_kernel
 from cobandit.tables import EvaluationTable
-from cobandit.testing.protocol import guarantees_aside, require, result_of
+from cobandit.testing.playing import guarantees_aside, require, result_of
 from cobandit.testing.tables import Method, chosen_spec, policy_on, ragged_table, smallest_budget
 
 

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import inspect
 import pickle
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cobandit import _check
-from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
-from cobandit.policies.asktell import AskTell
+from cobandit.errors import BudgetError, CobanditError
+from cobandit.policies.asktell import AskTell, Pull
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.tables import EvaluationTable
-from cobandit.testing.tables import Method, policy_on, ragged_table, smallest_budget, table_of
+from cobandit.testing.playing import (
+    Event,
+    at_declared_cost,
+    fly,
+    fresh,
+    guarantees_aside,
+    on,
+    policies,
+    require,
+    result_of,
+    with_failures,
+)
+from cobandit.testing.tables import Method, policy_on, smallest_budget, table_of
+
+#: As many in flight as a policy hands out.
+ALL = 10**9
 
 
 def snapshot(policy: AskTell) -> bytes:
@@ -41,7 +53,9 @@ def snapshot(policy: AskTell) -> bytes:
 
 
 def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
-    """What `tell` must refuse while ``arm`` is waiting and there are two objectives: arm, reward and cost.
+    """What `tell` must refuse while only the first evaluation of ``arm`` is in flight: arm, reward and cost.
+
+    There are two objectives.
 
     Examples
     --------
@@ -54,6 +68,7 @@ def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
         "no such arm": (n_arms, good, 1.0),
         "negative arm": (arm - n_arms, good, 1.0),
         "no arm": (None, good, 1.0),
+        "another evaluation": (Pull(arm, 1), good, 1.0),
         "arm as text": (str(arm), good, 1.0),
         "reward above one": (arm, [1.2, 0.5], 1.0),
         "reward below zero": (arm, [0.5, -0.1], 1.0),
@@ -69,53 +84,8 @@ def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
         "cost NaN": (arm, good, nan),
         "cost infinite": (arm, good, inf),
         "cost text": (arm, good, "much"),
+        "failure that gives back": (arm, None, -1.0),
     }
-
-
-def require(holds: bool, policy: AskTell, message: str) -> None:
-    """Raise an AssertionError about a policy unless something holds; Python's -O leaves this one standing."""
-    if not holds:
-        raise AssertionError(f"{policy!r}: {message}")
-
-
-@contextmanager
-def guarantees_aside() -> Iterator[None]:
-    """Costs drawn from a table may leave the range that was profiled; every policy warns of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)
-        yield
-
-
-def _policies(method: Method, seeds: Iterable[int]) -> Iterator[tuple[Any, EvaluationTable]]:
-    """Fresh policies on small random tables, at the smallest budget and above it."""
-    for seed in seeds:
-        rng = np.random.default_rng([1, seed])
-        table = ragged_table(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)))
-        for factor in (1.0, 1.5, 6.0):
-            yield policy_on(method, table, factor * smallest_budget(method, table)), table
-
-
-def _feedback(policy: AskTell, table: EvaluationTable, arm: int) -> tuple[NDArray[np.float64], float]:
-    """Reward and cost of the next evaluation of an arm: its instances in turn."""
-    first, last = table.feedback.offsets[arm : arm + 2]
-    row = first + policy.pulls[arm] % (last - first)
-    return table.feedback.rewards[row], float(table.feedback.costs[row])
-
-
-def _play_on(policy: AskTell, table: EvaluationTable, most: int | None = None) -> list[int]:
-    """Play until the policy stops, or ``most`` pulls; the arms in their order."""
-    arms: list[int] = []
-    with guarantees_aside():
-        while len(arms) != most and (arm := policy.ask()) is not None:
-            policy.tell(arm, *_feedback(policy, table, arm))
-            arms.append(arm)
-    return arms
-
-
-def result_of(policy: Any) -> tuple[Any, ...]:
-    """What a run left: pulls, spend, and what an identification policy recommends."""
-    found = policy.recommend().tolist() if isinstance(policy, IdentificationPolicy) else None
-    return policy.pulls.tolist(), policy.spent, found
 
 
 def check_policy(method: Method) -> None:
@@ -134,21 +104,63 @@ def check_policy(method: Method) -> None:
     --------
     >>> check_policy("CoHVUCB")
     """
-    for check in (check_ask, check_tell, check_budget, check_options, check_pickle):
+    checks = check_ask, check_tell, check_failures, check_order, check_budget, check_options, check_pickle
+    for check in checks:
         check(method)
 
 
+def _rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng([3, seed])
+
+
+def _arms(events: list[Event]) -> list[int]:
+    return [event.pull for event in events]
+
+
+def _follow(policy: Any, events: list[Event]) -> None:
+    """Do again what was done, without the asks that gave None, and count along."""
+    numbers, in_flight, pulls = np.zeros((3, policy.n_arms), dtype=np.int64)
+    failed: set[tuple[int, int]] = set()
+    spent = 0.0
+    for pull, told in events:
+        if told is None:
+            again = policy.ask()
+            require(
+                again is not None and again.key == pull.key, policy, f"asking in vain matters ({again!r})"
+            )
+            number = min((number for arm, number in failed if arm == pull), default=numbers[pull])
+            require(pull.number == number, policy, f"number {pull.number} of arm {pull}, not {number}")
+            numbers[pull] += pull.key not in failed
+            failed.discard(pull.key)
+            in_flight[pull] += 1
+        else:
+            with guarantees_aside():
+                policy.tell(pull, *told)
+            if told[0] is None:
+                failed.add(pull.key)
+            pulls[pull] += told[0] is not None
+            in_flight[pull] -= 1
+            spent += told[1]
+        told_of: dict[str, Any] = {"in_flight": in_flight, "pulls": pulls, "spent": spent}
+        wrong = [name for name, value in told_of.items() if np.any(getattr(policy, name) != value)]
+        require(not wrong, policy, f"{' and '.join(wrong)} not as told")
+
+
 def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that `ask` names an arm, the same one until it is told, and None for good at the end."""
-    for policy, table in _policies(method, seeds):
-        with guarantees_aside():
-            while (arm := policy.ask()) is not None:
-                require(isinstance(arm, int) and 0 <= arm < table.n_arms, policy, f"ask gave {arm!r}")
-                before = snapshot(policy)
-                require(policy.ask() == arm, policy, f"ask gave another arm than {arm}, which was not told")
-                require(snapshot(policy) == before, policy, "a second ask changed the policy")
-                policy.tell(arm, *_feedback(policy, table, arm))
-        require(policy.ask() is None, policy, "ask went on after it had returned None")
+    """Check that `ask` hands out each evaluation once, and that asking in vain changes nothing.
+
+    With one, three or any number in flight, told in any order: the numbers of an arm count from 0, and
+    ``in_flight``, ``pulls`` and ``spent`` are what was handed out and told.  Once the policy is ``finished``,
+    `ask` gives None for good.
+    """
+    for seed, (policy, table) in enumerate(policies(method, seeds)):
+        for at_once in (1, 3, ALL):
+            flown = fresh(policy)
+            events = fly(flown, on(table), at_once, _rng(seed))
+            require(flown.ask() is None and flown.finished, flown, "ask went on after it was finished")
+            arms = [event.pull for event in events]
+            require(all(0 <= arm < table.n_arms for arm in arms), flown, f"there is no such arm in {arms}")
+            _follow(fresh(policy), events)
 
 
 def check_tell(method: Method) -> None:
@@ -166,39 +178,63 @@ def check_tell(method: Method) -> None:
             require(False, policy, f"tell{told} was not refused ({case})")
 
     refused("before any ask", 0, [0.5, 0.5], 1.0)
-    arm = policy.ask()
-    require(policy.waiting == arm, policy, f"asked for {arm}, but {policy.waiting} is waiting")
+    arm = int(policy.ask())
     for case, told in bad_tells(arm).items():
         refused(case, *told)
     policy.tell(np.int64(arm), [0.5, 0.5], 1.0)
     require(policy.spent == 1.0 and policy.pulls[arm] == policy.pulls.sum() == 1, policy, "a lost tell")
-    require(policy.waiting is None, policy, f"{policy.waiting} is waiting after it was told")
     refused("told twice", arm, [0.5, 0.5], 1.0)
+
+
+def check_failures(method: Method, seeds: Iterable[int] = range(3)) -> None:
+    """Check that a failure is charged and not scored, and that the same evaluation is handed out again.
+
+    The run goes on to its end, and an evaluation keeps its number until it is scored.
+    """
+    for seed, (policy, table) in enumerate(policies(method, seeds)):
+        for at_once in (1, 3, ALL):
+            rng, flown = _rng(seed), fresh(policy)
+            events = fly(flown, with_failures(on(table), rng, billed=0.5), at_once, rng)
+            _follow(fresh(policy), events)
+
+
+def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
+    """Check that a plan comes to the same end with any number in flight, told in any order.
+
+    Pulls, phases and recommendation are those of one at a time, bit for bit, also if evaluations fail and
+    cost nothing.  Of index methods nothing of the kind is asked.
+    """
+    for seed, (policy, table) in enumerate(policies(method, seeds)):
+        if not isinstance(policy, IdentificationPolicy):
+            return
+        fly(alone := fresh(policy), at_declared_cost(table))
+        for at_once in (1, 3, ALL):
+            rng, flown = _rng(seed), fresh(policy)
+            fly(flown, with_failures(at_declared_cost(table), rng, billed=0.0), at_once, rng)
+            for name in ("pulls", "phases", "recommend"):
+                ends = [getattr(each, name) for each in (flown, alone)]
+                ends = [end() if callable(end) else end for end in ends]
+                same = pickle.dumps(ends[0]) == pickle.dumps(ends[1])
+                require(same, flown, f"{name} with {at_once} at once {ends[0]}, one at a time {ends[1]}")
 
 
 def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     """Check the budget: fixed costs never exceed it, and of random costs only the last.
 
-    Also that the smallest budget which a `BudgetError` names works and less does not, and that ``spent`` and
-    ``pulls`` are what was told.
+    With several in flight, of an index policy only the last that was handed out crosses it, and a plan that
+    knows the ``largest_costs`` never does.  Also that the smallest budget which a `BudgetError` names works
+    and less does not.
     """
-    for policy, table in _policies(method, seeds):
+    for seed, (policy, table) in enumerate(policies(method, seeds)):
         limit = _check.with_slack(policy.budget)
-        for realised in (False, True):
-            again = type(policy)(**policy.options)
-            spent, pulls = 0.0, np.zeros(table.n_arms, dtype=np.int64)
-            with guarantees_aside():
-                while (arm := again.ask()) is not None:
-                    require(spent <= limit, again, "asked for an evaluation after the budget was spent")
-                    reward, cost = _feedback(again, table, arm)
-                    cost = cost if realised else float(table.costs[arm])
-                    again.tell(arm, reward, cost)
-                    spent += cost
-                    pulls[arm] += 1
-                    require(again.spent == spent, again, f"spent is {again.spent}, told were {spent}")
-            require((again.pulls == pulls).all(), again, f"pulls are {again.pulls}, told were {pulls}")
-            require(realised or spent <= limit, again, f"spent {spent} with fixed costs")
-            require(pulls.sum() > 0, again, "a budget that works bought nothing")
+        fixed, alone = fresh(policy), fresh(policy)
+        fly(fixed, at_declared_cost(table))
+        require(fixed.spent <= limit, fixed, f"spent {fixed.spent} with fixed costs")
+        last = fly(alone, on(table))[-1]
+        before = alone.spent - last.told[1] if last.told else 0.0
+        require(before <= limit, alone, f"spent {before} before the last evaluation")
+        require(fixed.pulls.any() and alone.pulls.any(), fixed, "a budget that works bought nothing")
+        _check_budget_in_flight(policy, table, _rng(seed))
     smallest = smallest_budget(method, table)
     try:
         less = policy_on(method, table, 0.999 * smallest)
@@ -207,12 +243,31 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     require(False, less, f"a budget below {smallest:g}, the smallest that works, was taken")
 
 
+def _check_budget_in_flight(policy: Any, table: EvaluationTable, rng: np.random.Generator) -> None:
+    plan = isinstance(policy, IdentificationPolicy)
+    largest = 2 * table.costs if plan else np.full(table.n_arms, table.cost_range[1])
+
+    def evaluate(pull: Pull) -> tuple[Any, float]:
+        return on(table)(pull)[0], float(largest[pull] * rng.uniform(0.1, 1.0))
+
+    if (plan and "largest_costs" not in policy.options) or (plan and policy.budget < largest.sum()):
+        return
+    for at_once in (3, ALL):
+        flown = fresh(policy, largest_costs=largest)
+        events = fly(flown, with_failures(evaluate, rng, billed=1.0), at_once, rng)
+        handed_out = [event.pull.key for event in events if event.told is None]
+        charged = {event.pull.key: event.told[1] for event in events if event.told}
+        spent = flown.spent - (0.0 if plan else charged[handed_out[-1]])
+        require(spent <= _check.with_slack(policy.budget), flown, f"spent {spent}, {at_once} in flight")
+
+
 def check_options(method: Method, seeds: Iterable[int] = range(3)) -> None:
     """Check that a policy made of another's `options`, even after its run, does the same."""
-    for policy, table in _policies(method, seeds):
-        arms = _play_on(policy, table)
-        again = type(policy)(**policy.options)
-        require(_play_on(again, table) == arms, policy, "its options make a policy that asks for others")
+    for policy, table in policies(method, seeds):
+        events = fly(policy, on(table))
+        again = fresh(policy)
+        same = _arms(fly(again, on(table))) == _arms(events)
+        require(same, policy, "its options make a policy that asks for others")
         require(result_of(again) == result_of(policy), policy, "its options make a policy that finds others")
 
 
@@ -221,11 +276,12 @@ def check_pickle(method: Method, seeds: Iterable[int] = range(3)) -> None:
 
     Plans that are generators cannot be pickled; a `Journal` makes such a policy again from what it was told.
     """
-    for policy, table in _policies(method, seeds):
-        _play_on(policy, table, 5)
+    for policy, table in policies(method, seeds):
+        fly(policy, on(table), most=5)
         try:
             copy = pickle.loads(pickle.dumps(policy))
         except TypeError:
             continue
-        require(_play_on(copy, table) == _play_on(policy, table), policy, "its pickle asks for others")
+        same = _arms(fly(copy, on(table))) == _arms(fly(policy, on(table)))
+        require(same, policy, "its pickle asks for others")
         require(result_of(copy) == result_of(policy), policy, "its pickle finds others")

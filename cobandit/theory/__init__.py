@@ -22,6 +22,7 @@ from cobandit.theory.identification import (
     sharpened_error_bound,
     summed_complexity,
 )
+from cobandit.theory.in_flight import alpha_in_flight
 from cobandit.theory.once import (
     bernstein_serfling_tail,
     hoeffding_serfling_tail,
@@ -60,6 +61,7 @@ from cobandit.theory.standard import (
 
 __all__ = [
     "allocation_constant",
+    "alpha_in_flight",
     "bernstein_serfling_tail",
     "completed_utility_bound",
     "confidence_radius",

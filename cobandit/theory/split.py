@@ -1,4 +1,4 @@
-r"""A bound on pulls that does not pay for certainty (ours): an arm's own means may leave their radii.
+r"""A bound on pulls that does not pay for certainty (ours): an arm's means may leave their radii.
 
 The bounds of `cobandit.theory.sharper` ask the means of the suboptimal arm to stay within their radii for
 every number of pulls, and pay with a second radius in the index.  But one pull too many costs one pull.  So

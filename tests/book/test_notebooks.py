@@ -113,7 +113,7 @@ def test_tables_of_reconstructions_say_so(source):
         f'"{name}"' in default for name in reconstructions
     )
     for caption, table in captions_of(notebook):
-        unsaid = re.search(rf"\b({'|'.join(reconstructions)})\b(?! \(reconstruction)", table)
+        unsaid = re.search(rf"\b({'|'.join(reconstructions)})\b(?!-| \(reconstruction)", table)
         assert "reconstruction" in caption or not (about_them or unsaid), (
             f"{source.stem}: the table {caption!r} does not say that it shows reconstructions"
         )

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from cobandit.cli.app import app
 
 COMMANDS = [[], *([name] for name in ("datasets", "validate", "replay", "reconstruct", "recommend"))]
-COMMANDS += [["rerun"], ["page"], ["verify"]]
+COMMANDS += [["run"], ["rerun"], ["page"], ["verify"]]
 
 
 def test_help_imports_nothing_heavy():

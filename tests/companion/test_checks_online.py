@@ -222,7 +222,7 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
     st.sampled_from([1.0, 1.5, 2.0]),
 )
 def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
-    """Split <= threshold <= instance <= lean <= Theorem 1; the instance's leading term is a 16th of it."""
+    """Split <= threshold <= instance <= lean <= Theorem 1, whose leading term is 16 times the instance's."""
     lam, mean_cost = sorted((a, b))
     D, efficiency = len(means), np.prod(means) / mean_cost
     best = min(efficiency * better + 0.01, 1 / lam)

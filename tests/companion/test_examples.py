@@ -95,9 +95,9 @@ def test_numbers_of_the_online_comment():
     assert ONLINE.table().problem.efficiency.tolist() == [0.5625, 0.5, 0.25]
     policy = policy_of("CoHVUCB")
     seen = []
-    while (arm := policy.ask()) is not None:
+    while (arm := policy.upcoming) is not None:
         seen.append(policy.index().round(4).tolist())
-        policy.tell(arm, ONLINE.rewards[arm], ONLINE.costs[arm])
+        policy.tell(policy.ask(), ONLINE.rewards[arm], ONLINE.costs[arm])
     assert seen[3] == [1.3333, 2.25, 1.5]
     assert (seen[4][1], seen[5][2], seen[6][1], seen[7][0]) == (1.4171, 0.8936, 1.1673, 1.0434)
 

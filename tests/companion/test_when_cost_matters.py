@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from support.strategies import examples
 
 import cobandit as cb
 from cobandit.companion.known_arms import random_arms
@@ -18,7 +19,7 @@ from cobandit.testing import table_of
 
 
 # ----------------------------------------------------------------------------- problems
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 50), st.integers(3, 40), st.floats(1, 200), st.floats(-1, 1), st.integers(1, 5))
 def test_costs_have_the_ratio_that_was_asked_for(number, n_arms, ratio, tau, n_objectives):
     arms = random_arms(number, n_arms, ratio, tau, n_objectives=n_objectives)
@@ -117,7 +118,7 @@ def test_leader_and_level_by_hand():
     assert row["level"] == ("a", "c")  # b is always 0.1 worse, c is worse by chance
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 30))
 def test_intervals_are_students_of_the_paired_differences(seed, methods, n):
     losses = pd.DataFrame(np.random.default_rng(seed).random((n, methods)))

@@ -292,11 +292,24 @@ def test_landscape(synthetic):
     assert np.corrcoef(areas, costs)[0, 1] == pytest.approx(1)
     numbered = [f"{number}  {name}" for number, name in enumerate(front.index, start=1)]
     assert [text.get_text() for text in ax.get_legend().get_texts()][-len(front) :] == numbered
-    assert [text.get_text() for text in ax.texts] == [line.split()[0] for line in numbered]
+    ranges = [list(map(int, text.get_text().split("–"))) for text in ax.texts]
+    assert [n for ends in ranges for n in range(ends[0], ends[-1] + 1)] == list(range(1, len(front) + 1))
     with pytest.raises(CobanditError, match="Did you mean 'accuracy'"):
         figures.landscape(synthetic, "acuracy", "efficiency")
     with pytest.raises(CobanditError, match="unknown objective"):
         figures.landscape(synthetic, "accuracy", "cost")
+
+
+def test_a_front_with_ties_is_drawn_without_doubling_back_and_close_marks_share_a_number():
+    # dominated only if worse in both: arms 1 to 3 tie in the first objective
+    means = [(0.125, 1.0), (0.5, 0.875), (0.5, 0.8701171875), (0.5, 0.25), (0.875, 0.125), (0.25, 0.125)]
+    table = table_of([[[1.0, *mean]] * 2 for mean in means])
+    ax = figures.landscape(table, "objective0", "objective1")
+    x, y = np.array(ax.lines[0].get_data())
+    assert (np.diff(x) >= 0).all() and (np.diff(y) <= 0).all() and len(x) == 5
+    assert [text.get_text() for text in ax.texts] == ["1", "2–3", "4", "5"]
+    front = figures.numbered_front(table, "objective0", "objective1")
+    assert front.index.tolist() == [table.configs[arm] for arm in range(5)]
 
 
 def test_landscape_of_one_objective_has_cost_beside_it(synthetic):

@@ -1,7 +1,9 @@
 """The journal of a live run: cut, killed, damaged, locked; what comes back is what was there."""
 
+import errno
 import json
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -15,8 +17,6 @@ from hypothesis import strategies as st
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.testing import bad_tells, snapshot
-
-pytest.importorskip("fcntl")
 
 COSTS = [0.25, 1.0, 0.5]
 MAKERS = {
@@ -105,13 +105,16 @@ def test_a_journal_changes_nothing_in_a_run(path, make):
 
 def test_lines_say_what_happened(path):
     with cb.Journal(path, MAKERS["CoPSI"](), names=["a", "b", "c"]) as run:
-        arm = run.ask()
-        assert run.ask() == arm == run.in_flight  # asked again, written once
-        run.tell(arm, np.array([0.1, 1], dtype=np.float32), None)
-        assert run.in_flight is None
-    head, ask, tell = without_sums(entries(path))
+        first, second = run.ask(), run.ask()
+        assert [pull.key for pull in run.in_flight] == [first.key, second.key] == [(0, 0), (0, 1)]
+        run.tell(
+            second, np.array([0.1, 1], dtype=np.float32), None, {"seconds": np.float64(0.5), "said": "é"}
+        )
+        run.tell(0, None, 0.125)
+        assert run.in_flight == []
+    head, *asks, tell, failure = without_sums(entries(path))
     assert head == {
-        "journal": 1,
+        "journal": 2,
         "policy": "CoPSI",
         "names": ["a", "b", "c"],
         "options": {
@@ -119,10 +122,18 @@ def test_lines_say_what_happened(path):
             "budget": 9.0,
             "n_objectives": 2,
             "min_cost": 0.2,
+            "largest_costs": None,
         },
     }
-    assert ask == {"ask": 0}
-    assert tell == {"tell": 0, "reward": [float(np.float32(0.1)), 1.0], "cost": None}
+    assert asks == [{"ask": 0, "number": 0}, {"ask": 0, "number": 1}]
+    assert tell == {
+        "tell": 0,
+        "number": 1,
+        "reward": [float(np.float32(0.1)), 1.0],
+        "cost": None,
+        "record": {"seconds": 0.5, "said": "é"},
+    }
+    assert failure == {"tell": 0, "number": 0, "reward": None, "cost": 0.125, "record": None}
 
 
 def test_each_line_is_on_the_disk_before_the_call_returns(path, monkeypatch):
@@ -146,7 +157,7 @@ def test_each_line_is_on_the_disk_before_the_call_returns(path, monkeypatch):
 def test_what_the_policy_refuses_is_not_written(path, bad):
     policy = MAKERS["CoHVUCB"]()
     with cb.Journal(path, policy) as run:
-        with pytest.raises(CobanditError, match="no arm is waiting"):
+        with pytest.raises(CobanditError, match="nothing is: call ask"):
             run.tell(0, [0.5, 0.5], 1.0)
         assert run.ask() == 0
         before = path.read_bytes(), snapshot(policy)
@@ -171,7 +182,7 @@ def test_cut_at_every_byte(path, name, no_flush):
         with cb.Journal(path, policy := make()) as run:
             assert snapshot(policy) == states[whole - 1]
             assert path.read_bytes() == b"".join(content.splitlines(keepends=True)[:whole])
-            begun = run.in_flight is not None
+            begun = len(run.in_flight)
             if cut != len(path.read_bytes()):
                 continue  # the same file and the same state as for the cut between two lines
             play(run)
@@ -275,9 +286,10 @@ def test_an_evaluation_in_flight_can_be_told_without_asking(path):
     with cb.Journal(path, MAKERS["CoPSI"]()) as run:
         arm = run.ask()
     with cb.Journal(path, MAKERS["CoPSI"]()) as run:
-        assert run.in_flight == arm
+        assert run.in_flight == [arm]
         run.tell(arm, [0.5, 0.5])
-    assert twice(path) == 0
+        assert twice(path) == 0
+        assert run.ask().key == (0, 1)
 
 
 @every_policy
@@ -288,6 +300,171 @@ def test_a_finished_run_stays_finished(path, make):
         assert run.ask() is None
     assert path.read_bytes() == content
     assert snapshot(policy) == states[-1]
+
+
+# ----------------------------------------------------------------------------- many in flight
+
+
+def state(run):
+    """What a run is at, as far as it can be seen from outside."""
+    policy = run.policy
+    found = policy.recommend()
+    return pickle.dumps(
+        (
+            policy.pulls.tolist(),
+            policy.in_flight.tolist(),
+            policy.spent,
+            policy.mean_rewards.tolist(),
+            found.tolist() if isinstance(found, np.ndarray) else str(found),
+            [pull.key for pull in run.in_flight],
+            [(told.pull.key, str(told.reward), told.cost, told.record) for told in run.records()],
+        )
+    )
+
+
+def fly(run, rng, at_once=3, most=None, leave_out=False):
+    """Go on with several in flight, told in random order; some fail at first, some instances are left out.
+
+    Yields after each line.
+    """
+    flying = []
+    while most is None or most > 0:
+        while len(flying) < at_once and (pull := run.ask()) is not None:
+            flying.append(pull)
+            yield
+        if not flying:
+            return
+        pull = flying.pop(int(rng.integers(len(flying))))
+        reward, cost = evaluation(pull, pull.number)
+        attempts = sum(told.pull.key == pull.key for told in run.records())
+        if leave_out and pull.key == (0, 1):
+            run.leave_out(pull)
+        elif pull.number % 3 == 2 and not attempts:
+            run.tell(pull, None, 0.0, {"attempt": 1})
+        else:
+            run.tell(
+                pull, reward, None if run.policy.label.startswith(("CoPSI", "Uni")) else cost, {"n": attempts}
+            )
+        yield
+        most = None if most is None else most - 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "CoPSIOnce",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("CoHVUCB", "CoPSI", "UniformIdentification")
+        ),
+    ],
+)
+def test_cut_at_every_byte_of_a_flight(path, name, no_flush):
+    make = MAKERS[name]
+    with cb.Journal(path, make()) as run:
+        states = [
+            state(run),
+            *(state(run) for _ in fly(run, np.random.default_rng(0), leave_out=name == "CoPSIOnce")),
+        ]
+        assert run.policy.finished
+        assert run.ask() is None  # written by the last ask of the flight
+    content = path.read_bytes()
+    states += states[-1:]
+    assert len(states) == content.count(b"\n")
+    for cut in range(len(content) + 1):
+        path.write_bytes(content[:cut])
+        whole = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
+        with cb.Journal(path, make()) as run:
+            assert state(run) == states[whole - 1]
+            assert path.read_bytes() == b"".join(content.splitlines(keepends=True)[:whole])
+            if cut != len(path.read_bytes()):
+                continue
+            waiting = [pull.key for pull in run.in_flight]
+            assert [run.ask().key for _ in waiting] == waiting  # these first, once each
+            assert [pull.key for pull in run.in_flight] == waiting
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(["CoPSI", "CoPSIExact", "CoPSIOnce", "UniformIdentification"]),
+    st.lists(st.tuples(st.integers(0, 8), st.integers(1, 9), st.floats(0, 1)), max_size=5),
+    st.integers(0, 2**32),
+)
+def test_flights_that_are_cut_again_and_again_end_as_one_that_is_not(tmp_path_factory, name, cuts, seed):
+    folder, rng = tmp_path_factory.mktemp("flights"), np.random.default_rng(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda fd: None)
+        with cb.Journal(folder / "whole", whole := MAKERS[name]()) as run:
+            list(fly(run, rng, at_once=1))
+        path = folder / "cut"
+        for most, at_once, share in cuts:
+            with cb.Journal(path, MAKERS[name]()) as run:
+                list(fly(run, rng, at_once, most))
+            content = path.read_bytes()
+            start = len(b"".join(content.splitlines(keepends=True)[:-2]))
+            path.write_bytes(content[: start + round(share * (len(content) - start))])
+        with cb.Journal(path, policy := MAKERS[name]()) as run:
+            list(fly(run, rng))
+            records = run.records()
+    assert policy.recommend().tolist() == whole.recommend().tolist()
+    assert repr(policy.phases) == repr(whole.phases)
+    scored = [told.pull.key for told in records if told.reward is not None]
+    assert len(scored) == len(set(scored)) == policy.pulls.sum()
+    begun = [(entry["ask"], entry["number"]) for entry in entries(path) if entry.get("ask") is not None]
+    ended = [told.pull.key for told in records]
+    for key in set(begun):
+        assert 0 <= begun.count(key) - ended.count(key) <= len(cuts)
+
+
+def test_what_is_kept_of_an_evaluation_comes_back(path):
+    kept = {"prompt tokens": np.int64(12), "answer": "17 €", "parts": [0.5, None, True]}
+
+    def make():
+        return cb.CoPSIOnce(COSTS, 12.25, 2, 7)
+
+    with cb.Journal(path, make()) as run:
+        pulls = [run.ask() for _ in range(5)]
+        run.tell(pulls[4], [1.0, 0.5], 0.2, kept)
+        run.tell(pulls[0], None, 0.1)
+        run.leave_out(pulls[0])  # after the failure, that was billed
+        before = state(run)
+        after = [run.ask().key for _ in range(3)]
+    with cb.Journal(path, make()) as run:
+        first, second = run.records()
+        assert (first.pull.key, second.pull.key) == ((0, 4), (0, 0))
+        assert first.record == {"prompt tokens": 12, "answer": "17 €", "parts": [0.5, None, True]}
+        assert (first.reward.tolist(), first.cost, second.reward, second.cost) == ([1.0, 0.5], 0.2, None, 0.1)
+        assert run.policy.left_out.tolist() == [True] + [False] * 6
+        assert [run.ask().key for _ in range(6)] == [(0, 1), (0, 2), (0, 3), *after]
+    assert pickle.loads(before)[5] == [(0, 1), (0, 2), (0, 3)]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, [1, 2], "text", 3],
+    ids=["NaN", "object", "set", "list", "text", "number"],
+)
+def test_a_record_that_cannot_be_kept_is_refused(path, record):
+    with cb.Journal(path, policy := MAKERS["CoPSI"]()) as run:
+        arm = run.ask()
+        before = path.read_bytes(), snapshot(policy)
+        with pytest.raises(CobanditError, match="record is"):
+            run.tell(arm, [0.5, 0.5], record=record)
+        assert (path.read_bytes(), snapshot(policy)) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("CoPSI", "does not share instances"), ("CoPSIOnce, certain", "with a confidence")]
+)
+def test_what_cannot_be_left_out_is_not_written(path, name, message):
+    with cb.Journal(path, MAKERS[name]()) as run:
+        pull = run.ask()
+        before = path.read_bytes()
+        with pytest.raises(CobanditError, match=message):
+            run.leave_out(pull)
+        with pytest.raises(CobanditError, match="not in flight"):
+            run.leave_out(2)
+        assert path.read_bytes() == before and run.in_flight == [pull]
 
 
 # ----------------------------------------------------------------------------- damage
@@ -329,7 +506,7 @@ def test_advice_for_a_damaged_line_works(path):
     make = MAKERS["CoPSI"]
     states = uninterrupted(path, make)
     path.write_bytes(path.read_bytes().replace(b'"tell": 0', b'"tell": 1', 1))
-    with pytest.raises(CobanditError, match="head -n 2"):
+    with pytest.raises(CobanditError, match=r"the lines before \(the first 2\)"):
         cb.Journal(path, make())
     kept = path.with_name("kept")
     kept.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
@@ -338,7 +515,7 @@ def test_advice_for_a_damaged_line_works(path):
     assert snapshot(policy) == states[-1]
 
 
-@pytest.mark.parametrize("text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 2, '])
+@pytest.mark.parametrize("text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 1, '])
 def test_another_file_is_left_alone(path, text):
     path.write_bytes(text)
     with pytest.raises(CobanditError, match="no journal"):
@@ -356,7 +533,8 @@ def test_a_full_disk_loses_nothing(path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 10, hard))
     try:
         with pytest.raises(
-            CobanditError, match=r'could not write \{"tell": 0, "reward": \[0.25, 0.5\], "cost"'
+            CobanditError,
+            match=r'could not write \{"tell": 0, "number": 0, "reward": \[0.25, 0.5\], "cost": 0.2',
         ):
             run.tell(arm, [0.25, 0.5], 0.2)
     finally:
@@ -366,7 +544,7 @@ def test_a_full_disk_loses_nothing(path):
         run.ask()
     with cb.Journal(path, make()) as run:
         assert path.read_bytes() == whole
-        run.tell(run.in_flight, [0.25, 0.5], 0.2)
+        run.tell(run.in_flight[0], [0.25, 0.5], 0.2)
 
 
 @pytest.mark.parametrize("call", ["ask", "tell"])
@@ -480,7 +658,9 @@ def test_a_policy_that_decides_otherwise_is_noticed(path, monkeypatch):
         run.ask()
     monkeypatch.setattr(Fickle, "first", 2)
     content = path.read_bytes()
-    with pytest.raises(CobanditError, match="line 2: the policy asked for arm 0 then and for 2 now"):
+    with pytest.raises(
+        CobanditError, match="line 2: the policy asked for evaluation 0 of arm 0 then and for 0 of arm 2 now"
+    ):
         cb.Journal(path, Fickle(**ONLINE))
     assert path.read_bytes() == content
 
@@ -519,7 +699,10 @@ def test_one_at_a_time(path):
     run.ask()
     run.close()
     hold = (
-        "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); input()"
+        "import sys, cobandit as cb\n"
+        "run = cb.Journal(sys.argv[1], cb.CoPSI([0.25, 1.0, 0.5], 9, 2, min_cost=0.2))\n"
+        "print(flush=True)\n"
+        "input()"
     )
     holder = subprocess.Popen(
         [sys.executable, "-c", hold, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -532,6 +715,41 @@ def test_one_at_a_time(path):
         holder.kill()
         holder.communicate()
     cb.Journal(path, MAKERS["CoPSI"]()).close()
+
+
+def test_one_at_a_time_by_another_name(path):
+    path.touch()
+    link = path.with_name("link")
+    link.symlink_to(path)
+    with cb.Journal(path, MAKERS["CoPSI"]()), pytest.raises(CobanditError, match="open already"):
+        cb.Journal(link, MAKERS["CoPSI"]())
+
+
+def test_where_nothing_can_be_locked_or_opened_it_says_so(path, monkeypatch):
+    with pytest.raises(CobanditError, match="there is no folder"):
+        cb.Journal(path / "run.journal", MAKERS["CoPSI"]())
+    assert not path.exists()
+    path.mkdir()
+    with pytest.raises(CobanditError, match="cannot be opened"):
+        cb.Journal(path, MAKERS["CoPSI"]())
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(*arguments):
+        raise OSError(errno.ENOSYS, "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    other = path.with_name("other.journal")
+    with pytest.raises(CobanditError, match=r"cannot be locked .*no locks here"):
+        cb.Journal(other, MAKERS["CoPSI"]())
+    assert not other.exists()
+
+
+def test_where_folders_cannot_be_opened(path, monkeypatch):
+    """As on Windows: only the file itself is flushed."""
+    monkeypatch.delattr(os, "O_DIRECTORY")
+    states = uninterrupted(path, MAKERS["CoPSI"])
+    with cb.Journal(path, policy := MAKERS["CoPSI"]()):
+        assert snapshot(policy) == states[-1]
 
 
 def test_a_warning_that_is_an_error_comes_after_the_line(path):

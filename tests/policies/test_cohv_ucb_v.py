@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from support.asking import run
+from support.strategies import examples
 
 import cobandit as cb
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 3))
 def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
     rng = np.random.default_rng(seed)

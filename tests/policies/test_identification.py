@@ -6,10 +6,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.asking import noise_free, run
-from support.strategies import problems
+from support.strategies import examples, problems
 
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
@@ -69,7 +69,7 @@ def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
         assert finder.recommend().tolist() == [order[-1]]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_arms=7), st.floats(1, 20), st.integers(0, 10**6))
 def test_copsi_keeps_its_budget_under_any_feedback(given_problem, factor, seed):
     """All K - 1 phases take place, so the declared costs never cut a run short."""
@@ -151,7 +151,7 @@ def test_psi_sr_by_mean_cost_is_cut_short_where_the_budget_ends():
 
 
 @every_method
-@settings(max_examples=30)
+@examples(30)
 @given(problems(max_arms=6), st.floats(3, 25), st.integers(0, 10**6))
 def test_declared_costs_never_overspend(method, given_problem, rho, seed):
     means, costs = given_problem
@@ -167,7 +167,7 @@ def test_declared_costs_never_overspend(method, given_problem, rho, seed):
 
 
 @every_method
-@settings(max_examples=30)
+@examples(30)
 @given(problems(max_arms=5), st.floats(3, 25), st.integers(0, 10**6))
 def test_only_the_last_pull_crosses_when_costs_are_realised(method, given_problem, rho, seed):
     means, costs = given_problem
@@ -187,7 +187,7 @@ def test_only_the_last_pull_crosses_when_costs_are_realised(method, given_proble
         assert np.ptp(finder.pulls) <= 1
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_arms=6), st.floats(1, 40))
 def test_uniform_takes_whole_rounds(given_problem, rho):
     means, costs = given_problem
@@ -275,7 +275,7 @@ def test_one_objective_is_best_arm_identification(seed):
 
 
 @every_method
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_arms=7))
 def test_without_noise_the_pareto_set_is_found(method, given_problem):
     means, costs = given_problem
@@ -304,7 +304,7 @@ def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(more, removed):
     assert (first.removed, first.accepted) == (removed, False)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_arms=6, max_objectives=3), st.integers(0, 10**6), st.sampled_from([cb.CoPSI, cb.PSISR]))
 def test_phases_tell_what_happened(given_problem, seed, method):
     means, costs = given_problem

@@ -6,10 +6,10 @@ from math import ceil, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.asking import noise_free, run
-from support.strategies import problems
+from support.strategies import examples, problems
 
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
@@ -36,7 +36,7 @@ def noisy(rewards, costs, seed, spread=0.5):
 
 
 @every_policy
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_arms=6), st.floats(1, 12), st.sampled_from([0.0, 0.1, 1.0]), st.integers(1, 3))
 def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
     policy_class, given_problem, rho, s, n_init
@@ -61,7 +61,7 @@ def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
 
 
 @every_policy
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_arms=6), st.floats(2, 12), st.integers(0, 10**6))
 def test_only_the_last_pull_crosses_when_costs_are_random(policy_class, given_problem, rho, seed):
     means, costs = given_problem
@@ -230,7 +230,7 @@ def test_identical_arms_share_the_pulls(policy_class, n_arms):
     assert arms == (list(range(n_arms)) * 11)[: 10 * n_arms + 1]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_arms=6), st.floats(2, 20))
 def test_uniform_allocation_is_level_while_all_is_affordable(given_problem, rho):
     means, costs = given_problem
@@ -328,7 +328,7 @@ def test_selection_among_all_arms_is_algorithm_1(seed):
 
 
 @every_policy
-@settings(max_examples=20)
+@examples(20)
 @given(problems(max_arms=6), st.floats(1, 12))
 def test_selection_among_all_arms_goes_on_where_feasible_selection_stops(policy_class, given_problem, rho):
     """With known costs: one pull more at least, since what is left pays for no arm."""
@@ -362,7 +362,7 @@ def test_the_most_efficient_arm_so_far_is_recommended(policy_class):
     assert best.mean_rewards.tolist() == [0.75, 0.5]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(problems(max_arms=6), st.floats(2, 12), st.floats(0.01, 100))
 def test_without_noise_the_best_arm_is_recommended(given_problem, rho, unit):
     means, costs = given_problem

@@ -6,6 +6,7 @@ import pytest
 import cobandit as cb
 from cobandit import testing
 from cobandit.errors import CobanditError
+from cobandit.policies.asktell import Pull
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
 from cobandit.replay import kernels
@@ -64,24 +65,69 @@ def test_a_policy_of_ones_own_passes(policy):
         testing.check_kernel(policy)
 
 
-class Fickle(Sound):
+class Repeating(Sound):
     def ask(self):
-        self.asked = getattr(self, "asked", -1) + 1
-        self._asked = self.asked % self.n_arms if super().ask() is not None else None
-        return self._asked
+        pull = super().ask()
+        return pull and Pull(pull, 0)
 
 
 class Restless(Sound):
     def ask(self):
-        self.asked = getattr(self, "asked", 0) + 1
-        return super().ask()
+        pull = super().ask()
+        self.in_vain = getattr(self, "in_vain", 0) + (pull is None)
+        return pull
+
+    def index(self):
+        return super().index() * (-1) ** getattr(self, "in_vain", 0)
 
 
 class Endless(Sound):
     def ask(self):
-        arm = super().ask()
-        self.ended = getattr(self, "ended", 0) + (arm is None)
-        return 0 if self.ended > 1 else arm
+        pull = super().ask()
+        return Pull(0, 0) if pull is None and not self.in_flight.any() else pull
+
+
+class Stuck(Planned):
+    def _choose(self):
+        return None if self.pulls.any() else super()._choose()
+
+    @property
+    def finished(self):
+        return False
+
+
+class Dropping(Planned):
+    def _try_again(self, pull):
+        pass
+
+
+class Renumbering(Sound):
+    def _try_again(self, pull):
+        pass
+
+
+class Impatient(Planned):
+    """Goes on by what it was told so far, while results are still out."""
+
+    def _schedule(self):
+        yield from range(self.n_arms)
+        yield int(self.mean_rewards[:, 0].argmax())
+
+
+class Blind(Sound):
+    """Forgets what is in flight."""
+
+    @property
+    def affordable(self):
+        return self.spent + self.expected_costs <= self.budget
+
+
+class BlindPlan(cb.UniformIdentification):
+    """Sets aside what evaluations cost on average."""
+
+    @property
+    def _set_aside(self):
+        return self.costs
 
 
 class Hasty(Sound):
@@ -129,13 +175,19 @@ class Generous(Planned):
 @pytest.mark.parametrize(
     ("policy", "check", "message"),
     [
-        (Fickle, testing.check_ask, "another arm"),
-        (Restless, testing.check_ask, "a second ask changed"),
+        (Repeating, testing.check_ask, "handed out twice"),
+        (Restless, testing.check_ask, "asking in vain matters"),
         (Endless, testing.check_ask, "went on"),
+        (Stuck, testing.check_ask, "nothing in flight"),
+        (Dropping, testing.check_order, "pulls with 1 at once"),
+        (Renumbering, testing.check_failures, "number"),
+        (Impatient, testing.check_order, "with 3 at once"),
+        (Blind, testing.check_budget, "in flight"),
+        (BlindPlan, testing.check_budget, "in flight"),
         (Hasty, testing.check_tell, "a refused tell changed"),
         (Trusting, testing.check_tell, "was not refused"),
         (Overspending, testing.check_budget, "with fixed costs"),
-        (Cheap, testing.check_budget, "told were"),
+        (Cheap, testing.check_ask, "spent not as told"),
         (Generous, testing.check_budget, "not refused by a BudgetError"),
         (Forgetful, testing.check_options, "asks for others"),
         (Lost, testing.check_pickle, "its pickle"),

@@ -6,10 +6,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.asking import noise_free, run
-from support.strategies import cost_vectors, problems
+from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
 from cobandit.companion.proofs import allocation, spend_all
@@ -68,7 +68,7 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
         assert_spends_all(finder)
 
 
-@settings(max_examples=150)
+@examples(60)
 @given(problems(max_arms=8), st.floats(1, 60), st.integers(0, 10**6))
 def test_all_is_spent_under_any_feedback(given_problem, factor, seed):
     means, costs = given_problem
@@ -78,7 +78,7 @@ def test_all_is_spent_under_any_feedback(given_problem, factor, seed):
     assert_spends_all(finder)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(2, 9), st.floats(1, 60), st.integers(0, 10**6))
 def test_all_is_spent_with_costs_a_thousandfold_apart(n_arms, factor, seed):
     rng = np.random.default_rng(seed)
@@ -127,7 +127,7 @@ def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
 
 
 # ----------------------------------------------------------------------------- realised costs
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_arms=6), st.floats(1.5, 60), st.integers(0, 10**6), st.floats(0.05, 0.9))
 def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spread):
     """Every phase plans with what is left of the budget, and no pull but the last crosses it."""

@@ -15,9 +15,16 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+#: Extras with weights and other tools, which only `make test-local` installs.
+MODELS = ("inspect", "local")
 DIRECT = [
     *PROJECT["dependencies"],
-    *(spec for extra in PROJECT["optional-dependencies"].values() for spec in extra),
+    *(
+        spec
+        for name, extra in PROJECT["optional-dependencies"].items()
+        if name not in MODELS
+        for spec in extra
+    ),
 ]
 
 

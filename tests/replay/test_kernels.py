@@ -49,7 +49,7 @@ def test_identical_arms(method, n_objectives):
 @pytest.mark.parametrize("method", kernels.ONLINE)
 @pytest.mark.parametrize("seed", range(3))
 def test_selection_among_all_arms(method, seed):
-    """Algorithm 1 as printed goes on where an arm does not fit: the pull that waits is that which crosses."""
+    """Algorithm 1 as printed goes on where an arm does not fit: the pull in flight is that which crosses."""
     table, chosen = (
         ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2),
         cb.spec(method, selection="all"),
@@ -59,7 +59,7 @@ def test_selection_among_all_arms(method, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)
         run = cb.play(policy, table, seed=5)
-    assert len(run.arms) == check_kernel_on(chosen, table, budget) and policy.waiting is not None
+    assert len(run.arms) == check_kernel_on(chosen, table, budget) and policy.in_flight.sum() == 1
     assert budget - policy.spent < table.feedback.costs.max()
 
 

@@ -32,31 +32,34 @@ def made_up(rng, n_arms, n_instances, n_objectives):
     return FeedbackRows(rows, n_instances * np.arange(n_arms + 1), once=True), costs.mean(axis=1)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_every_kernel_makes_the_pulls_of_its_class(seed):
-    rng = np.random.default_rng([7, seed])
-    n_arms, n_instances, n_objectives = rng.integers(2, 14), rng.integers(1, 60), rng.integers(1, 4)
-    feedback, costs = made_up(rng, int(n_arms), int(n_instances), int(n_objectives))
-    replications = np.arange(2)
-    for name, kernel in METHODS.items():
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 24), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
+    for seed in seeds:
+        rng = np.random.default_rng([7, seed])
+        n_arms, n_instances, n_objectives = (int(rng.integers(*ends)) for ends in ((2, 14), (1, 60), (1, 4)))
+        feedback, costs = made_up(rng, n_arms, n_instances, n_objectives)
         for share in (0.1, 0.3, 0.6, 1.0):
-            for confidence in (None, 0.5) if name == "CoPSIOnce" else (None,):
-                options = {} if confidence is None else {"confidence": confidence}
-                budget = share * n_instances * costs.sum()
+            budget = share * n_instances * costs.sum()
+            for options in ({}, {"confidence": 0.5}) if name == "CoPSIOnce" else ({},):
                 try:
-                    policy = kernel.policy(costs, budget, int(n_objectives), int(n_instances), **options)
+                    policy = METHODS[name].policy(costs, budget, n_objectives, n_instances, **options)
                 except BudgetError:
                     continue
                 for realised in (False, True):
-                    records = [kernels.record(2, int(n_arms * n_instances)) for _ in range(2)]
-                    fast = run_kernel(policy, feedback, seed, replications, records[0], realised=realised)
-                    slow = run_class(policy, feedback, seed, replications, records[1], realised)
-                    for a, b in zip(fast, slow, strict=True):
-                        assert (a == b).all()
-                    for r, n in enumerate(fast[0].sum(axis=1)):
-                        assert (records[0].arms[r, :n] == records[1].arms[r, :n]).all()
-                        assert (records[0].charges[r, :n] == records[1].charges[r, :n]).all()
-                    assert fast[0].max() <= n_instances and (fast[1] <= budget * (1 + 1e-9)).all()
+                    assert_same_runs(policy, feedback, seed, realised)
+
+
+def assert_same_runs(policy, feedback, seed, realised):
+    records = [kernels.record(2, len(feedback.rows)) for _ in range(2)]
+    fast = run_kernel(policy, feedback, seed, np.arange(2), records[0], realised=realised)
+    slow = run_class(policy, feedback, seed, np.arange(2), records[1], realised)
+    for a, b in zip(fast, slow, strict=True):
+        assert (a == b).all()
+    for r, n in enumerate(fast[0].sum(axis=1)):
+        assert (records[0].arms[r, :n] == records[1].arms[r, :n]).all()
+        assert (records[0].charges[r, :n] == records[1].charges[r, :n]).all()
+    assert fast[0].max() <= policy.n_instances and (fast[1] <= policy.budget * (1 + 1e-9)).all()
 
 
 def test_the_order_is_a_permutation_and_another_in_each_replication():

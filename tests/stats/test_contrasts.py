@@ -7,7 +7,7 @@ import pytest
 import cobandit as cb
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
-from cobandit.stats.contrasts import paired_contrasts, ratio, ratio_of_counts
+from cobandit.stats.contrasts import leaders, paired_contrasts, ratio, ratio_of_counts
 from cobandit.stats.metrics import mean_interval
 from cobandit.stats.paired_errors import joint_errors, paired_difference
 
@@ -88,3 +88,29 @@ def test_realised_costs_are_compared_with_declared_ones():
     charged = cells[cells["against"] == "declared"]
     assert set(charged["method"]) == set(experiments.IDENTIFICATION)
     assert set(charged["costs"]) == {"realised"}
+
+
+@pytest.mark.parametrize("most", [False, True])
+def test_leaders_are_the_best_mean_and_those_that_pairs_cannot_tell_from_it(most):
+    found = leaders(RUNS, "standard_regret", most=most).set_index("rho")
+    for rho, part in RUNS.groupby("rho"):
+        wide = part.pivot_table(index="replication", columns="method", values="standard_regret")
+        order = wide.mean().sort_values(ascending=not most)
+        row, first = found.loc[rho], order.index[0]
+        level = {
+            name
+            for name in order.index[1:]
+            if np.prod(mean_interval(wide[first] - wide[name])) <= 0  # its ends have different signs
+        }
+        behind = [name for name in order.index[1:] if name not in level]
+        assert (row["leader"], set(row["level"])) == (first, level)
+        assert (row["next"], row["next_mean"]) == (behind[0], pytest.approx(order[behind[0]]))
+
+
+def test_whoever_cannot_run_leads_nowhere_and_equals_share():
+    runs = pd.DataFrame({"method": list("ABC") * 2, "rho": [1.0] * 3 + [2.0] * 3, "replication": 0})
+    runs = runs.assign(status=["ok"] * 3 + ["infeasible"] * 3, f1=[0.5, 0.5, 0.25, 1.0, 1.0, 1.0])
+    (row,) = leaders(runs, "f1", most=True).to_dict("records")
+    assert (row["rho"], row["leader"], row["level"], row["next"]) == (1.0, "A", ("B",), "C")
+    alone = leaders(runs[runs["method"] == "A"], "f1").iloc[0]
+    assert alone["level"] == () and alone["next"] is None and np.isnan(alone["next_mean"])

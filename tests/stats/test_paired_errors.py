@@ -8,9 +8,10 @@ from math import comb, inf, isnan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from support.strategies import examples
 
 from cobandit.errors import CobanditError
 from cobandit.stats import paired_errors, power
@@ -41,7 +42,7 @@ def every_coupling(first: int, second: int, n: int) -> set[tuple[int, int, int]]
     }
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))))
 def test_couplings_are_all_that_the_margins_allow(given_counts):
     first, second, n = given_counts
@@ -53,7 +54,7 @@ def test_couplings_are_all_that_the_margins_allow(given_counts):
     )
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(counts, st.floats(0.01, 0.9))
 def test_compare_reads_the_couplings(given_counts, level):
     first, second, n = given_counts
@@ -126,7 +127,7 @@ def test_replays_needed_is_where_the_power_passes():
     assert power.replays_needed(p, q, p * q) == pytest.approx((spread / (p - q)) ** 2, rel=0.03)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(1, 60), st.data())
 def test_constrained_mle_is_the_likeliest(n, data):
     b = data.draw(st.integers(0, n))

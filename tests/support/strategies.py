@@ -1,7 +1,13 @@
-"""Hypothesis strategies: mean matrices and costs on grids of powers of two."""
+"""Hypothesis: how many examples, and mean matrices and costs on grids of powers of two."""
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
+
+
+def examples(of_hundred):
+    """So many where the profile gives a hundred, as in `make test`; in `make check` it gives a quarter."""
+    return settings(max_examples=max(1, of_hundred * settings().max_examples // 100))
 
 
 @st.composite

@@ -58,6 +58,15 @@ def test_datasets_lists_licence_and_attribution():
     assert listed.loc["synthetic-24", "availability"] == "bundled"
 
 
+def test_what_we_measured_is_bundled_under_cc0():
+    listed = datasets().set_index("name").loc[["word-sums", "piqa-small"]]
+    assert set(listed["kind"]) == {"measured"} and set(listed["availability"]) == {"bundled"}
+    assert set(listed["license"]) == {"CC0-1.0"}
+    for name in listed.index:
+        table = load(name)
+        assert table.objectives == ("accuracy", "efficiency") and table.card.cost.unit == "tokens"
+
+
 def test_every_card_is_named_as_its_file():
     cards = list(data_directory().glob("*.yml"))
     assert len(cards) == len(datasets())
@@ -74,7 +83,13 @@ def test_every_bundled_file_has_its_checksum():
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("synthetic24", "synthetic-24"), ("SWEbench-bash-only", SWEBENCH), ("swe-bench", SWEBENCH)],
+    [
+        ("synthetic24", "synthetic-24"),
+        ("SWEbench-bash-only", SWEBENCH),
+        ("swe-bench", SWEBENCH),
+        ("word-sum", "word-sums"),
+        ("piqa-smal", "piqa-small"),
+    ],
 )
 def test_unknown_names(name, meant):
     for call in (load, available):

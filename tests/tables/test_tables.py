@@ -5,11 +5,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.strategies import examples
 
+from cobandit.errors import CobanditError
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, load, read
+from cobandit.tables.card import Objective, Split
 from cobandit.tables.importers import import_logs
 from cobandit.tables.keys import profiling_mask
 from cobandit.tables.numeric import Rule
@@ -87,7 +90,10 @@ def test_a_table_worked_by_hand():
     assert table.feedback.costs.tolist() == [7, 7, 9, 9]
     assert table.feedback.offsets.tolist() == [0, 2, 4]
     np.testing.assert_allclose(table.means, [[0.5, 0.5], [0.5, 1 / 6]])
-    np.testing.assert_allclose(table.problem.costs, [3 / 4, 2 / 4])
+    np.testing.assert_allclose(
+        table.problem.costs, [7 / 4, 9 / 4]
+    )  # of evaluation, over the largest in profiling
+    np.testing.assert_allclose(table.truth("profiling").costs, [3 / 4, 2 / 4])
     assert table.problem.names == ("a", "b")
     summary = table.summary()
     assert summary.index.tolist() == ["a", "b"]
@@ -164,7 +170,7 @@ def test_names_are_text_and_sorted_as_text():
     assert table.rows["instance"].iloc[:4].tolist() == ["0", "1", "10", "11"]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6))
 def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     given_frame = frame(arms, instances, seed)
@@ -174,7 +180,7 @@ def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     pd.testing.assert_frame_equal(one.arms, two.arms)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 10**6), arms=st.integers(2, 5), instances=st.integers(4, 15))
 def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instances):
     directory = tmp_path_factory.mktemp("formats")
@@ -394,3 +400,43 @@ def test_within_profiling_shows_nothing_else(synthetic_pair):
 def test_raw_means_are_those_of_the_columns(synthetic_pair):
     table, _ = synthetic_pair
     assert table.raw_means["correct"].tolist() == pytest.approx(table.summary()["accuracy"].tolist())
+
+
+def test_profiling_instances_can_be_named_and_limits_given():
+    """As a run does, which chose them before it knew what else it would evaluate."""
+    rows = [(c, f"q{n}", 1.0 + n, float(n + 1)) for c in "ab" for n in range(6) if c == "a" or n < 3]
+    frame = pd.DataFrame(rows, columns=["config", "instance", "usd", "seconds"])
+    speed = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
+
+    def of_split(*named):
+        return card(objectives=[speed], arms=[], split={"profiling": len(named), "instances": named})
+
+    table = EvaluationTable.from_frame(frame, of_split("q0", "q2", "q1"))
+    rows = table.rows
+    assert set(rows[rows["split"] == "profiling"]["instance"]) == {"q0", "q1", "q2"}
+    assert rows[rows["config"] == "a"]["speed"].tolist() == [1, 1, 0.5, 0, 0, 0]
+    assert table.costs.tolist() == [2, 2] and table.limits == {"speed": (2, 4)}
+    assert table.summary()["instances"].tolist() == [6, 3]
+    with pytest.raises(CobanditError, match="'b' has 0 evaluation instances, of which 2 are needed"):
+        _ = table.problem
+    with pytest.raises(TableError, match="'b' has 1 profiling"):
+        EvaluationTable.from_frame(frame, of_split("q2", "q5"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"transform": "none"}, "mean nothing without a transform"),
+        ({"limits": [1, 1]}, "the column is constant"),
+        ({"transform": "inverse-percentile", "low": 10}, "low and high mean nothing with limits"),
+    ],
+)
+def test_limits_that_make_no_scale(given, said):
+    objective = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
+    with pytest.raises(ValueError, match=said):
+        Objective(**objective | given)
+
+
+def test_named_instances_are_counted():
+    with pytest.raises(ValueError, match="1 different instances are named, and profiling is 2"):
+        Split(profiling=2, instances=["a", "a"])

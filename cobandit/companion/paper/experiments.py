@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobandit.faults import TableError
 from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
 from cobandit.stats import metrics
 from cobandit.stats.contrasts import paired_contrasts
@@ -41,6 +42,12 @@ FOURTEEN = (
     "model in ['GPT-2', 'CodeLlama-7B', 'Tulu-7B', 'Tulu-2-7B', 'Gemma-7B', 'LLaMA-7B', 'Mistral-7B'] "
     "and temperature in [0.5, 1.0] and max_tokens == 128 and prompt == 'direct'"
 )
+#: Chosen alike, without looking at outcomes, on the tables that we measured: of every model the same two
+#: temperatures, the smaller limit, the direct prompt.
+ALIKE = {
+    "word-sums": "temperature in [0.5, 1.0] and max_tokens == 8 and style == 'direct'",
+    "piqa-small": "temperature in [0.5, 1.0] and max_tokens == 8 and prompt == 'direct'",
+}
 
 
 def online_methods() -> list[Spec]:
@@ -129,17 +136,20 @@ def tuning_cells(
 
 
 def structured_subset(table: EvaluationTable) -> EvaluationTable:
-    """Return the 14 arms of the identification experiment, or the whole table if it has no such arms.
+    """Return the arms of the identification experiment: the paper's 14, or on our tables those chosen alike.
+
+    A table that has none of them is returned whole.
 
     Examples
     --------
     >>> import cobandit as cb
-    >>> structured_subset(cb.load("synthetic-24")).n_arms
-    24
+    >>> [structured_subset(cb.load(name)).n_arms for name in ("piqa", "word-sums", "synthetic-24")]
+    [14, 12, 24]
     """
-    if not {"model", "temperature", "max_tokens", "prompt"} <= set(table.arms.columns):
+    try:
+        return table.subset(ALIKE.get(table.name, FOURTEEN))
+    except TableError:
         return table
-    return table.subset(FOURTEEN)
 
 
 def online(
@@ -402,6 +412,36 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **paralle
     few, most = structured_subset(table), max(IDENTIFICATION_RHO)
     realised = _charged(few, count(500), seed, most, "realised", **parallel)
     charged = pd.concat([declared.assign(costs="declared"), realised], ignore_index=True)
+    return summarise(runs, found, everything, charged, paths).assign(dataset=table.name)
+
+
+def summarise(
+    runs: pd.DataFrame,
+    found: pd.DataFrame,
+    everything: pd.DataFrame,
+    charged: pd.DataFrame,
+    paths: pd.DataFrame,
+) -> pd.DataFrame:
+    """Summarise the replays of every experiment on one table.
+
+    Parameters
+    ----------
+    runs, found, everything, charged, paths : DataFrame
+        From `online`, `identification`, `full_set`, `stochastic_costs` and `trajectories`.
+
+    Returns
+    -------
+    DataFrame
+        As `summary`, without ``dataset``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> table = cb.load("synthetic-24")
+    >>> runs = [run(table, 2) for run in (online, identification, full_set, stochastic_costs, trajectories)]
+    >>> summarise(*runs)["quantity"].unique().tolist()
+    ['efficiency_regret', 'standard_regret', 'error', 'f1', 'moving_average']
+    """
     parts = [
         cells(runs, "online", "efficiency_regret"),
         cells(runs, "online", "standard_regret"),
@@ -410,4 +450,4 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **paralle
         cells(charged, "stochastic", "error"),
         trajectory_cells(paths),
     ]
-    return pd.concat(parts, ignore_index=True).assign(dataset=table.name)
+    return pd.concat(parts, ignore_index=True)

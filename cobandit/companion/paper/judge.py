@@ -104,7 +104,8 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     --------
     >>> import cobandit as cb
     >>> from cobandit.companion.paper import experiments
-    >>> found = verdicts(experiments.summary(cb.load("synthetic-24"), scale=0.05))
+    >>> runs = experiments.online(cb.load("synthetic-24"), replications=5)
+    >>> found = verdicts(experiments.cells(runs, "online", "efficiency_regret"))
     >>> set(found) <= {"holds", "fails", "not separated", "cannot be checked"}
     True
     """

@@ -89,14 +89,13 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
     """
     x, samples = _points(x, samples)
     powers = np.arange(-50, 101) / 100
-    bases = [np.log(x) if q == 0 else (x**q - 1) / q for q in powers]
+    bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
     def fit(means: NDArray[np.float64]) -> tuple[float, float]:
-        residuals = []
-        for basis in bases:
-            design = np.column_stack([np.ones_like(x), basis]) / means[:, None]
-            residuals.append(design @ np.linalg.lstsq(design, np.ones_like(x), rcond=None)[0] - 1)
-        best = int(np.argmin([residual @ residual for residual in residuals]))
+        designs = np.stack([np.ones_like(bases), bases], axis=2) / means[:, None]
+        spanned = np.linalg.qr(designs)[0]
+        residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
+        best = int((residuals**2).sum(axis=1).argmin())
         return float(powers[best]), float(np.abs(residuals[best]).max())
 
     return _bootstrap(fit, samples, resamples, seed)

@@ -156,10 +156,9 @@ def play_once(
     4
     """
     made = []
-    while (arm := finder.ask()) is not None:
-        instance = int(finder.pulls[arm])
-        finder.tell(arm, rewards[arm, instance], None if charges is None else charges[arm, instance])
-        made.append((arm, instance))
+    while (pull := finder.ask()) is not None:
+        finder.tell(pull, rewards[pull.key], None if charges is None else charges[pull.key])
+        made.append(pull.key)
     return made
 
 
@@ -210,7 +209,7 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     table : EvaluationTable
         Its evaluation split, instances that all configurations have.
     delta : float
-        As in `cobandit.theory.least_evaluations`, whose evaluations are added up at their mean costs.
+        As in `cobandit.theory.least_evaluations`, whose evaluations are added up at the declared costs.
 
     Returns
     -------
@@ -223,7 +222,7 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     0.7
     """
     source = once_from_table(table)
-    costs, rewards = source.problem.costs, source.feedback.rows[:, 2:]
+    costs, rewards = source.costs, source.feedback.rows[:, 2:]
     rewards = rewards.reshape(len(costs), -1, rewards.shape[1])
     least = theory.least_evaluations(rewards, delta)
     return float(least @ costs / (rewards.shape[1] * costs.sum()))

@@ -33,7 +33,7 @@ def traits(problem: Problem | EvaluationTable, rho: float) -> Traits:
     Parameters
     ----------
     problem : Problem or EvaluationTable
-        Of a table the truth of its replays: means of the evaluation split, profiling mean costs.
+        Of a table the truth of its replays.
     rho : float
         Budget over the cost of one evaluation of each arm.
 

@@ -142,6 +142,7 @@ def execute(
     *,
     keep: Mapping[str, str | Path] | None = None,
     without: Collection[str] = (),
+    skip: Collection[str] = (),
     on_cell: Callable[[int, int], None] | None = None,
 ) -> Any:
     """Run a page with parameters of one's own and write it with its outputs.
@@ -158,6 +159,8 @@ def execute(
         Variables of the page (frames, or lists of them) and the files, without suffix, to `save` them to.
     without : collection of str, optional
         Headings of sections that run, as others may need what they compute, but are not in what is written.
+    skip : collection of str, optional
+        Headings of sections that do not even run.
     on_cell : callable, optional
         Called with the number of code cells that are finished, and their number.
 
@@ -175,6 +178,7 @@ def execute(
     given, output = dict(given or {}), Path(output)
     refuse_unknown(page, given)
     notebook = _cells(page)
+    notebook.cells = _outside(notebook.cells, skip)
     if keep:
         frames = ", ".join(f"{str(path)!r}: {name}" for name, path in keep.items())
         code = f"from cobandit.companion.report import pages\n\npages.save({{{frames}}})"

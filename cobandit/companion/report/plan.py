@@ -30,8 +30,8 @@ SECONDS = {"fast": 60.0, "full": 900.0}
 LEAST = {"fast": 5, "full": 20}
 
 #: Measured on one core: one pull online and in identification, one elimination of K arms over K^3 at its
-#: slowest (few evaluations, many ties), one pull of a policy written in Python.
-PULL, SAMPLE, ELIMINATE, STEP = 60e-9, 30e-9, 1e-9, 25e-6
+#: slowest (few evaluations, many ties).
+PULL, SAMPLE, ELIMINATE = 60e-9, 30e-9, 1e-9
 
 
 class Planned(NamedTuple):
@@ -66,9 +66,9 @@ def _budgets(arms: EvaluationTable, least: tuple[int, ...]) -> list[int]:
     return ladder(max(smallest, least[0]), len(least))
 
 
-def _online_seconds(table: EvaluationTable, rhos: tuple[float, ...], pull: float) -> float:
+def _online_seconds(table: EvaluationTable, rhos: tuple[float, ...]) -> float:
     """One replication of one method, at most: every pull might be of the cheapest arm."""
-    return pull * sum(rhos) * float(table.costs.sum() / table.costs.min())
+    return PULL * sum(rhos) * float(table.costs.sum() / table.costs.min())
 
 
 def _found_seconds(arms: EvaluationTable, rhos: list[int]) -> float:
@@ -112,7 +112,7 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
         _check.choice(page, "page of the report", KEPT_FRAMES)
     profile = "fast" if fast else "full"
     arms, seed = structured_subset(table), _check.seed(seed)
-    online = _online_seconds(table, ONLINE_RHO, PULL)
+    online = _online_seconds(table, ONLINE_RHO)
 
     def about(page: str, paper: int, seconds: float, **parameters: Any) -> Planned:
         """Give the page its replications: the profile's, or as many as fit."""
@@ -135,20 +135,19 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
     structured = shortened(arms, _budgets(arms, IDENTIFICATION_RHO))
     full = shortened(table, _budgets(table, FULL_SET_RHO))
     whole = shortened(table, _budgets(table, IDENTIFICATION_RHO))
-    by_hand = 3 * _online_seconds(table, ONLINE_RHO[-1:], STEP)
     chosen = [
         # as many as the recommendation draws, and the same ones, so that a report gives each share once
         about(
             "landscape", REDRAWS, 2e-8 * table.n_arms * int(table.n_instances.max()) + 1e-9 * table.n_arms**2
         ),
         about("online-results", 100, 4 * online, rho=list(ONLINE_RHO)),
-        about("trajectories", 100, 8 * _online_seconds(table, ONLINE_RHO[-1:], PULL)),
+        about("trajectories", 100, 8 * _online_seconds(table, ONLINE_RHO[-1:])),
         about("identification-results", 500, _found_seconds(arms, structured), rho=structured),
         about("full-set-recovery", 100, _found_seconds(table, full), rho=full),
         about(
             "real-data",
             100,
-            5 * online + by_hand + 5 * _found_seconds(table, whole),
+            7 * online + 5 * _found_seconds(table, whole),
             identification_rho=whole,
         ),
     ]

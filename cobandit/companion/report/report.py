@@ -43,9 +43,8 @@ INTRODUCTIONS = {
     ),
     "real-data": (
         "All methods side by side",
-        "The four online methods, CoHV-UCB also with the theory's radii, and three identification algorithms."
-        " Which wins at which budget, what ignoring costs would have bought, and how much of its budget each "
-        "identification algorithm leaves unspent.",
+        "The four online methods and the three identification algorithms: which wins at the smallest and at "
+        "the largest budget, where the pulls go, and how much of its budget CoPSI spends.",
     ),
 }
 #: Rows of a table in the report; the results folder has all.
@@ -143,7 +142,8 @@ def _questions(advice: Recommendation) -> str:
                 "gap over standard error": asked["ratio"].map("{:.2f}".format),
                 "needed": asked["factor"].map("{:.2f}".format),
                 "new instances": [
-                    f"{n:,.0f}" if n != float("inf") else "a tie" for n in asked["new_instances"]
+                    f"{n:,.0f}" if n != float("inf") else f"a {why}"
+                    for n, why in zip(asked["new_instances"], asked["why"], strict=True)
                 ],
                 f"price ({advice.unit})": [amount(p) if p != float("inf") else "–" for p in asked["price"]],
             }

@@ -22,7 +22,13 @@ from cobandit.tables.catalogue import data_directory, records_of
 from cobandit.tables.readers import file_sha256
 
 #: Sections of the pages that are about other tables than the report's.
-NOT_OF_A_TABLE = ("The same on measured evaluations",)
+NOT_OF_A_TABLE = (
+    "The same on measured evaluations",
+    "What was measured",
+    "Would other questions say the same?",
+    "The paper's claims on measured tables",
+    "On SWE-bench, where it can be had",
+)
 #: Sections that set a table next to the paper's numbers and claims, which are about the paper's tables.
 NEXT_TO_THE_PAPER = dict.fromkeys(
     ("online-results", "trajectories", "identification-results", "full-set-recovery"),
@@ -270,7 +276,7 @@ def _execute(
     page = entry["page"]
     keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in KEPT_FRAMES[page]}
     papers = {name for claim in claims() for name in claim.datasets}
-    without = NOT_OF_A_TABLE + (() if table in papers else NEXT_TO_THE_PAPER.get(page, ()))
+    without = () if table in papers else NEXT_TO_THE_PAPER.get(page, ())
     given = {"dataset": dataset, **entry["parameters"]}
     if how and "how" in book.parameters(page):
         given["how"] = how
@@ -282,6 +288,7 @@ def _execute(
             output / "notebooks" / f"{page}.ipynb",
             keep=keep,
             without=without,
+            skip=NOT_OF_A_TABLE,
             on_cell=lambda done, total: watch(page, done, total) if watch else None,
         )
     except PageError as error:

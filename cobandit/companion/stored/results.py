@@ -197,9 +197,8 @@ def use_audit_errors(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> 
     Examples
     --------
     >>> from cobandit import load
-    >>> from cobandit.companion.paper import experiments
-    >>> own = experiments.summary(table := load("synthetic-24"), scale=0.01)
-    >>> use_audit_errors(own, [table]) is own
+    >>> own = cells()
+    >>> use_audit_errors(own, [load("synthetic-24")]) is own
     True
     """
     return paper.with_audit_errors(cells, read_result("audit")) if bundled(tables) else cells

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from cobandit.faults import nearest, stop
+from cobandit.faults import Place, nearest, stop
 from cobandit.tables.card import Cost, Objective
+from cobandit.tables.importers.notes import Notes
+from cobandit.tables.prices import Prices, read_prices
 
 
 class Options(BaseModel):
-    """Options of an importer; a field is an option of the command, its description the help text."""
+    """Options of every importer; a field is an option of the command, its description the help text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scale: float = Field(
+        1.0, gt=0, allow_inf_nan=False, description="Divide scores by this, say 10 for a judge's 0 to 10."
+    )
+    smallest_cost: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="What an evaluation that cost nothing counts as (default: 1 where costs are whole "
+        "numbers, such as tokens, else a thousandth of their median).",
+    )
 
 
 class LogOptions(Options):
@@ -36,16 +47,13 @@ class LogOptions(Options):
     by: tuple[str, ...] = Field(
         (), description="A setting that, with the model, makes a configuration (default: all that differ)."
     )
-    scale: float = Field(
-        1.0, gt=0, allow_inf_nan=False, description="Divide scores by this, say 10 for a judge's 0 to 10."
-    )
     count: Literal["generated", "all"] = Field(
         "generated", description="Tokens that cost: those generated, or all, with the prompt's."
     )
 
 
-class RepeatOptions(LogOptions):
-    """Options of importers of logs that may evaluate one instance several times."""
+class RepeatOptions(Options):
+    """Options of importers of what may hold several evaluations of one instance."""
 
     repeats: Literal["mean", "separate"] = Field(
         "mean",
@@ -54,54 +62,44 @@ class RepeatOptions(LogOptions):
     )
 
 
-@dataclass
-class Notes:
-    """What an import has to tell: remarks, what was left out and how often, what else was seen how often.
+class PricedOptions(LogOptions, RepeatOptions):
+    """Options of importers of logs that count tokens by model, which prices turn into money."""
 
-    Examples
-    --------
-    >>> notes = Notes()
-    >>> notes.remarks.append("cost: tokens")
-    >>> notes.left_out["samples that ended in an error"] += 2
-    >>> notes.lines()
-    ['cost: tokens', 'left out: 2 samples that ended in an error']
-    """
+    cost: Literal["tokens", "usd"] = Field(
+        "tokens", description="Cost: tokens, or money (usd), as it was logged or by --prices."
+    )
+    prices: Path | None = Field(
+        None,
+        description="For --cost usd, a file of USD per million input, cached and output tokens by model.",
+    )
 
-    remarks: list[str] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-    seen: Counter[str] = field(default_factory=Counter)
-
-    def compare(self, file: Path, held: int, counted: Any) -> None:
-        """Remark that a log holds fewer evaluations than it counts itself, as one that was cut short does.
-
-        Examples
-        --------
-        >>> notes = Notes()
-        >>> notes.compare(Path("logs/a.jsonl"), 7, 12)
-        >>> notes.remarks
-        ['incomplete: a.jsonl holds 7 of the 12 evaluations that its run counted']
-        """
-        if type(counted) is int and held < counted:
-            self.remarks.append(
-                f"incomplete: {file.name} holds {held} of the {counted} evaluations that its run counted"
+    def known_prices(self) -> Prices:
+        """Read the file of prices; without one there are none."""
+        if self.prices is None:
+            return {}
+        if self.cost == "tokens":
+            stop(
+                "--prices", "prices mean nothing where tokens are the cost", "add --cost usd, or leave it out"
             )
-
-    def lines(self) -> list[str]:
-        """All of it, one line each."""
-        left = [f"left out: {number} {reason}" for reason, number in self.left_out.items()]
-        seen = [f"note: {number} {what}" for what, number in self.seen.items()]
-        return [*self.remarks, *(left or ["left out: nothing"]), *seen]
+        return read_prices(self.prices)
 
 
 class ImportResult(NamedTuple):
-    """What an importer found: a tidy frame and what its columns mean, as the card will say it."""
+    """What an importer found: a tidy frame and what its columns mean, as the card will say it.
+
+    ``source`` says what was measured, ``files`` in which files if that is worth saying; ``place`` gives the
+    file, row and column that a row and column of the frame come from; ``settings`` are checksums of all that
+    the logs say of a configuration, by its name and theirs: a later import can tell if it means the same.
+    """
 
     frame: pd.DataFrame
     cost: Cost
     objectives: tuple[Objective, ...]
     arms: tuple[str, ...]
     source: str
-    place: Callable[[int], tuple[str, int]] | None = None  # file and row that a row of the frame comes from
+    files: tuple[str, ...] = ()
+    place: Callable[[int, str | None], Place] | None = None
+    settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
 
 
 Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]

@@ -13,19 +13,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, RootModel
 
-from cobandit.faults import stop
+from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost
+from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
-    Notes,
-    RepeatOptions,
+    PricedOptions,
     choose,
     choose_tasks,
     finite,
     importer,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
-from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
+from cobandit.tables.importers.notes import Notes, read_each
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
+from cobandit.tables.prices import Prices, Usage, cost_usd
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -54,7 +56,7 @@ _BOOKKEEPING = {
 _Number = Annotated[float, Field(strict=True)]
 
 
-class HelmOptions(RepeatOptions):
+class HelmOptions(PricedOptions):
     """Options of ``cobandit import helm``."""
 
     latency: Literal["inference_runtime", "none"] = Field(
@@ -121,34 +123,46 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     TableError
         If a file is damaged or no run of HELM, or a choice (task, metric) has to be made.
     """
-    specs = {file: _spec(file) for file in find(paths, [STATS], "per-instance statistics of HELM")}
+    files = find(paths, [STATS, SPEC], "per-instance statistics of HELM")
+    runs_of = dict.fromkeys(file.with_name(STATS) for file in files)
+    specs = read_each(runs_of, _spec, notes)
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
-    instances = {file: _instances(file, notes) for file in files}
+    instances = read_each(files, lambda file: _instances(file, notes), notes)
     names = {name for rows in instances.values() for stats in rows.values() for name in stats}
     names = {name for name in names - _BOOKKEEPING if not name.startswith("finish_reason_")}
     metric = choose("metric", options.metric, names, "the runs", "--metric")
+    prices = options.known_prices()
 
     runs = []
-    for file in files:
-        run = LoggedRun(str(file), specs[file].task, _settings(file, specs[file]))
-        for (id_, trial), stats in instances[file].items():
+    for file, rows in instances.items():
+        settings, when = _settings(file, specs[file]), file.stat().st_mtime  # a run does not say when it was
+        run = LoggedRun(str(file), specs[file].task, settings, when=when)
+        for (id_, trial), stats in rows.items():
             if metric not in stats:
-                notes.left_out[f"instances without {metric}"] += 1
+                run.left_out[f"instances without {metric}"] += 1
                 continue
             where = f"{file}, instance {id_!r}"
             instance = plain_text(id_, where, "the instance_id")
             seconds = _seconds(stats, where) if options.latency != "none" else None
-            cost = _tokens(stats, where, options.count)
+            if options.cost == "usd":
+                cost = _usd(stats, where, run.settings["model"], prices)
+            else:
+                cost = _tokens(stats, where, options.count)
             run.evaluations.append(Evaluation(instance, stats[metric], cost, seconds, f"trial {trial}"))
         runs.append(run)
     paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
+    if options.cost == "usd":
+        paid = "USD by --prices, for tokens of prompt and completion"
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, as HELM counted them"]
     source = f"HELM runs: {', '.join(tasks)}, {metric}; {paid}; {options.latency}"
-    return combine(runs, Cost(column="tokens", unit="tokens"), options, notes, source, options.repeats)
+    column, unit = ("cost_usd", "USD") if options.cost == "usd" else ("tokens", "tokens")
+    return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 
 
 def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
+    if not file.is_file():
+        stop(spec, f"there is no {STATS} next to it: the run did not finish", "run it again")
     if not spec.is_file():
         problem = f"there is no {SPEC} next to it, which names the model"
         stop(file, problem, "give the whole folder of the run")
@@ -198,10 +212,18 @@ def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
         stop(where, "its numbers of tokens are missing", "use runs whose metrics include the basic ones")
     if min(known) < 0:
         stop(where, f"it used {min(known):g} tokens", "correct the file, or leave the run out")
-    if sum(known) <= 0:
-        remedy = "count all tokens with --count all" if count == "generated" else "correct the file"
-        stop(where, "it used 0 tokens, and an evaluation that is free needs no budget", remedy)
     return sum(known)
+
+
+def _usd(stats: Mapping[str, float], where: str, model: str, prices: Prices) -> float:
+    """Money by the prices: HELM counts tokens and knows none."""
+    if model not in prices:
+        remedy = (
+            f"{nearest(model, prices)}add it to a file of prices, --prices, or count tokens: --cost tokens"
+        )
+        stop(where, f"there is no price of {model!r}", remedy)
+    generated = _tokens(stats, where, "generated")
+    return cost_usd(Usage(_tokens(stats, where, "all") - generated, 0, generated), prices, model)
 
 
 def _seconds(stats: Mapping[str, float], where: str) -> float | None:

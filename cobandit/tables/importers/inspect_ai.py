@@ -6,30 +6,30 @@ scores by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` 
 leaves out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes
 it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are
 averaged, since instances have to be independent, unless ``--repeats separate`` keeps one row for each.
+A log that did not end well is left out, and so is one without scores: its reason is in the report.
 """
 
 from __future__ import annotations
 
-import math
 import re
+import shlex
 from collections.abc import Sequence
-from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
+from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
-    Notes,
-    RepeatOptions,
+    PricedOptions,
     choose,
     choose_tasks,
     finite,
     importer,
-    is_number,
 )
 from cobandit.tables.importers.files import (
     Record,
@@ -40,67 +40,38 @@ from cobandit.tables.importers.files import (
     read_bytes,
     read_member,
 )
-from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
+from cobandit.tables.importers.inspect_samples import Sample, read_score, usage_usd
+from cobandit.tables.importers.notes import Notes, read_each
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
+from cobandit.tables.prices import Prices
 
 VERSION = 2
-"""Newest version of the log format that is read."""
+"""Version of the log format that is read."""
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
 _LISTS = ("logs.json", "eval-set.json")
 _HEADERS = ("header.json", "_journal/start.json")
-_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-
-_Tokens = Annotated[int, Field(strict=True, ge=0)]
-_Number = Annotated[float, Field(strict=True)]
 
 
-class InspectOptions(RepeatOptions):
+class InspectOptions(PricedOptions):
     """Options of ``cobandit import inspect``."""
 
-    cost: Literal["tokens", "usd"] = Field(
-        "tokens", description="Cost: tokens, or the logged total_cost (usd)."
-    )
     usage: Literal["model", "all"] = Field(
         "model", description="Whose usage costs: the evaluated model's, or all models' (graders, sub-agents)."
     )
     latency: Literal["total_time", "working_time", "none"] = Field(
         "total_time", description="The time that makes efficiency: total_time, working_time or none."
     )
-
-
-class _Usage(Record):
-    output_tokens: _Tokens = 0
-    total_tokens: _Tokens = 0
-    total_cost: _Number | None = None
-
-
-class _Score(Record):
-    value: JsonValue
-
-
-class _Sample(Record):
-    id: int | str
-    epoch: int = 1
-    scores: dict[str, _Score] | None = None
-    model_usage: dict[str, _Usage] = Field(default_factory=dict)
-    total_time: _Number | None = None
-    working_time: _Number | None = None
-    error: JsonValue = None
-    invalidation: JsonValue = None
-
-    def values(self) -> dict[str, JsonValue]:
-        """Return the scores by name; one that is a dictionary counts as one for each of its keys."""
-        found: dict[str, JsonValue] = {}
-        for name, score in (self.scores or {}).items():
-            if isinstance(score.value, dict):
-                found |= {f"{name}.{key}": value for key, value in score.value.items()}
-            else:
-                found[name] = score.value
-        return found
+    unfinished: bool = Field(
+        False,
+        description="Also take the finished samples of runs that failed, were cancelled or still go on; they "
+        "may be the quick ones.",
+    )
 
 
 class _Eval(Record):
     task: str
+    created: str = ""
     model: str
     model_generate_config: dict[str, JsonValue] = Field(default_factory=dict)
     task_args: dict[str, JsonValue] = Field(default_factory=dict)
@@ -124,7 +95,7 @@ class _Header(Record):
 
 
 class _Log(_Header):
-    samples: list[_Sample] | None = None
+    samples: list[Sample] | None = None
 
 
 @importer("inspect", InspectOptions)
@@ -151,35 +122,39 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     lists = [file for file in files if file.name in _LISTS]
     if lists:
         notes.left_out["lists of logs, which hold no samples"] += len(lists)
-    logs = {file: _log(file) for file in files if file not in lists}
+    sound = [file for file in files if file not in lists]
+    logs = read_each(sound, lambda file: _log(file, options.unfinished), notes)
     tasks, files = choose_tasks(options, {file: log.eval.task for file, log in logs.items()}, notes)
     logs = {file: logs[file] for file in files}
     scorers = {name for log in logs.values() for sample in log.samples or () for name in sample.values()}
     metric = choose("scorer", options.metric, scorers, "the logs", "--metric")
+    prices = options.known_prices()
 
     runs = []
     for file, log in logs.items():
-        run = LoggedRun(str(file), log.eval.task, _settings(file, log))
-        if log.status != "success":
+        finished, when = log.status == "success", _when(log.eval.created)
+        run = LoggedRun(str(file), log.eval.task, _settings(file, log), finished=finished, when=when)
+        if not finished:
             notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
-        if log.results:
+        elif log.results:
             notes.compare(file, len(log.samples or ()), log.results.total_samples)
+        _check_usage(file, log, options)
         for sample in log.samples or ():
-            reason = _unusable(sample, metric)
+            reason = sample.why_unusable(metric)
             if reason:
-                notes.left_out[reason] += 1
+                run.left_out[reason] += 1
                 continue
             where = f"{file}, sample {sample.id!r}"
             instance = plain_text(sample.id, where, "the id")
-            score = _score(sample.values()[metric], where, metric)
-            cost = _cost(sample, log.eval.model, where, options, notes)
+            score = read_score(sample.values()[metric], where, metric)
+            cost = _cost(sample, log.eval.model, where, options, prices, notes)
             seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
             time, repeat = seconds[options.latency], f"epoch {sample.epoch}"
             run.evaluations.append(Evaluation(instance, score, cost, time, repeat))
         runs.append(run)
     unit = "USD" if options.cost == "usd" else "tokens"
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
-    paid = "total_cost in USD" if options.cost == "usd" else what
+    paid = f"USD{' by --prices where none is logged' * bool(prices)}" if options.cost == "usd" else what
     whose = "the evaluated model" if options.usage == "model" else "all models"
     notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, of {whose}"]
     source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metric}; {paid}, of {whose}; {options.latency}"
@@ -187,7 +162,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 
 
-def _log(file: Path) -> _Log:
+def _log(file: Path, unfinished: bool) -> _Log:
     if file.suffix.lower() == ".eval":
         with open_archive(file) as archive:
             names = archive.namelist()
@@ -197,7 +172,7 @@ def _log(file: Path) -> _Log:
             log = parse(_Log, read_member(archive, header), f"{file}, {header}")
             _check_version(file, log)
             samples = [
-                parse(_Sample, read_member(archive, name), f"{file}, {name}")
+                parse(Sample, read_member(archive, name), f"{file}, {name}")
                 for name in dict.fromkeys(names)  # of a name written twice, the last is what counts
                 if _SAMPLE.fullmatch(name)
             ]
@@ -205,15 +180,35 @@ def _log(file: Path) -> _Log:
     else:
         log = parse(_Log, read_bytes(file), file)
         _check_version(file, log)
-    if not log.samples:
+    samples = log.samples or []
+    if log.status != "success" and not (unfinished and samples):
+        counted = log.results.total_samples if log.results else None
+        held = f"{len(samples):,} of {counted:,}" if type(counted) is int else f"{len(samples):,}"
+        remedy = "finish it (inspect eval-retry)" + (", or take these with --unfinished" * bool(samples))
+        stop(file, f"it ended as {log.status!r}, with {held} samples", remedy)
+    if not samples:
         stop(file, "the log holds no samples", "run the evaluation again, with its samples logged")
+    if not any(sample.scores or sample.error for sample in samples):
+        stop(file, "its samples are not scored", f"score them: inspect score {shlex.quote(str(file))}")
+    if not any(sample.model_usage for sample in samples):
+        remedy = "take a provider that reports usage, or import a CSV file with --text, which counts tokens"
+        stop(file, "no usage of any model is logged", remedy)
     return log
 
 
 def _check_version(file: Path, log: _Log) -> None:
-    if log.version > VERSION:
-        problem = f"this is version {log.version} of the log format; up to {VERSION} is read"
+    if log.version != VERSION:
+        problem = f"this is version {log.version} of the log format; {VERSION} is read"
         stop(file, problem, "convert it: inspect log convert")
+
+
+def _when(created: str) -> float:
+    """Seconds since 1970; 0 where a log does not say. Old logs have no time zone: they are taken as UTC."""
+    try:
+        time = datetime.fromisoformat(created)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _settings(file: Path, log: _Log) -> dict[str, Any]:
@@ -222,54 +217,30 @@ def _settings(file: Path, log: _Log) -> dict[str, Any]:
     return settings_of(file, log.eval.model, log.eval.task_args, made, started, {"solver": log.eval.solver})
 
 
-def _unusable(sample: _Sample, metric: str) -> str | None:
-    if sample.error is not None:
-        return "samples that ended in an error"
-    if sample.invalidation is not None:
-        return "samples that were invalidated"
-    value = sample.values().get(metric)
-    # Inspect writes an unscored sample as not a number
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return f"samples without a score of {metric}"
-    return None
+def _check_usage(file: Path, log: _Log, options: InspectOptions) -> None:
+    """Refuse a log that says nowhere what the evaluated model used: these are no free evaluations."""
+    used = {name for sample in log.samples or () for name in sample.model_usage}
+    if options.usage == "model" and log.eval.model not in used:
+        problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(used))}"
+        stop(file, problem, "count every model with --usage all")
 
 
-def _score(value: JsonValue, where: str, metric: str) -> float:
-    """Read a score as Inspect itself does, but refuse what Inspect would count as 0 with a warning."""
-    if isinstance(value, str):
-        letter = _LETTERS.get(value, _LETTERS.get(value.lower()))
-        with suppress(ValueError):
-            value = float(value) if letter is None else letter
-    if not is_number(value):
-        problem = f"the score of {metric} is neither a number nor one of C, I, P, N"
-        stop(where, problem, "take another scorer with --metric, or import the numbers as CSV")
-    return finite(value, where, f"the score of {metric}")
-
-
-def _cost(sample: _Sample, model: str, where: str, options: InspectOptions, notes: Notes) -> float:
+def _cost(
+    sample: Sample, model: str, where: str, options: InspectOptions, prices: Prices, notes: Notes
+) -> float:
+    """What an evaluation cost; 0 where no model was called, as for an answer that came from elsewhere."""
     usages = sample.model_usage
     if options.usage == "model":
-        if model not in usages:
-            there = f"there is {', '.join(usages)}" if usages else "there is no usage at all"
-            stop(where, f"no usage of {model} is logged; {there}", "count every model with --usage all")
-        if len(usages) > 1:
+        if len(usages.keys() - {model}):
             notes.seen["samples also used other models (graders, sub-agents), not counted: see --usage"] += 1
-        usages = {model: usages[model]}
+        usages = {model: usages[model]} if model in usages else {}
     if options.cost == "usd":
-        prices = [usage.total_cost for usage in usages.values()]
-        if not prices or None in prices:
-            stop(where, "no total_cost is logged", "count tokens: --cost tokens")
-        total = sum(finite(price, where, "total_cost") for price in prices)
-        if total <= 0:
-            stop(where, f"its total_cost is {total:g}, not positive", "count tokens: --cost tokens")
-        return total
+        total_cost = usage_usd(usages, prices)
+        if total_cost is None:
+            remedy = f"give prices of {', '.join(usages)} with --prices, or count tokens: --cost tokens"
+            stop(where, "no total_cost is logged", remedy)
+        if finite(total_cost, where, "total_cost") < 0:
+            stop(where, f"its total_cost is {total_cost:g}, below zero", "count tokens: --cost tokens")
+        return total_cost
     key = "output_tokens" if options.count == "generated" else "total_tokens"
-    total = sum(getattr(usage, key) for usage in usages.values())
-    if total <= 0:
-        remedies = {
-            "generated": "count all tokens with --count all",
-            "all": "correct the log, or leave it out",
-        }
-        problem = f"its {key} are 0, and an evaluation that is free needs no budget"
-        stop(where, problem, remedies[options.count])
-    return finite(total, where, key)
+    return finite(sum(getattr(usage, key) for usage in usages.values()), where, key)

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
+from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
     LogOptions,
-    Notes,
     choose,
     choose_tasks,
     finite,
@@ -28,7 +29,8 @@ from cobandit.tables.importers.core import (
     is_number,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes, read_lines
-from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine, settings_of
+from cobandit.tables.importers.notes import Notes, read_each
+from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
 from cobandit.tables.importers.tokens import TokenCounter, token_counter
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
@@ -100,8 +102,8 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     """
     files = find(paths, ["samples_*_*.jsonl"], "samples of the harness")
     tasks, files = choose_tasks(options, {file: _task(file) for file in files}, notes)
-    logs = {file: _lines(file) for file in files}
-    lines = [line for log in logs.values() for _, line in log]
+    logs = read_each(files, _log, notes)
+    lines = [line for log in logs.values() for _, line in log.lines]
     filter_ = choose("filter", options.filter, {line.filter for line in lines}, "the logs", "--filter")
     scores = {name for line in lines if line.filter == filter_ for name in line.scores}
     metric = choose("metric", options.metric, scores, "the logs", "--metric")
@@ -109,22 +111,22 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     tokens = token_counter(options.tokenizer)
 
     runs = []
-    for file, log in logs.items():
-        task, results = _task(file), _results(file)
+    for file, (log, results, settings) in logs.items():
+        task = _task(file)
         if ((results.higher_is_better or {}).get(task) or {}).get(metric) is False:
             stop(file, f"the harness says that a lower {metric} is better", "choose another with --metric")
-        run = LoggedRun(str(file), task, _settings(file, task, results))
+        run = LoggedRun(str(file), task, settings, when=_when(file))
         held = len({line.doc_id for _, line in log if line.filter == filter_})
         notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
         for where, line in log:
             if line.filter != filter_:
-                notes.left_out[f"lines of the filter {line.filter!r}"] += 1
+                run.left_out[f"lines of the filter {line.filter!r}"] += 1
             elif metric not in line.scores:
-                notes.left_out[f"lines without {metric}"] += 1
+                run.left_out[f"lines without {metric}"] += 1
             else:
                 instance = plain_text(line.doc_id, where, "the doc_id")
                 score = finite(line.scores[metric], where, f"the metric {metric}")
-                cost = _tokens(line, where, tokens, options.count == "all", notes)
+                cost = _tokens(line, where, tokens, options.count == "all")
                 run.evaluations.append(Evaluation(instance, score, cost))
         runs.append(run)
     counted = "the responses" if options.count == "generated" else "prompts and responses"
@@ -137,7 +139,18 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     return combine(runs, unit, options, notes, f"lm-evaluation-harness logs: {what}")
 
 
-def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, notes: Notes) -> None:
+class _Log(NamedTuple):
+    lines: list[tuple[str, _Line]]
+    results: _Results
+    settings: dict[str, Any]
+
+
+def _log(file: Path) -> _Log:
+    results = _results(file)
+    return _Log(_lines(file), results, _settings(file, _task(file), results))
+
+
+def _compare_documents(logs: dict[Path, _Log], across: bool, notes: Notes) -> None:
     """Refuse logs that have other documents under the same ``doc_id``, as versions of a task may.
 
     Tasks that are compared are known to differ: there it is a remark.
@@ -145,7 +158,7 @@ def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, 
     known: dict[tuple[str, int | str], tuple[str | int, Path]] = {}
     differing: dict[int | str, tuple[Path, Path]] = {}
     for file, log in logs.items():
-        for _, line in log:
+        for _, line in log.lines:
             if line.doc_hash is not None:
                 place = ("" if across else _task(file), line.doc_id)
                 hash_, first = known.setdefault(place, (line.doc_hash, file))
@@ -164,6 +177,15 @@ def _compare_documents(logs: dict[Path, list[tuple[str, _Line]]], across: bool, 
 
 def _task(file: Path) -> str:
     return file.stem.removeprefix("samples_").rpartition("_")[0]
+
+
+def _when(file: Path) -> float:
+    """Seconds since 1970 of the date in the name, as if it were in UTC; 0 if it is none."""
+    try:
+        time = datetime.strptime(file.stem.rpartition("_")[2], "%Y-%m-%dT%H-%M-%S.%f")
+    except ValueError:
+        return 0.0
+    return time.replace(tzinfo=UTC).timestamp()
 
 
 def _lines(file: Path) -> list[tuple[str, _Line]]:
@@ -226,7 +248,7 @@ def _value(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool, notes: Notes) -> float:
+def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool) -> float:
     """Count what the document cost: its responses, with its prompts if these are to be counted."""
     requests = _requests(line.arguments)
     responses = [
@@ -242,8 +264,6 @@ def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool, notes:
     if generates:
         if not all(isinstance(text, str) for text in responses) or not responses:
             stop(where, "its resps are not text", "check that this is a log of the harness")
-        if not all(responses):
-            notes.seen["documents have an empty response, which counts as one token, the end of text"] += 1
         texts += [str(text) for text in responses]
     else:
         texts += [_text(part) for request in requests for part in request[1:2]]

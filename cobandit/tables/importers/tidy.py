@@ -1,84 +1,49 @@
 """Any table of evaluations, tidy or wide, with a mapping that says which column is what.
 
 Tidy: one row per evaluation.  Wide: one row per instance, and for each configuration one column per measure,
-named by a pattern such as ``{config}_{field}`` (``small_correct``, ``small_tokens``, ``large_correct``, ...).
+named by a pattern such as ``{config}_{field}`` (``small_correct``, ``small_tokens``, ``large_correct``, ...),
+or just one, its score.  Faults name the row and the column of the file that was read.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, ValidationError, field_validator
 
-from cobandit.faults import nearest, stop
+from cobandit.faults import Fault, Faults, Place, nearest, refuse, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.importers.core import ImportResult, Notes, Options, importer
-from cobandit.tables.importers.files import MAX_FILE, find, first_fault
-from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.importers.charges import with_smallest
+from cobandit.tables.importers.core import ImportResult, importer
+from cobandit.tables.importers.files import MAX_FILE, find
+from cobandit.tables.importers.mapping import TidyOptions, complete, cost_of
+from cobandit.tables.importers.notes import Notes
+from cobandit.tables.importers.repeats import settle
+from cobandit.tables.importers.tokens import token_counter
+from cobandit.tables.importers.wide import melted
+from cobandit.tables.keys import encode
+from cobandit.tables.numeric import Rule, check_column
+from cobandit.tables.query import condition
 from cobandit.tables.readers import read_columns
 from cobandit.tables.transforms import TRANSFORMS
 
-PATTERNS = ("*.csv", "*.tsv", "*.jsonl", "*.parquet")
+EXPORT = "export it again, with its data"
+PATTERNS = ("*.csv", "*.tsv", "*.jsonl", "*.csv.gz", "*.tsv.gz", "*.jsonl.gz", "*.parquet")
+
+_PAID = Rule(lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost")
 
 
-class TidyOptions(Options):
-    """Options of ``cobandit import csv``; a YAML mapping has the same keys."""
+class _Part(NamedTuple):
+    """The rows of one file: ``config``, ``instance`` and what is measured; the index counts rows of the file.
 
-    mapping: Path | None = Field(
-        None, description="A YAML file with the options below; the command line wins."
-    )
-    config: tuple[str, ...] = Field(
-        (), description="The column that names the configuration; repeat to join several."
-    )
-    instance: str | None = Field(None, description="The column that names the instance.")
-    cost: str | None = Field(None, description="The column (in a wide file, the field) of the cost.")
-    unit: str | None = Field(None, description="The unit of the cost, such as tokens or USD.")
-    objective: tuple[Objective, ...] = Field(
-        (),
-        description=f"NAME=COLUMN or NAME=COLUMN:TRANSFORM ({', '.join(TRANSFORMS)}); repeat.",
-    )
-    arm: tuple[str, ...] = Field(
-        (), description="A column that describes the configuration; repeat for more."
-    )
-    wide: str | None = Field(
-        None, description="The file is wide, with columns named by this pattern, such as {config}_{field}."
-    )
+    ``columns`` gives the file's column of a (configuration, column), or of a column of all configurations.
+    """
 
-    @field_validator("config", "arm", mode="before")
-    @classmethod
-    def _one_or_more(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
-
-    @field_validator("objective", mode="before")
-    @classmethod
-    def _spelled(cls, value: Any) -> Any:
-        """Take ``NAME=COLUMN:TRANSFORM`` for an objective, as well as what a card has; one or several."""
-        value = [value] if isinstance(value, (str, dict)) else value
-        return [_objective(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-    @field_validator("wide")
-    @classmethod
-    def _pattern(cls, wide: str | None) -> str | None:
-        if wide is not None and (wide.count("{config}") != 1 or wide.count("{field}") != 1):
-            raise ValueError("the pattern needs {config} and {field}, each once")
-        return wide
-
-
-def _objective(item: Any) -> Any:
-    if not isinstance(item, str):
-        return item
-    name, equals, rest = item.partition("=")
-    column, colon, transform = rest.rpartition(":")
-    if not equals:
-        raise ValueError(f"expected NAME=COLUMN or NAME=COLUMN:TRANSFORM, got {item!r}")
-    if colon and transform in TRANSFORMS:
-        return {"name": name, "column": column, "transform": transform}
-    return {"name": name, "column": rest}
+    frame: pd.DataFrame
+    columns: dict[tuple[str, str] | str, str]
 
 
 @importer("csv", TidyOptions)
@@ -88,7 +53,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     Parameters
     ----------
     paths : sequence of Path
-        Files of the same columns, or folders of such files.
+        Files of the same columns, or folders of such files; text may be compressed by gzip.
     options : TidyOptions
     notes : Notes
 
@@ -99,75 +64,103 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     Raises
     ------
     TableError
-        If a file does not parse, the mapping is incomplete, or a column it names is missing.
+        If a file does not parse, the mapping is incomplete, or a column it names is missing or does not hold
+        what it should.
     """
-    options = _with_mapping(options)
-    needed = ["instance", "cost", "unit", "objective", *(["config"] if options.wide is None else [])]
-    missing = [f"--{name}" for name in needed if not getattr(options, name)]
-    if missing:
-        problem = f"it does not say {', '.join(missing)}"
-        stop("the mapping", problem, "give them, or a YAML file with --mapping")
-    assert options.instance and options.cost and options.unit
-    fields = list(dict.fromkeys([options.cost, *(objective.column for objective in options.objective)]))
+    options = complete(options)
     files = find(paths, PATTERNS, "tables")
-    frames = []
-    for file in files:
-        frame = _table(file, [options.instance, *options.config])
-        if options.wide is None:
-            frames.append(_tidy(frame, fields, options, file))
-        else:
-            frames.append(_melted(frame, fields, options, file, notes))
-    rows, ends = np.concatenate([part.index for part in frames]), np.cumsum([len(part) for part in frames])
-    frame = pd.concat(frames, ignore_index=True)
+    parts = [_part(file, options, notes) for file in files]
+    rows = np.concatenate([part.frame.index for part in parts])
+    ends = np.cumsum([len(part.frame) for part in parts])
+    frame = pd.concat([part.frame for part in parts], ignore_index=True)
+    configs = frame["config"].to_numpy()
 
-    def place(row: int) -> tuple[str, int]:
-        return str(files[int(np.searchsorted(ends, row))]), int(rows[row - 1]) + 1
+    def place(row: int, column: str | None) -> Place:
+        number = int(np.searchsorted(ends, row))
+        columns, config = parts[number].columns, configs[row - 1]
+        known = columns.get((config, str(column)), columns.get(str(column), column))
+        return Place(str(files[number]), int(rows[row - 1]) + 1, known)
 
-    notes.remarks += [
-        f"took: {len(frame)} rows",
-        f"cost: column {options.cost}, in {options.unit}",
-        "objectives: " + ", ".join(f"{o.name} from {o.column} ({o.transform})" for o in options.objective),
+    faults = Faults("the tables")
+    cost = _with_cost(frame, options, notes)
+    paid = check_column(frame[cost.column], [_PAID], faults)
+    if paid is not None:
+        frame[cost.column] = with_smallest(pd.Series(paid), cost.unit, options.smallest_cost, notes)
+    objectives = [_measured(frame, objective, options.scale, faults) for objective in options.objective]
+    refuse(fault.at(place) for fault in faults.found)
+
+    notes.remarks[:0] = [
+        f"took: {len(frame):,} rows",
+        "objectives: " + ", ".join(f"{o.name} from {o.column} ({o.transform})" for o in objectives),
     ]
-    source = f"{', '.join(sorted({path.name for path in paths}))}, with a mapping of its columns"
-    cost = Cost(column=options.cost, unit=options.unit)
-    return ImportResult(frame, cost, options.objective, options.arm, source, place)
+    again = frame.duplicated(["config", "instance"], keep=False)
+    first = np.arange(len(frame))
+    if again.any():
+        number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
+        separate = frame["instance"] + ", repeat " + number.astype(str)
+        measured = [str(name) for name in frame if name not in ("config", "instance", *options.arm)]
+        frame = settle(frame, measured, separate, options.repeats, notes)
+        first = frame.index.to_numpy()
+    return ImportResult(
+        frame.reset_index(drop=True),
+        cost,
+        tuple(objectives),
+        options.arm,
+        "a mapping of columns",
+        files=tuple(sorted({path.resolve().name for path in paths})),
+        place=lambda row, column: place(int(first[row - 1]) + 1, column),
+    )
 
 
-def _with_mapping(options: TidyOptions) -> TidyOptions:
-    """Take what the command line leaves open from the YAML file."""
-    if options.mapping is None:
-        return options
-    path = options.mapping
-    given = load_yaml(path, "mapping")
-    if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
-        problem = "the mapping is not a list of 'option: value'"
-        stop(path, problem, "write 'config: ...', 'instance: ...' and so on")
-    known = [name for name in TidyOptions.model_fields if name != "mapping"]
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        remedy = f"{nearest(unknown[0], known)}known keys: {', '.join(known)}"
-        stop(path, f"unknown key {unknown[0]!r}", remedy)
-    try:
-        return TidyOptions.model_validate(given | options.model_dump(exclude_unset=True))
-    except ValidationError as error:
-        stop(path, first_fault(error), "correct the mapping")
-
-
-def _table(file: Path, names: Sequence[str]) -> pd.DataFrame:
+def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
     """Read one file whole; columns of names stay text."""
     size = file.stat().st_size
     if size > MAX_FILE:
-        stop(file, f"the file has more than the {MAX_FILE:,} bytes that are read", "split it")
+        stop(file, f"the file has {size:,} bytes, more than the {MAX_FILE:,} that are read", "split it")
     if not size:
-        stop(file, "the file is empty", "export it again, with its data")
-    frame = read_columns(file, names)
+        stop(file, "the file is empty", EXPORT)
+    frame = read_columns(file, [*options.config, str(options.instance)])
+    frame = frame.set_axis(frame.columns.map(str), axis=1)
+    if options.where is not None:
+        kept = condition(frame, options.where, f"--where {options.where!r}, {file}", "row")
+        notes.left_out["rows that --where leaves out"] += int((~kept).sum())
+        frame = frame[kept]
     if frame.empty:
-        stop(file, "the table has no rows", "export it again, with its data")
-    return frame
+        if options.where is not None:
+            stop(file, "--where leaves none of its rows", "widen it")
+        stop(file, "the table has no rows", EXPORT)
+    instance = str(options.instance)
+    _refuse_missing(frame, [instance], file)
+    names = _names(frame, instance, file)
+    columns: dict[tuple[str, str] | str, str] = {"instance": instance}
+    if options.wide is None:
+        return _Part(_tidy(frame, names, options, file), columns | {"config": options.config[0]})
+    rest = frame.drop(columns=instance)
+    long, found = melted(rest, names, options, file, notes)
+    return _Part(long, columns | found)
 
 
-def _columns(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
-    known = [str(name) for name in frame.columns]
+def _tidy(frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file: Path) -> pd.DataFrame:
+    _refuse_missing(frame, options.config, file)
+    cost = cost_of(options.cost, list(frame.columns))
+    taken = [objective.column for objective in options.objective] + [*options.text, *options.arm]
+    taken += [cost] if isinstance(cost, str) else []
+    _refuse_missing(frame, taken, file)
+    for column in sorted({"config", "instance"} & set(taken)):
+        problem = f"the column {column!r} is measured or descriptive"
+        stop(file, problem, "rename it: the table needs that name")
+    parts = [_names(frame, column, file) for column in options.config]
+    config = parts[0]
+    for part in parts[1:]:
+        config = config + " " + part
+    return pd.DataFrame(
+        {"config": config, "instance": instance} | {column: frame[column].to_numpy() for column in taken},
+        index=frame.index,
+    )
+
+
+def _refuse_missing(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
+    known = list(frame.columns)
     for name in wanted:
         if known.count(name) > 1:
             stop(file, f"the column {name!r} stands in it more than once", "keep one")
@@ -175,54 +168,78 @@ def _columns(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
             stop(file, f"there is no column {name!r}", f"{nearest(name, known)}there is {', '.join(known)}")
 
 
-def _tidy(frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Path) -> pd.DataFrame:
-    described = [*fields, *options.arm]
-    _columns(frame, [*options.config, str(options.instance), *described], file)
-    for column in sorted({"config", "instance"} & set(described)):
-        problem = f"the column {column!r} is measured or descriptive"
-        stop(file, problem, "rename it: the table needs that name")
-    named = frame[list(options.config)].astype(object)
-    for column in options.config:
-        blank = named[column].isna() | (named[column].astype(str).str.strip() == "")
-        if blank.any():
-            where = f"in {int(blank.sum())} rows, first in row {blank.argmax() + 1}"
-            remedy = "it names the configuration: fill it in, or leave those rows out"
-            stop(file, f"column {column!r} is blank {where}", remedy)
-    config = [" ".join(map(str, parts)) for parts in named.to_numpy()]
-    measured = {column: frame[column] for column in described}
-    return pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
+def _names(frame: pd.DataFrame, column: str, file: Path) -> np.ndarray:
+    """Read a column of names as text, each there."""
+    try:
+        keys = encode(frame[column])
+    except TypeError:  # lists and dictionaries cannot be hashed
+        refuse([Fault(str(file), "the names are nested values", "give plain names", column=column)])
+        raise
+    blank = keys.codes < 0
+    if blank.any():
+        row = int(frame.index[int(blank.argmax())]) + 1
+        more = int(blank.sum()) - 1
+        refuse([Fault(str(file), "the name is blank", "fill it in: it tells rows apart", row, column, more)])
+    return np.array(keys.labels, dtype=object)[keys.codes]
 
 
-def _melted(
-    frame: pd.DataFrame, fields: list[str], options: TidyOptions, file: Path, notes: Notes
-) -> pd.DataFrame:
-    """Turn the columns of each configuration into rows; a configuration has either every field or a fault."""
-    if options.config or options.arm:
-        problem = "a wide file names its configurations in its columns"
-        stop("the mapping", problem, "leave out --config and --arm")
-    _columns(frame, [str(options.instance)], file)
-    found: dict[str, dict[str, str]] = {}
-    assert options.wide
-    for field in fields:
-        before, after = (re.escape(part) for part in options.wide.replace("{field}", field).split("{config}"))
-        for column in map(str, frame.columns):
-            match = re.fullmatch(f"{before}(.+){after}", column)
-            if match and column != options.instance:
-                found.setdefault(match[1], {})[field] = column
-    if not found:
-        stop(file, f"no column fits the pattern {options.wide!r} with {', '.join(fields)}", "correct --wide")
-    parts = []
-    for config, columns in sorted(found.items()):
-        lacking = [field for field in fields if field not in columns]
-        if lacking:
-            name = options.wide.replace("{config}", config).replace("{field}", lacking[0])
-            stop(file, f"configuration {config!r} has no column {name!r}", "add it, or correct --wide")
-        _columns(frame, list(columns.values()), file)
-        measured = {field: frame[column] for field, column in columns.items()}
-        part = pd.DataFrame({"config": config, "instance": frame[options.instance]} | measured)
-        parts.append(part.dropna(how="all", subset=fields))
-    melted = pd.concat(parts)
-    holes = len(parts) * len(frame) - len(melted)
-    if holes:
-        notes.left_out["empty cells of a wide file: the configuration was not run there"] += holes
-    return melted
+def _with_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
+    """Put the cost into a column of the frame, unless one holds it, and remark what it is."""
+    cost = cost_of(options.cost, list(frame.columns))
+    unit = options.unit or "evaluations"
+    if options.text:
+        tokens = token_counter(options.tokenizer)
+        name, unit = _free("tokens", frame), options.unit or tokens.unit
+        texts = frame[list(options.text)].astype(object)
+        texts = texts.where(texts.notna(), "")
+        frame[name] = [float(sum(tokens.count(str(text)) for text in row)) for row in texts.to_numpy()]
+        for column in {*options.text} - {*options.arm, *(each.column for each in options.objective)}:
+            del frame[column]
+        notes.remarks.append(f"cost: {tokens.unit} of {', '.join(options.text)}, counted here")
+        return Cost(column=name, unit=unit)
+    if isinstance(cost, str):
+        if cost not in frame:
+            stop("--cost", f"{cost!r} is no column, no number and no CONFIG=NUMBER", "give one of these")
+        notes.remarks.append(f"cost: column {cost}, in {unit}")
+        return Cost(column=cost, unit=unit)
+    name = _free("cost", frame)
+    if isinstance(cost, dict):
+        configs = frame["config"].unique()
+        if unknown := sorted(set(cost) - set(configs)):
+            remedy = f"{nearest(unknown[0], configs)}there is {', '.join(sorted(configs))}"
+            stop("--cost", f"there is no configuration {unknown[0]!r}", remedy)
+        if missing := sorted(set(configs) - set(cost)):
+            stop("--cost", f"none is given to {', '.join(missing)}", "repeat --cost CONFIG=NUMBER for each")
+        frame[name] = frame["config"].map(cost).astype(float)
+        notes.remarks.append(f"cost: one for each configuration, in {unit}")
+        return Cost(column=name, unit=unit)
+    frame[name] = cost
+    what = f"{cost:.15g} {unit} for each evaluation" if options.cost else "none is given, so each is 1"
+    notes.remarks.append(f"cost: {what}: methods that weigh costs treat all configurations alike")
+    return Cost(column=name, unit=unit)
+
+
+def _free(name: str, frame: pd.DataFrame) -> str:
+    while name in frame:
+        name += "_"
+    return name
+
+
+def _measured(frame: pd.DataFrame, objective: Objective, scale: float, faults: Faults) -> Objective:
+    """Check an objective's column, and divide a score by the scale: into a column whose name says so."""
+    column, rule = objective.column, TRANSFORMS[objective.transform].rule
+    plain = objective.transform == "none"
+    if plain:
+        remedy = (
+            "divide by the largest possible value with --scale, or give it a transform: NAME=COLUMN:TRANSFORM"
+        )
+        problem = f"the objective {{value}} is outside 0 to {scale:.15g}"
+        rule = Rule(lambda x: (x < 0) | (x > scale), problem, remedy)
+    values = check_column(frame[column], [rule] if rule else [], faults)
+    if values is None or not plain or scale == 1:
+        if values is not None:
+            frame[column] = values
+        return objective
+    name = f"{column} / {scale:.15g}"
+    frame[name] = values / scale
+    return objective.model_copy(update={"column": name})

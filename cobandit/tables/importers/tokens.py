@@ -20,14 +20,14 @@ class TokenCounter(NamedTuple):
 
 
 def by_characters(text: str) -> int:
-    """Count one token for every four characters begun, and one for an empty text: the end-of-text token.
+    """Count one token for every four characters begun.
 
     Examples
     --------
     >>> by_characters("The answer is 42."), by_characters("")
-    (5, 1)
+    (5, 0)
     """
-    return max(1, -(-len(text) // CHARACTERS))
+    return -(-len(text) // CHARACTERS)
 
 
 def token_counter(tokenizer: Path | None) -> TokenCounter:
@@ -62,6 +62,6 @@ def token_counter(tokenizer: Path | None) -> TokenCounter:
         stop(tokenizer, f"this is no tokenizer.json ({str(error)[:80]})", "take the model's own file")
 
     def count(text: str) -> int:
-        return max(1, len(encoder.encode(text, add_special_tokens=False).ids))
+        return len(encoder.encode(text, add_special_tokens=False).ids)
 
     return TokenCounter(count, f"tokens ({tokenizer.name})")

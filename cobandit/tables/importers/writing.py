@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,12 @@ import pyarrow as pa
 import yaml
 from pydantic import ValidationError
 
-from cobandit.faults import TableError, refuse, stop
+from cobandit.faults import Fault, TableError, refuse, stop
 from cobandit.tables.card import check_card
-from cobandit.tables.importers.core import IMPORTERS, Importer, Notes, Options
+from cobandit.tables.importers import updating
+from cobandit.tables.importers.core import IMPORTERS, Importer, ImportResult, Options
 from cobandit.tables.importers.files import first_fault
+from cobandit.tables.importers.notes import Notes
 from cobandit.tables.readers import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
@@ -25,6 +27,11 @@ SHARE = 0.2
 """Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
 
 UNKNOWN_LICENSE = "not stated"
+
+_ORDER = ("name", "title", "source", "license", "kind", "records", "cost", "objectives", "split", "arms")
+_OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")}
+_OPTIONS |= {"split.profiling": "--profiling", "split.seed": "--seed"}
+_OPTIONS |= {"cost.unit": "--unit", "cost.column": "--cost"}
 
 
 @dataclass(frozen=True)
@@ -44,10 +51,11 @@ def import_logs(
     *,
     name: str | None = None,
     title: str | None = None,
-    license: str = UNKNOWN_LICENSE,
-    kind: str = "measured",
+    license: str | None = None,
+    kind: str | None = None,
     profiling: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
+    update: bool = False,
     force: bool = False,
     **options: Any,
 ) -> ImportedTable:
@@ -64,13 +72,16 @@ def import_logs(
     output : str or Path
         The records, a ``.parquet`` file; the card is written next to it with the suffix ``.yml``.
     name, title, license : str, optional
-        Fields of the card; the name is by default that of the file.
-    kind : {"measured", "synthetic", "reconstruction"}
-        Where the numbers come from.
+        Fields of the card; name and title are by default those of the file.
+    kind : {"measured", "synthetic", "reconstruction"}, optional
+        Where the numbers come from, by default ``"measured"``.
     profiling : int, optional
         Number of profiling instances; by default a fifth of the instances, at least 2.
-    seed : int
-        Seed of the split.
+    seed : int, optional
+        Seed of the split, by default 0.
+    update : bool
+        Add to an earlier table: what is new, by configuration and instance, is added, what was imported again
+        replaces, all else is kept, also what the card says unless it is given here.
     force : bool
         Replace an earlier table and its card, which are otherwise left alone.
     **options
@@ -97,48 +108,97 @@ def import_logs(
         stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
     chosen = IMPORTERS[source]
     output = Path(output)
-    _check_output(output, [Path(path) for path in paths], force)
+    _check_output(output, [Path(path) for path in paths], force, update)
+    old = updating.earlier(output, source) if update and output.exists() else None
+    described = bool(options.get("by"))
+    if old is not None and "by" in chosen.options.model_fields and not described:
+        options = options | {"by": old.by}
     notes = Notes()
     found = chosen.read_logs([Path(path) for path in paths], _options(chosen, options), notes)
-    n_instances = found.frame["instance"].nunique()
-    n_profiling = max(2, round(SHARE * n_instances)) if profiling is None else profiling
-    fields = {
-        "name": name or _name(output),
-        "title": title or f"Evaluations imported from {source}",
-        "source": found.source,
-        "license": license,
-        "kind": kind,
-        "records": output.name,
-        "cost": found.cost.model_dump(),
-        "objectives": [objective.model_dump(exclude_defaults=True) for objective in found.objectives],
-        "split": {"profiling": n_profiling, "seed": seed},
-        "arms": list(found.arms),
-    }
+    if old is not None:
+        found = updating.added(old, found, described, notes)
+    _refuse_one_configuration(found, notes)
+    fields = _fields(found, old, output)
+    given = {"name": name, "title": title, "license": license, "kind": kind}
+    fields |= {key: value for key, value in given.items() if value is not None}
+    split = {"profiling": profiling, "seed": seed}
+    fields["split"] |= {key: value for key, value in split.items() if value is not None}
     notes.remarks.append(
-        f"split: {n_profiling} of {n_instances} instances are for profiling, seed {seed}, licence: {license}"
+        f"split: {fields['split']['profiling']:,} of {found.frame['instance'].nunique():,} instances are for "
+        f"profiling, seed {fields['split']['seed']}, licence: {fields['license']}"
     )
-    card = check_card(fields, "the card")
     try:
+        card = check_card(fields, "the card")
         EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
     except TableError as error:
-        if found.place is not None:
-            refuse(fault.at(found.place) for fault in error.faults)
+        refuse(_in_options(fault if found.place is None else fault.at(found.place)) for fault in error.faults)
         raise
+    found.frame.attrs[updating.MADE] = updating.remembered(source, found)
     return _write(found.frame, fields, output, (f"made by: cobandit import {source}", *notes.lines()))
 
 
-def _check_output(output: Path, paths: Sequence[Path], force: bool) -> None:
+def _fields(found: ImportResult, old: updating.Earlier | None, output: Path) -> dict[str, Any]:
+    """Make the card's fields; an earlier card keeps what it says, and its split if that was no default."""
+    n_profiling = _default_profiling(found.frame["instance"].nunique())
+    files = f"{', '.join(found.files)}, with " if found.files else ""
+    measured = {
+        "records": output.name,
+        "source": files + found.source,
+        "cost": found.cost.model_dump(),
+        "objectives": [objective.model_dump(exclude_defaults=True) for objective in found.objectives],
+        "arms": list(found.arms),
+    }
+    if old is None:
+        named = {"name": _name(output), "title": output.stem, "license": UNKNOWN_LICENSE, "kind": "measured"}
+        fields = named | measured | {"split": {"profiling": n_profiling, "seed": 0}}
+        return {key: fields[key] for key in _ORDER}
+    kept = old.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
+    if kept["split"]["profiling"] == _default_profiling(old.frame["instance"].nunique()):
+        kept["split"]["profiling"] = n_profiling
+    return kept | measured
+
+
+def _default_profiling(n_instances: int) -> int:
+    return max(2, round(SHARE * n_instances))
+
+
+def _refuse_one_configuration(found: ImportResult, notes: Notes) -> None:
+    names = found.frame["config"].unique()
+    if len(names) == 1:
+        notes.stop(
+            "the logs", f"there is only one configuration, {names[0]!r}", "choosing needs two: add logs"
+        )
+
+
+def _in_options(fault: Fault) -> Fault:
+    """Say of a fault in the card, which does not exist yet, which option mends it."""
+    place = fault.file
+    for field, option in _OPTIONS.items():
+        place = place.replace(f"the card, field {field!r}", option)
+    return replace(
+        fault, file=place, remedy=fault.remedy.replace("the card's split.profiling", "--profiling")
+    )
+
+
+def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool) -> None:
+    card = output.with_suffix(".yml")
     if output.suffix != ".parquet":
         stop(output, "the table is written as Parquet", "let the name end in .parquet")
     if not output.parent.is_dir():
         stop(output, f"there is no folder {output.parent}", "make it first")
     if output.resolve() in [path.resolve() for path in paths]:
         stop(output, "this is also what is to be imported", "choose another name")
-    for path in (output, output.with_suffix(".yml")):
+    if force and update:
+        stop(output, "--force starts again and --update adds to what is there", "give one of them")
+    for path in (output, card):
         if path.is_dir():
             stop(path, "this is a folder", "choose another name")
-        if path.exists() and not force:
-            stop(path, "this is already there", "choose another name, or replace table and card with --force")
+        if path.exists() and not force and not update:
+            remedy = "add to it with --update, replace table and card with --force, or choose another name"
+            stop(path, "this is already there", remedy)
+    if update and output.exists() != card.exists():
+        there, lost = (output, card) if output.exists() else (card, output)
+        stop(lost, f"this is missing next to {there}", "restore it, or start again with --force")
 
 
 def _name(output: Path) -> str:

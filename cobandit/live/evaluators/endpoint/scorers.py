@@ -1,0 +1,100 @@
+"""Whether a model's text gives the right answer; case and white space around do not count."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from cobandit.live.evaluators.core import EvaluatorOptions
+
+# a minus right after a word, a number or a bracket is that of a subtraction
+_NUMBER = re.compile(
+    r"(?:(?<![\w)])-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?=\.\d))(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII
+)
+
+
+def last_number(text: str) -> float | None:
+    """Read the last number of a text; commas may separate its thousands.
+
+    Examples
+    --------
+    >>> last_number("8 - 35 = -27."), last_number("$1,234.50 in all"), last_number("none")
+    (-27.0, 1234.5, None)
+    """
+    found = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
+    return float(found[-1].replace(",", "")) if found else None
+
+
+def _same(text: str) -> str:
+    return text.strip().casefold()
+
+
+class ScorerOptions(EvaluatorOptions):
+    r"""How a text is scored.
+
+    ``exact``: it is the answer; ``contains``: the answer is in it; ``regex``: what the group of the pattern
+    (or all of it) finds last is the answer; ``number``: its last number is that of the answer, within the
+    tolerance.
+
+    Examples
+    --------
+    >>> ScorerOptions(scorer="number").correct("8 + 35 = 43, 43 - 25 = 18.", "#### 18")
+    True
+    >>> ScorerOptions(scorer="regex", pattern=r"\b([AB])\b").correct("Not A. So: b", "B")
+    False
+    """
+
+    scorer: Literal["exact", "contains", "regex", "number"] = Field(
+        description="choose exact, contains, regex or number"
+    )
+    answer: str = Field("answer", description="name the column that holds the right answer of an instance")
+    pattern: str | None = Field(None, description="give the regular expression of scorer regex")
+    tolerance: float = Field(
+        0.0, ge=0, allow_inf_nan=False, description="say how far off a number may be, in its unit"
+    )
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        try:
+            groups = re.compile(pattern or "").groups
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is no regular expression ({error}) -> correct it") from None
+        if groups > 1:
+            raise ValueError(f"{pattern!r} has {groups} groups -> keep one; others are written (?:...)")
+        return pattern
+
+    @model_validator(mode="after")
+    def _belong(self) -> ScorerOptions:
+        if (self.pattern is not None) != (self.scorer == "regex"):
+            raise ValueError(
+                "scorer regex needs a pattern -> give one, such as '([AB])'"
+                if self.scorer == "regex"
+                else f"a pattern means nothing with scorer {self.scorer} -> leave it out"
+            )
+        if self.tolerance and self.scorer != "number":
+            raise ValueError(f"a tolerance means nothing with scorer {self.scorer} -> leave it out")
+        return self
+
+    def usable(self, answer: str) -> bool:
+        """Whether a text could be right at all, given the right answer."""
+        return bool(answer.strip()) and (self.scorer != "number" or last_number(answer) is not None)
+
+    def correct(self, text: str, answer: str) -> bool:
+        """Whether a text gives the right answer."""
+        if self.scorer == "exact":
+            return _same(text) == _same(answer)
+        if self.scorer == "contains":
+            return _same(answer) in _same(text)
+        if self.scorer == "regex":
+            found = re.findall(self.pattern or "", text)
+            return bool(found) and _same(found[-1]) == _same(answer)
+        number, wanted = last_number(text), last_number(answer)
+        return (
+            number is not None
+            and wanted is not None
+            and math.isclose(number, wanted, rel_tol=1e-9, abs_tol=self.tolerance * (1 + 1e-9))
+        )

@@ -1,0 +1,77 @@
+"""The folder of a run: the plan that it was started with, its journals, and what came out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cobandit.errors import CobanditError
+from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan
+
+
+class RunFolder:
+    """Where a run keeps what has to survive it.
+
+    Parameters
+    ----------
+    path : str or Path
+        It is made when the run begins.
+
+    Examples
+    --------
+    >>> RunFolder("runs/toy").table.as_posix()
+    'runs/toy/table.parquet'
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        self.plan = self.path / "plan.json"
+        self.pilot = self.path / "pilot.journal"
+        self.journal = self.path / "run.journal"
+        self.table = self.path / "table.parquet"
+        self.recommendation = self.path / "recommendation.json"
+
+    @property
+    def begun(self) -> bool:
+        """Whether a run has begun here."""
+        return self.plan.exists()
+
+    def check(self, plan: Plan) -> None:
+        """Refuse a folder that belongs to something else.
+
+        Raises
+        ------
+        CobanditError
+            If another plan was started here, with all that differs, or the folder holds other files.
+        """
+        if not self.begun:
+            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+                raise CobanditError(
+                    f"{self.path} is there and holds no run: choose another folder, or empty it"
+                )
+            return
+        try:
+            written = json.loads(self.plan.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CobanditError(f"{self.plan} cannot be read: {error}: bring it back from a copy") from None
+        may = CHANGEABLE if self.journal.exists() else CHANGEABLE | AFTER_PILOT
+        if other := plan.differences(written, may):
+            raise CobanditError(
+                f"{self.path} holds the run of another plan: {'; '.join(other)}.  Continue it with the plan "
+                "that it was started with, or choose another folder"
+            )
+
+    def begin(self, plan: Plan) -> None:
+        """Make the folder, with the plan in it."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.write(self.plan, plan.model_dump(mode="json"))
+
+    def write(self, path: Path, content: Any) -> None:
+        """Write JSON, all of it or nothing."""
+        partial = path.with_name(f".partial-{path.name}")
+        try:
+            partial.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            partial.replace(path)
+        except OSError as error:
+            raise CobanditError(f"{path} could not be written: {error}") from None

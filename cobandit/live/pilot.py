@@ -1,0 +1,184 @@
+"""The pilot: a few instances of every configuration, for what evaluations cost and how they score."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.faults import TableError, stop
+from cobandit.live.plan import Plan
+from cobandit.policies.asktell import AskTell
+from cobandit.tables import open_table
+from cobandit.tables.transforms import TRANSFORMS
+
+FAILED = "failed"
+"""Key of a record that has no measurements, and why."""
+
+
+class Pilot(AskTell):
+    """Every configuration on the first instances of the order, configuration by configuration in turn.
+
+    Its one objective is whether an evaluation gave a score.  It sets aside what an evaluation may cost: the
+    largest cost, or if that is not known the largest so far.  Its budget is set once it is made, so that it
+    can go on with a larger one.
+
+    Parameters
+    ----------
+    n_arms : int
+        K.
+    n_instances : int
+        How many of the instances.
+    largest_costs : sequence of float, optional
+        Largest cost of a single evaluation of each configuration, where known.
+
+    Examples
+    --------
+    >>> pilot = Pilot(2, 2)
+    >>> [pilot.ask() for _ in range(5)]
+    [0, 1, 0, 1, None]
+    >>> pilot.finished
+    False
+    """
+
+    def __init__(self, n_arms: int, n_instances: int, *, largest_costs: Sequence[float] | None = None):
+        super().__init__(n_arms, 1, sys.float_info.max)
+        self.n_instances = _check.count(n_instances, "n_instances", 1)
+        self.largest_costs = largest_costs
+        # where nothing is known, nothing to speak of: the ratio to it of what is told makes up for it
+        self._largest = np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every evaluation was told."""
+        return bool((self.pulls == self.n_instances).all())
+
+    @property
+    def stuck(self) -> bool:
+        """Whether nothing is in flight and the budget does not hold what comes next; a larger one may."""
+        return not self.finished and super().finished
+
+    @property
+    def next_cost(self) -> float:
+        """What the next evaluation may cost."""
+        return float(self._set_aside.max())
+
+    def _choose(self) -> int | None:
+        turns = self._numbers.copy()
+        for arm, _ in self._failed:
+            turns[arm] = -1
+        arm = int(turns.argmin())
+        room = self._committed + self._set_aside[arm] <= _check.with_slack(self.budget)
+        return arm if turns[arm] < self.n_instances and room else None
+
+    def _doubt(self, arm: int, cost: float) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a pilot, or the table that stands for one, says.
+
+    Attributes
+    ----------
+    costs : list of float, length K
+        Mean cost of one evaluation of each configuration.
+    cost_range : (float, float)
+        Smallest and largest cost of one evaluation.
+    limits : dict of str to (float, float)
+        For each objective, the values of its column that score 1 and 0.
+    n_instances : int
+        Instances of the pilot, 0 if a table stands for it.
+    spent : float
+        What the pilot cost, with what was tried in vain.
+    results : dict of (int, int) to dict
+        The record of each evaluation, by number of the configuration and place in the order.
+    """
+
+    costs: list[float]
+    cost_range: tuple[float, float]
+    limits: dict[str, tuple[float, float]]
+    n_instances: int = 0
+    spent: float = 0.0
+    results: Mapping[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+
+
+def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[str, Any]]) -> Profile:
+    """Take costs and limits from the records of a pilot, as a card's profiling split is taken.
+
+    Raises
+    ------
+    CobanditError
+        If a configuration gave no score at all where failures are left out, or no scale can be made.
+    """
+    costs = np.array(
+        [
+            [results[arm, number][plan.cost.column] for number in range(pilot.n_instances)]
+            for arm in range(pilot.n_arms)
+        ]
+    )
+    scored = [record for record in results.values() if FAILED not in record]
+    limits = {}
+    for objective in plan.objectives:
+        transform = TRANSFORMS[objective.transform]
+        values = np.array([record[objective.column] for record in scored])
+        limits[objective.name] = fitted = objective.limits or transform.fit(
+            values, objective.low, objective.high
+        )
+        try:
+            transform.apply(values, *fitted)
+        except TableError as error:
+            raise CobanditError(
+                f"objective {objective.name!r}: {error} in the pilot of {len(scored)} evaluations: take a "
+                "larger pilot, give the objective's limits, or leave it out, and start in another folder"
+            ) from None
+    return Profile(
+        costs.mean(axis=1).tolist(),
+        (float(costs.min()), float(costs.max())),
+        limits,
+        pilot.n_instances,
+        pilot.spent,
+        results,
+    )
+
+
+def profile_from_table(plan: Plan, path: Path, source: str) -> Profile:
+    """Take costs and limits from a table that has the plan's configurations and objectives.
+
+    Raises
+    ------
+    TableError
+        If it lacks a configuration or an objective, or has another cost.
+    """
+    table = open_table(str(path))
+    where = f"{source}, field 'pilot.table': {path}"
+    _require(where, "configuration", plan.names, table.configs)
+    _require(where, "objective", [o.name for o in plan.objectives], table.objectives)
+    if table.card.cost != plan.cost:
+        stop(
+            where, f"its cost is {table.card.cost}, the plan's {plan.cost}", "take a table with the same cost"
+        )
+    theirs = {objective.name: objective for objective in table.card.objectives}
+    for objective in plan.objectives:
+        if (objective.column, objective.transform) != (
+            theirs[objective.name].column,
+            theirs[objective.name].transform,
+        ):
+            problem = f"its objective {objective.name!r} has another column or transform"
+            stop(where, problem, "give the plan's objectives as its card has them")
+    places = [table.configs.index(name) for name in plan.names]
+    limits = {o.name: o.limits or table.limits[o.name] for o in plan.objectives}
+    return Profile(table.costs[places].tolist(), table.cost_range, limits)
+
+
+def _require(where: str, what: str, wanted: Iterable[str], there: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        remedy = f"it has {', '.join(there)}: take another table, or a pilot of its own"
+        stop(where, f"it lacks the {what} {missing[0]!r}", remedy)

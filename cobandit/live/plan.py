@@ -1,0 +1,327 @@
+"""The plan of a run: which configurations, on which instances, by which method, for how much, and how."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from cobandit.errors import CobanditError
+from cobandit.faults import nearest, stop
+from cobandit.live import configurations as _configurations
+from cobandit.live import instances as _instances
+from cobandit.live import methods
+from cobandit.live.evaluators import find_evaluator
+from cobandit.tables.card import Cost, Objective
+from cobandit.tables.fields import Fields, check_fields
+from cobandit.tables.plain_yaml import load_yaml
+
+SHARE = "share"
+"""Unit of a budget that is a part of what evaluating everything costs."""
+
+CHANGEABLE = frozenset({"title", "license", "at_once", "timeout", "retries"})
+"""What may change when a run is continued: nothing that was told depends on it."""
+
+AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
+"""What may also change while there is only the pilot, which does not depend on it."""
+
+
+class Named(Fields):
+    """Something chosen by name, with options.
+
+    Examples
+    --------
+    >>> Named(name="CoPSIOnce").options
+    {}
+    """
+
+    name: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class Plan(Fields):
+    """What a run does; make it with `read_plan` or `check_plan`.
+
+    Parameters
+    ----------
+    name : str
+        Of the run, its folder and its table.
+    configurations : tuple of dict
+        Written ``{grid: {setting: [values]}}`` or ``{list: [...]}``.
+    instances : tuple of str
+        Ids; written as their number, a list or a file.
+    method : Named
+        Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``.
+    budget : float
+        In `unit`: ``share``, the part of what evaluating everything costs, or the unit of the cost.
+    cost, objectives
+        As on a card.
+    largest_cost : float or str, optional
+        What one evaluation may cost at most, or the setting that says it (such as ``max_tokens``).  If it is
+        true, the budget is never exceeded.
+    pilot : int or str
+        Instances of the pilot; or, written ``{table: FILE}``, the table that stands for one.
+    evaluate : Named, optional
+        How to evaluate, written ``{callable: {function: "module:function"}}``.
+    at_once : int
+        Calls under way at a time.
+    timeout : float, optional
+        Seconds that one evaluation may take.
+    retries : int
+        How often an evaluation that failed is tried again.
+    failures : {"zero", "leave-out"}
+        What becomes of one that went on failing: it scores zero, or its instance is left out for all.
+    seed : int
+        Of the order of the instances.
+
+    Examples
+    --------
+    >>> plan = check_plan({
+    ...     "name": "toy", "configurations": {"grid": {"model": ["a", "b"]}}, "instances": 30,
+    ...     "budget": 0.5, "unit": "share", "cost": {"column": "tokens", "unit": "tokens"},
+    ...     "objectives": [{"name": "accuracy", "column": "correct"}],
+    ... }, "toy.yml")
+    >>> plan.names, plan.method.name, plan.pilot, len(plan.order)
+    (('a', 'b'), 'CoPSIOnce', 5, 30)
+    """
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use lower case, digits, '.', '_' and '-'"
+    )
+    title: str | None = Field(None, description="say in one line what is evaluated, or leave it out")
+    license: str = Field("not stated", min_length=1, description="name the table's licence, or leave it out")
+    configurations: tuple[dict[str, Any], ...] = Field(
+        description="write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
+    )
+    instances: tuple[str, ...] = Field(description="give their number, a list of ids, or a file of ids")
+    method: Named = Field(
+        default=Named(name="CoPSIOnce"), description="name a method, or {NAME: {option: value}}"
+    )
+    budget: float = Field(
+        gt=0, allow_inf_nan=False, description="give a positive number, and its unit as 'unit'"
+    )
+    unit: str = Field(description="write share, or the unit of the cost")
+    cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
+    objectives: tuple[Objective, ...] = Field(description="list at least one: - {name: ..., column: ...}")
+    largest_cost: float | str | None = Field(
+        None, description="give the most that one evaluation may cost, or the setting that says it"
+    )
+    pilot: int | str = Field(
+        5, description="give the number of instances of the pilot, or {table: FILE} in its place"
+    )
+    evaluate: Named | None = Field(None, description="write {callable: {function: 'module:function'}}")
+    at_once: int = Field(1, ge=1, description="give the number of calls under way at a time, at least 1")
+    timeout: float | None = Field(None, gt=0, description="give seconds, or leave it out for no time-out")
+    retries: int = Field(2, ge=0, description="say how often to try again, 0 for never")
+    failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
+    seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the configurations, in the plan's order: the position is the arm number."""
+        return _configurations.names_of(self.configurations)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The instances in the order in which every configuration is evaluated on them."""
+        return _instances.shared_order(self.instances, self.seed)
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the settings, which describe a configuration."""
+        return tuple(dict.fromkeys(name for each in self.configurations for name in each))
+
+    @cached_property
+    def policy(self) -> type[methods.Policy]:
+        """Class of the method."""
+        return methods.known()[self.method.name]
+
+    @cached_property
+    def is_once(self) -> bool:
+        """Whether the method evaluates every instance at most once."""
+        return methods.is_once(self.policy)
+
+    @cached_property
+    def largest_costs(self) -> list[float] | None:
+        """The most that one evaluation of each configuration may cost, if that is known."""
+        if self.largest_cost is None:
+            return None
+        if isinstance(self.largest_cost, str):
+            return [float(each[self.largest_cost]) for each in self.configurations]
+        return [self.largest_cost] * len(self.configurations)
+
+    @field_validator("configurations", mode="before")
+    @classmethod
+    def _expand_configurations(cls, written: Any) -> Any:
+        return _configurations.expand(written)
+
+    @field_validator("instances", mode="before")
+    @classmethod
+    def _expand_instances(cls, written: Any, info: ValidationInfo) -> Any:
+        return _instances.expand(written, (info.context or {}).get("folder", Path()))
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _find_method(cls, written: Any) -> Any:
+        name, options = methods.find(written)
+        return Named(name=name, options=options)
+
+    @field_validator("objectives")
+    @classmethod
+    def _distinct(cls, objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
+        if not objectives:
+            raise ValueError("there is no objective -> list at least one: - {name: ..., column: ...}")
+        repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
+        if repeated:
+            raise ValueError(f"{repeated[0]!r} is the name of two objectives -> name each differently")
+        return objectives
+
+    @field_validator("pilot", mode="before")
+    @classmethod
+    def _read_pilot(cls, written: Any) -> Any:
+        if isinstance(written, int) and not isinstance(written, bool):
+            if written < 2:
+                raise ValueError(f"a pilot of {written} has no spread -> take two instances at least")
+            return written
+        if isinstance(written, Mapping) and set(written) == {"table"}:
+            return str(written["table"])
+        raise ValueError(f"{written!r} is no pilot -> give a number of instances, or {{table: FILE}}")
+
+    @field_validator("evaluate", mode="before")
+    @classmethod
+    def _one_evaluator(cls, written: Any) -> Any:
+        if written is None or isinstance(written, Named):
+            return written
+        if not isinstance(written, Mapping) or len(written) != 1:
+            raise ValueError(
+                f"{written!r} names no evaluator -> write {{callable: {{function: 'module:function'}}}}"
+            )
+        ((name, options),) = written.items()
+        try:
+            find_evaluator(str(name))
+        except CobanditError as error:
+            raise ValueError(f"{error} -> name one of those") from None
+        return {"name": name, "options": {} if options is None else options}
+
+    @model_validator(mode="after")
+    def _agree(self) -> Plan:
+        settings = self.settings
+        for column in (self.cost.column, *(objective.column for objective in self.objectives)):
+            if column in (*settings, *_configurations.RESERVED):
+                raise ValueError(
+                    f"the column {column!r} is also {'a setting' if column in settings else 'reserved'} -> "
+                    "call what is measured otherwise"
+                )
+        if self.unit not in (SHARE, self.cost.unit):
+            remedy = f"{nearest(self.unit, (SHARE, self.cost.unit))}write {SHARE}, or {self.cost.unit}"
+            raise ValueError(f"the budget's unit {self.unit!r} is not that of the cost -> {remedy}")
+        if self.unit == SHARE and self.budget > 1:
+            raise ValueError(
+                f"a budget of {self.budget:g} is more than evaluating everything costs -> give a share up to "
+                f"1, or an amount with unit: {self.cost.unit}"
+            )
+        if isinstance(self.pilot, int) and self.pilot > len(self.instances):
+            raise ValueError(
+                f"the pilot has {self.pilot} instances, and there are {len(self.instances)} -> make it "
+                "smaller"
+            )
+        held = self.budget * len(self.instances)
+        if self.unit == SHARE and isinstance(self.pilot, int) and held < self.pilot:
+            raise ValueError(
+                f"a share of {self.budget:g} of {len(self.instances)} instances is {held:.3g} of them, and "
+                f"the pilot takes {self.pilot} -> make the pilot smaller, or the budget larger"
+            )
+        if self.failures == "leave-out" and not self.is_once:
+            raise ValueError(
+                f"{self.method.name} may come back to an instance, so that none can be left out -> take "
+                "failures: zero, or a method that evaluates once, such as CoPSIOnce"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _largest(self) -> Plan:
+        if isinstance(self.largest_cost, str) and self.largest_cost not in self.settings:
+            remedy = f"{nearest(self.largest_cost, self.settings)}there are {', '.join(self.settings)}"
+            raise ValueError(f"largest_cost is {self.largest_cost!r}, which is no setting -> {remedy}")
+        try:
+            positive = all(cost > 0 for cost in self.largest_costs or [])
+        except (KeyError, TypeError, ValueError):
+            positive = False
+        if not positive:
+            raise ValueError(
+                f"largest_cost is {self.largest_cost!r}, not a positive number for each configuration -> "
+                "give a number, or a setting that is one"
+            )
+        return self
+
+    def differences(self, written: Mapping[str, Any], but: Collection[str] = CHANGEABLE) -> list[str]:
+        """Say in what this plan is another than one that was written, as `model_dump` has it.
+
+        Examples
+        --------
+        >>> content = {
+        ...     "name": "toy", "configurations": {"grid": {"model": ["a", "b"]}}, "instances": 30,
+        ...     "budget": 0.5, "unit": "share", "cost": {"column": "tokens", "unit": "tokens"},
+        ...     "objectives": [{"name": "accuracy", "column": "correct"}],
+        ... }
+        >>> plan = check_plan(content, "toy.yml")
+        >>> changed = check_plan(content | {"seed": 1, "at_once": 8}, "toy.yml")
+        >>> changed.differences(plan.model_dump(mode="json"))
+        ['seed is 0 there and 1 here']
+        """
+        here = self.model_dump(mode="json")
+        return [
+            f"{key} is {_short(written.get(key))} there and {_short(here.get(key))} here"
+            for key in here | dict(written)
+            if key not in but and written.get(key) != here.get(key)
+        ]
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:60]}..."
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read a plan from a YAML file, and check all of it; paths in it start in its folder.
+
+    Raises
+    ------
+    TableError
+        With every fault found: the file, the field and what to do.
+
+    Examples
+    --------
+    >>> read_plan("nowhere.yml")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: nowhere.yml: there is no such plan -> check the path
+    """
+    path = Path(path)
+    content = load_yaml(path, "plan")
+    return check_plan(content, str(path), path.parent)
+
+
+def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
+    """Make a plan of its fields, or raise one error that lists what is wrong with them.
+
+    Examples
+    --------
+    >>> check_plan({"name": "My Run"}, "my.yml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: 7 faults
+    - my.yml, field 'name': String should match ... not 'My Run' -> use lower case, digits, '.', '_' and '-'
+    - ...
+    """
+    if not isinstance(content, Mapping):
+        stop(source, "the plan holds no fields", "write 'name: ...', 'configurations: ...' and so on")
+    plan = check_fields(Plan, dict(content), source, {"folder": folder})
+    if plan.evaluate is not None:
+        kind = find_evaluator(plan.evaluate.name)
+        check_fields(kind.options, plan.evaluate.options, f"{source}, field 'evaluate.{kind.name}'")
+    return plan

@@ -1,0 +1,270 @@
+"""A run from its plan to its table: pilot, policy, evaluations, recommendation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+
+from cobandit.errors import CobanditError
+from cobandit.faults import stop
+from cobandit.live.conduct import Conductor
+from cobandit.live.evaluators import Context, Evaluator, find_evaluator
+from cobandit.live.evaluators.callable import FunctionEvaluator
+from cobandit.live.folder import RunFolder
+from cobandit.live.journal import Journal
+from cobandit.live.outcome import card_of, frame_of, recommended, report_of
+from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
+from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
+from cobandit.live.planning import budget_of, policy_of
+from cobandit.live.progress import Progress
+from cobandit.live.stages import MainStage, PilotStage, Stage
+from cobandit.policies.asktell import AskTell
+from cobandit.tables.saving import save
+
+Watch = Callable[[Progress], None]
+Evaluate = Callable[[Mapping[str, Any], str], Any] | Evaluator
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run came to.
+
+    Attributes
+    ----------
+    recommendation : tuple of str
+        Names of the configurations that the method recommends: the Pareto set, or the most efficient one.
+    table : Path
+        The evaluations, with their card next to it; `cobandit.read` reads it.
+    policy : CoPSIOnce, ...
+        As the run left it.
+    spent, budget : float
+        In the unit of the cost, the pilot included.
+    """
+
+    recommendation: tuple[str, ...]
+    table: Path
+    policy: AskTell
+    spent: float
+    budget: float
+
+
+@dataclass(frozen=True)
+class _Setup:
+    """A plan, where it comes from, and where its run lives."""
+
+    plan: Plan
+    source: str
+    base: Path
+    folder: RunFolder
+
+
+def run(
+    plan: str | Path | Mapping[str, Any],
+    folder: str | Path | None = None,
+    *,
+    evaluator: Evaluate | None = None,
+    watch: Watch | None = None,
+) -> Run:
+    """Evaluate under a budget, as a plan says; started again, it goes on where it was.
+
+    First the pilot: every configuration on the first instances of one random order.  It gives mean costs, the
+    range of costs, and the limits of the objectives' transforms; it is part of the run and of its budget.
+    Then the method decides what is evaluated.  What was told is journaled, and never evaluated again.
+
+    Parameters
+    ----------
+    plan : str, Path or mapping
+        The YAML file, or its fields; see `cobandit.live.plan.Plan`.
+    folder : str or Path, optional
+        Where the run lives, by default ``runs/NAME``.
+    evaluator : callable or Evaluator, optional
+        In the place of the plan's ``evaluate``: a function, plain or async, of a configuration (a mapping)
+        and an instance (its id), that gives a mapping of columns to numbers; or an evaluator.
+    watch : callable, optional
+        Called with a `Progress` after each thing that happened, in the thread that does the work.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    CobanditError
+        If the plan is bad, or another than the folder's: nothing is started then.  If the evaluator gives
+        what the plan cannot use, or nothing can be evaluated: what was told is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> def evaluate(configuration, instance):
+    ...     large, temperature = configuration["model"] == "large", configuration["temperature"]
+    ...     right = int(instance) % 10 < (8 if large else 5) - 3 * temperature
+    ...     return {"correct": right, "tokens": (40 if large else 10) * (1 + temperature)}
+    >>> plan = {
+    ...     "name": "toy", "instances": 60, "budget": 0.5, "unit": "share",
+    ...     "configurations": {"grid": {"model": ["small", "large"], "temperature": [0, 0.5, 1]}},
+    ...     "cost": {"column": "tokens", "unit": "tokens"},
+    ...     "objectives": [
+    ...         {"name": "accuracy", "column": "correct"},
+    ...         {"name": "brevity", "column": "tokens", "transform": "negate-minmax"},
+    ...     ],
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = run(plan, folder, evaluator=evaluate)
+    >>> done.recommendation, done.spent <= done.budget
+    (('small temperature=0', 'large temperature=0'), True)
+    """
+    setup = _set_up(plan, folder)
+    if evaluator is None and setup.plan.evaluate is None:
+        remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
+        stop(setup.source, "field 'evaluate' is missing", remedy)
+    with start_blocking_portal() as portal:  # a notebook has a loop of its own
+        return portal.call(_run, setup, evaluator, watch or (lambda progress: None))
+
+
+def export(plan: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Run:
+    """Write the table of what a run has evaluated so far, and what its method would recommend now.
+
+    Parameters
+    ----------
+    plan, folder
+        As in `run`.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such run, its pilot is not complete, or somebody else has it open.
+    """
+    setup = _set_up(plan, folder)
+    if not setup.folder.begun:
+        raise CobanditError(f"{setup.folder.path} holds no run: run the plan first")
+    profile = _table_profile(setup)
+    if profile is None:
+        with _pilot(setup) as stage:
+            profile = _completed(setup, stage)
+    with _main(setup, profile) as stage:
+        return _write(setup, stage)
+
+
+def _set_up(plan: str | Path | Mapping[str, Any], folder: str | Path | None) -> _Setup:
+    if isinstance(plan, Mapping):
+        checked, source, base = check_plan(plan, "the plan"), "the plan", Path()
+    else:
+        checked, source, base = read_plan(plan), str(plan), Path(plan).parent
+    there = RunFolder(Path("runs") / checked.name if folder is None else folder)
+    there.check(checked)
+    return _Setup(checked, source, base, there)
+
+
+async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
+    plan = setup.plan
+    profile = _table_profile(setup)
+    async with _opened(setup, evaluator) as opened:
+        setup.folder.begin(plan)
+        if profile is None:
+            with _pilot(setup) as pilot:
+                await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
+                profile = _completed(setup, pilot)
+        with _main(setup, profile) as stage:
+            await _play(plan, opened, stage, budget_of(plan, profile), watch)
+            return _write(setup, stage)
+
+
+async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, budget: float | None, watch: Watch) -> None:
+    def tell(line: str) -> None:
+        watch(Progress(stage, budget, line))
+
+    tell("")
+    try:
+        await Conductor(plan, evaluator, stage, tell).play()
+    except BaseExceptionGroup as group:  # of those that stopped the run the first is enough
+        raise _first(group) from None
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+@asynccontextmanager
+async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evaluator]:
+    """The evaluator of the plan, or the one that was given."""
+    plan = setup.plan
+    if given is None:
+        assert plan.evaluate is not None  # as `run` has made sure
+        kind = find_evaluator(plan.evaluate.name)
+        context = Context(
+            plan.configurations, plan.instances, plan.cost.column, setup.base, setup.folder.path
+        )
+        async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
+            yield opened
+    elif not callable(given):
+        yield given
+    else:
+        yield FunctionEvaluator(given, getattr(given, "__qualname__", repr(given)))
+
+
+def _table_profile(setup: _Setup) -> Profile | None:
+    """What the table says that stands for a pilot; None if the run makes its own."""
+    if isinstance(setup.plan.pilot, int):
+        return None
+    path = setup.plan.pilot
+    return profile_from_table(setup.plan, setup.base / path, setup.source)
+
+
+@contextmanager
+def _pilot(setup: _Setup) -> Iterator[PilotStage]:
+    plan = setup.plan
+    assert isinstance(plan.pilot, int)
+    pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
+    with Journal(setup.folder.pilot, pilot, names=plan.names) as journal:
+        if plan.unit != SHARE:
+            pilot.budget = plan.budget
+        yield PilotStage(plan, journal)
+
+
+def _completed(setup: _Setup, stage: PilotStage) -> Profile:
+    """What a pilot says once it is complete."""
+    pilot, plan = stage.policy, setup.plan
+    assert isinstance(pilot, Pilot)
+    if not pilot.finished:
+        made = f"{pilot.pulls.sum()} of the pilot's {pilot.n_instances * pilot.n_arms} evaluations are made"
+        if pilot.stuck:
+            raise CobanditError(
+                f"{made}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}, and the next may cost "
+                f"{pilot.next_cost:g}: raise the plan's budget and run it again; what was told is kept"
+            )
+        raise CobanditError(f"{made}: a table needs all of them; run the plan again")
+    return profile_of(plan, pilot, stage.results)
+
+
+@contextmanager
+def _main(setup: _Setup, profile: Profile) -> Iterator[MainStage]:
+    policy = policy_of(setup.plan, profile)
+    with Journal(setup.folder.journal, policy, names=setup.plan.names) as journal:
+        yield MainStage(setup.plan, journal, profile)
+
+
+def _write(setup: _Setup, stage: MainStage) -> Run:
+    """Write what the run came to."""
+    plan, folder = setup.plan, setup.folder
+    best = recommended(stage.policy, stage.names)
+    budget = budget_of(plan, stage.profile)
+    content = {
+        "method": plan.method.name,
+        "recommendation": list(best),
+        "finished": stage.policy.finished,
+        "spent": stage.spent,
+        "budget": budget,
+        "unit": plan.cost.unit,
+    }
+    folder.write(folder.recommendation, content)
+    frame = frame_of(stage)
+    save(frame, card_of(stage, frame), folder.table, report_of(stage, frame))
+    return Run(best, folder.table, stage.policy, stage.spent, budget)

@@ -1,0 +1,243 @@
+"""The two parts of a run, its pilot and what follows: what each tells its policy of an evaluation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from cobandit import _check
+from cobandit.errors import CobanditError, GuaranteeWarning
+from cobandit.live.evaluators import Failure
+from cobandit.live.pilot import FAILED, Pilot, Profile
+from cobandit.live.plan import Plan
+from cobandit.live.scoring import check_row, rewards
+from cobandit.policies.asktell import AskTell, Pull
+
+Key = tuple[int, int]
+"""An evaluation: number of the configuration, and its number among the evaluations of that."""
+
+
+class JournalLike(Protocol):
+    """A journal, or what stands for one."""
+
+    policy: Any
+
+    def ask(self) -> Pull | None:
+        """Ask the policy."""
+        ...
+
+    def tell(
+        self, arm: int, reward: Any, cost: float | None = None, record: dict[str, Any] | None = None
+    ) -> None:
+        """Tell the policy."""
+        ...
+
+    def leave_out(self, pull: int) -> None:
+        """Leave the instance of an evaluation out."""
+        ...
+
+    def records(self) -> Iterable[tuple[Pull, Any, float | None, dict[str, Any] | None]]:
+        """Everything told so far."""
+        ...
+
+
+class Stage:
+    """What the two parts share.
+
+    Parameters
+    ----------
+    plan : Plan
+    journal : Journal
+        Of the part's policy; it may hold what an earlier process told.
+
+    Attributes
+    ----------
+    results : dict of (int, int) to dict
+        The record of each evaluation that was scored.
+    """
+
+    name: str
+
+    def __init__(self, plan: Plan, journal: JournalLike):
+        self.plan = plan
+        self.journal = journal
+        self.order = plan.order
+        self.names = plan.names
+        self.results: dict[Key, dict[str, Any]] = {}
+        for pull, reward, _, record in journal.records():
+            if reward is not None and record is not None:
+                self._keep(pull, record)
+
+    @property
+    def policy(self) -> AskTell:
+        """The part's policy."""
+        policy: AskTell = self.journal.policy
+        return policy
+
+    @property
+    def spent(self) -> float:
+        """What the run has cost so far."""
+        return self.policy.spent
+
+    @property
+    def evaluated(self) -> int:
+        """Number of evaluations of the run so far, each counted once."""
+        return len(self.results)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to be asked."""
+        return self.policy.finished
+
+    def instance(self, pull: Pull) -> str:
+        """Name the instance of an evaluation."""
+        return self.order[pull.number]
+
+    def mean_cost(self, arm: int) -> float | None:
+        """Cost of an evaluation of a configuration, as far as it is known."""
+        raise NotImplementedError
+
+    def settle(self, pull: Pull) -> bool:
+        """Tell an evaluation that need not be made, and say whether it was one."""
+        return False
+
+    def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
+        """Tell what an evaluation gave."""
+        check_row(self.plan, row, self.names[pull], self.instance(pull))
+        self._tell(pull, self._reward(row), dict(row))
+
+    def try_again(self, pull: Pull, failure: Failure) -> None:
+        """Tell that an evaluation failed, and was billed."""
+        self._told(pull, None, failure.cost or 0.0, {FAILED: str(failure)})
+
+    def give_up(self, pull: Pull, failure: Failure) -> None:
+        """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration.
+
+        Raises
+        ------
+        CobanditError
+            If no cost is known at all, since nothing was evaluated yet: then more than this one is wrong.
+        """
+        cost = failure.cost or self.mean_cost(int(pull))
+        if cost is None:
+            raise CobanditError(
+                f"nothing could be evaluated: {self.names[pull]!r} failed on instance "
+                f"{self.instance(pull)!r}: {failure}.  Mend it and run the plan again"
+            )
+        self._tell(pull, self._failed, {FAILED: str(failure), self.plan.cost.column: cost})
+
+    def _reward(self, row: Mapping[str, Any]) -> list[float]:
+        raise NotImplementedError
+
+    @property
+    def _failed(self) -> list[float]:
+        """The reward of an evaluation that failed."""
+        return [0.0] * self.policy.n_objectives
+
+    def _tell(self, pull: Pull, reward: list[float], record: dict[str, Any]) -> None:
+        self._told(pull, reward, record[self.plan.cost.column], record)
+        self._keep(pull, record)
+
+    def _told(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
+        with warnings.catch_warnings():  # a cost may well be beyond what the pilot saw
+            warnings.simplefilter("ignore", GuaranteeWarning)
+            self.journal.tell(pull, reward, cost, record)
+        largest = self.plan.largest_costs
+        if largest is not None and cost > _check.with_slack(largest[pull]):
+            said = f"{self.names[pull]} cost {cost:g}, more than its largest_cost {largest[pull]:g}"
+            warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
+
+    def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
+        self.results[pull.key] = record
+
+
+class PilotStage(Stage):
+    """Every configuration on the first instances; the one objective is that an evaluation gave a score."""
+
+    name = "pilot"
+
+    def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
+        costs = {which: record[self.plan.cost.column] for which, record in self.results.items()}
+        own = [cost for (of, _), cost in costs.items() if of == arm] or list(costs.values())
+        return sum(own) / len(own) if own else None
+
+    @property
+    def over(self) -> bool:  # noqa: D102 (as its parent)
+        pilot: Pilot = self.journal.policy
+        return pilot.finished or pilot.stuck
+
+    def _reward(self, row: Mapping[str, Any]) -> list[float]:
+        return [1.0]
+
+
+class MainStage(Stage):
+    """The plan's method, on what the pilot found.
+
+    A method that evaluates once is told what the pilot evaluated.  Any other starts after the pilot, and
+    begins the order again at its end.
+    """
+
+    name = "run"
+
+    def __init__(self, plan: Plan, journal: JournalLike, profile: Profile):
+        self.profile = profile
+        self.known = profile.results if plan.is_once else {}
+        self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
+        super().__init__(plan, journal)
+
+    @property
+    def spent(self) -> float:  # noqa: D102 (as its parent)
+        return self.profile.spent + self.policy.spent - self._charged_again
+
+    @property
+    def evaluated(self) -> int:  # noqa: D102 (as its parent)
+        return len(self.profile.results) + sum(which not in self.known for which in self.results)
+
+    def instance(self, pull: Pull) -> str:  # noqa: D102 (as its parent)
+        return self.order[self.place(pull.number) % len(self.order)]
+
+    def place(self, number: int) -> int:
+        """Place in the order, going round and round, of an evaluation's number."""
+        return number if self.plan.is_once else number + self.profile.n_instances
+
+    def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
+        return self.profile.costs[arm]
+
+    def settle(self, pull: Pull) -> bool:  # noqa: D102 (as its parent)
+        record = self.known.get(pull.key)
+        failed = record is not None and FAILED in record
+        if (failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
+            self.journal.leave_out(pull)
+        elif record is not None:
+            self._tell(pull, self._failed if failed else self._reward(record), record)
+        else:
+            return False
+        return True
+
+    def give_up(self, pull: Pull, failure: Failure) -> None:  # noqa: D102 (as its parent)
+        if self.plan.failures == "zero":
+            super().give_up(pull, failure)
+            return
+        gone = pull.number in self.left_out
+        if failure.cost:
+            self.try_again(pull, failure)  # which charges it
+        if not (gone and failure.cost):
+            self.journal.leave_out(pull)
+
+    @property
+    def left_out(self) -> set[int]:
+        """Places in the order of the instances that are left out for all."""
+        if self.plan.failures == "zero":
+            return set()
+        return set(np.flatnonzero(self.journal.policy.left_out).tolist())
+
+    def _reward(self, row: Mapping[str, Any]) -> list[float]:
+        return rewards(self.plan, self.profile.limits, row)
+
+    def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
+        super()._keep(pull, record)
+        if pull.key in self.known:
+            self._charged_again += record[self.plan.cost.column]

@@ -1,0 +1,123 @@
+"""What tokens cost: a YAML file of USD per million of them, by model.
+
+.. code-block:: yaml
+
+    small-model: {input: 0.25, cached: 0.025, output: 2}
+    large-model: {input: 3, output: 15}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field, model_validator
+
+from cobandit.faults import nearest, stop
+from cobandit.tables.fields import Fields, check_fields
+from cobandit.tables.plain_yaml import load_yaml
+
+MILLION = 1_000_000
+
+
+class Price(Fields):
+    """USD per million tokens of a model; input that came from a cache costs as other input if not said.
+
+    Examples
+    --------
+    >>> Price(input=0.25, output=2).cached
+    0.25
+    """
+
+    input: float = Field(ge=0, allow_inf_nan=False, description="give USD per million tokens of input")
+    cached: float = Field(
+        ge=0,
+        allow_inf_nan=False,
+        description="give USD per million tokens of input from a cache, or leave it out",
+    )
+    output: float = Field(ge=0, allow_inf_nan=False, description="give USD per million tokens of output")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cached_as_input(cls, given: object) -> object:
+        return {"cached": given["input"]} | given if isinstance(given, dict) and "input" in given else given
+
+
+class Usage(NamedTuple):
+    """Tokens of one evaluation: input without that from a cache, input from a cache, output."""
+
+    input: float
+    cached: float
+    output: float
+
+
+Prices = Mapping[str, Price]
+"""Prices by model."""
+
+
+def read_prices(path: str | Path, models: Iterable[str] = ()) -> dict[str, Price]:
+    """Read a file of prices and check that it has those of the models in question.
+
+    Parameters
+    ----------
+    path : str or Path
+        The YAML file.
+    models : iterable of str
+        Models whose prices are needed.
+
+    Returns
+    -------
+    dict
+        `Price` by model, all that the file has.
+
+    Raises
+    ------
+    TableError
+        If the file is missing, is not as above, or lacks a model.
+
+    Examples
+    --------
+    >>> read_prices("nowhere.yml")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: nowhere.yml: there is no such file of prices -> check the path
+    """
+    path = Path(path)
+    content = load_yaml(path, "file of prices")
+    if not isinstance(content, dict) or not content:
+        stop(path, "it holds no prices", "write 'MODEL: {input: USD per million, cached: ..., output: ...}'")
+    prices = {
+        str(model): check_fields(Price, fields, f"{path}, model {str(model)!r}")
+        for model, fields in content.items()
+    }
+    for model in models:
+        if model not in prices:
+            stop(path, f"it has no price of {model!r}", f"{nearest(model, prices)}add it")
+    return prices
+
+
+def cost_usd(usage: Usage, prices: Prices, model: str) -> float:
+    r"""Turn tokens into money.
+
+    .. math:: c = 10^{-6} \, (p_{in} n_{in} + p_{cached} n_{cached} + p_{out} n_{out})
+
+    Parameters
+    ----------
+    usage : Usage
+    prices : mapping of str to Price
+    model : str
+        One that has a price.
+
+    Returns
+    -------
+    float
+        USD.
+
+    Examples
+    --------
+    >>> cost_usd(Usage(1000, 500, 200), {"m": Price(input=3, cached=0.3, output=15)}, "m")
+    0.00615
+    """
+    price = prices[model]
+    return (price.input * usage.input + price.cached * usage.cached + price.output * usage.output) / MILLION

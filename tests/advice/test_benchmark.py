@@ -1,0 +1,111 @@
+"""Answers about the benchmark itself, a finite population: variances of what is missing, exact at the end."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.drawn import COSTS, MEANS, drawn, with_holes
+
+import cobandit as cb
+from cobandit.advice.paired_gaps import paired
+from cobandit.advice.words import sentences
+from cobandit.tables import EvaluationTable
+
+
+def without(table, missing):
+    """Take evaluations away: for each configuration named, its instances from that number on."""
+    rows = table.rows.drop(columns="split")
+    place = rows["instance"].cat.codes
+    gone = np.zeros(len(rows), dtype=bool)
+    for name, first in missing.items():
+        gone |= ((rows["config"] == name) & (place >= first)).to_numpy()
+    card = table.card.model_copy(update={"split": table.card.split.model_copy(update={"profiling": 10})})
+    return EvaluationTable.from_frame(rows[~gone], card)
+
+
+def ratios(table, finite=True):
+    return np.concatenate([gaps.ratios for gaps in paired(table, finite).dominance()], axis=1)
+
+
+def test_two_on_the_same_instances_have_the_textbooks_correction():
+    """Of 60 instances both have 40: the paired variance over 40, times 1 - 40 / 60."""
+    whole = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
+    table = without(whole, {"arm000": 40, "arm001": 40})
+    corrected, plain = ratios(table)[:, 0, 1], ratios(table, finite=False)[:, 0, 1]
+    np.testing.assert_allclose(corrected, plain / np.sqrt(1 - 40 / 60))
+
+
+def test_of_one_that_is_complete_nothing_is_open():
+    table = without(drawn(np.random.default_rng(2), MEANS, COSTS, 60), {"arm000": 40})
+    compared = paired(table, finite=True)
+    gap = compared.means[2] - compared.means[0]
+    error = np.sqrt(compared.variances[:-1, 0] * (1 - 40 / 60))
+    np.testing.assert_allclose(ratios(table)[:, 0, 2], gap / error)
+    done, means = ratios(table)[:, 1:, 1:], compared.means[1:].T
+    assert np.isinf(done).all() and ((done > 0) == (means[:, None] > means[:, :, None])).all()
+
+
+@pytest.mark.slow
+def test_variances_are_those_of_random_holes():
+    """Means of random subsets of one finite table, against the variance that is estimated from each."""
+    rng = np.random.default_rng(3)
+    whole = drawn(rng, [[0.5], [0.6], [0.1]], [1, 1, 1], 40, shared=0.8)
+    truth = whole.summary()["objective0"].diff().iloc[1]
+    for shares in ((0.5, 0.5, 1), (0.3, 0.9, 1)):  # the last one is there so that no instance is forgotten
+        errors, stated = [], []
+        for _ in range(300):
+            rows = whole.rows.drop(columns="split")
+            kept = np.concatenate([rng.permutation(40) < round(40 * share) for share in shares])
+            compared = paired(EvaluationTable.from_frame(rows[kept], whole.card), finite=True)
+            (gaps,) = compared.dominance()
+            gap = compared.means[1, 0] - compared.means[0, 0]
+            errors.append(gap - truth)
+            if gap != 0:
+                stated.append(gap / gaps.ratios[0, 0, 1])
+        assert np.std(errors) == pytest.approx(np.sqrt(np.mean(np.square(stated))), rel=0.15)
+
+
+def test_an_exhausted_benchmark_leaves_nothing_open():
+    table = drawn(np.random.default_rng(4), MEANS, COSTS, 40)
+    advice = cb.recommend(table, 100.0, about="benchmark", replications=2)
+    assert advice.exact and advice.questions.empty and advice.needed == 0
+    assert advice.arms[["front_settled", "efficient_settled"]].all(axis=None)
+    deploy, here, settle = sentences(advice)
+    assert deploy.endswith("on this benchmark exact.") and "the answer is exact" in here
+    assert settle == "Nothing is open: on this benchmark every answer is exact."
+    assert not cb.recommend(table, 100.0, replications=2).exact
+    json.dumps(advice.to_dict(), allow_nan=False)
+
+
+def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
+    table = drawn(np.random.default_rng(5), MEANS, COSTS, 40)
+    rows = table.rows.drop(columns="split")
+    twin = rows[rows["config"] == "arm000"].assign(config="arm999")
+    both = EvaluationTable.from_frame(pd.concat([rows, twin]), table.card)
+    assert cb.recommend(both, about="benchmark", replications=2).questions.empty
+    assert (cb.recommend(both, replications=2).questions["why"] == "tie").any()
+
+
+def test_what_is_missing_is_enough_and_less_may_do():
+    """Prices on the benchmark are at most that of everything, and what they buy settles most of the time."""
+    bought, settled, asked = 0, 0, 0
+    for seed in range(6):
+        whole, table = drawn(np.random.default_rng(seed), MEANS, COSTS, 40), with_holes(40, 0.4, seed)
+        advice = cb.recommend(table, 1e6, about="benchmark", replications=2)
+        assert (advice.arms["next"] <= advice.arms["missing"]).all() and not advice.arms["new"].any()
+        made = whole.rows.merge(advice.evaluate_next.rename(columns={"configuration": "config"}))
+        assert len(made) == advice.arms["next"].sum()
+        asked += len(advice.questions)
+        bought += advice.arms["next"].sum() < advice.arms["missing"].sum()
+        rows = table.rows.drop(columns="split")
+        again = EvaluationTable.from_frame(pd.concat([rows, made.drop(columns="split")]), table.card)
+        settled += len(cb.recommend(again, about="benchmark", replications=2).questions)
+    assert asked and settled < asked / 3
+
+
+def test_one_may_not_ask_about_anything_else(synthetic):
+    with pytest.raises(cb.CobanditError, match="about"):
+        cb.recommend(synthetic, about="users")

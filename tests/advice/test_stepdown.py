@@ -1,0 +1,145 @@
+"""Critical values: the step-down procedure against a twin by hand, its limits, and both questions' errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from support.drawn import COSTS, MEANS, NEAR_TIES, drawn
+
+import cobandit as cb
+from cobandit.advice import stepdown
+from cobandit.advice.paired_gaps import paired
+from cobandit.advice.stepdown import draw_errors, find_levels
+from cobandit.companion.coverage import bonferroni
+from cobandit.tables import EvaluationTable
+from cobandit.testing import ragged_table
+
+
+def by_hand(compared, alpha, seed=0):
+    """Levels of membership, one pair at a time."""
+    K, D = compared.means.shape
+    t = np.empty((D, K, K))
+    error = np.empty((D, K, K))
+    for gaps in compared.dominance():
+        t[:, gaps.arms], error[:, gaps.arms] = gaps.ratios, gaps.errors
+    draws = draw_errors(compared, stepdown.DRAWS, seed)
+    clearest = [max(t[:, i, j].min() for j in range(K) if j != i) for i in range(K)]
+    largest = {}
+    for i in range(K):
+        each = [np.full(draws.shape[2], -np.inf)]
+        for j in range(K):
+            least = t[:, i, j].min()
+            if j == i or least < -3:
+                continue
+            each += [
+                (draws[d, j] - draws[d, i]) / error[d, i, j]
+                for d in range(D)
+                if t[d, i, j] <= 3 or t[d, i, j] <= least
+            ]
+        largest[i] = np.max(each, axis=0)
+    off, on, open_ = alpha / (2 * K * (K - 1)), alpha / (2 * K * D), set(range(K))
+
+    def settled(i):
+        n = compared.counts[i]
+        return clearest[i] > stats.t.isf(off, n - 1) or -clearest[i] > stats.t.isf(on, n - 1)
+
+    open_ = {i for i in open_ if not settled(i)}
+    while open_:
+        wrongly_off = [i for i in open_ if clearest[i] >= -3]
+        wrongly_on = [i for i in open_ if clearest[i] <= 3]
+        parts = len(wrongly_off) + len(wrongly_on)
+        if wrongly_off:
+            share = alpha * len(wrongly_off) / parts
+            most = np.max([largest[i] for i in wrongly_off], axis=0)
+            value = np.sort(most)[int(np.ceil((1 - share) * (len(most) - 1)))]
+            off = max(off, stats.norm.sf(value), share / (len(wrongly_off) * (K - 1)))
+        on = max(on, alpha / (parts * D))
+        left = {i for i in open_ if not settled(i)}
+        if left == open_:
+            break
+        open_ = left
+    return off, on
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32), st.sampled_from([0.05, 0.2]))
+def test_levels_are_those_of_the_procedure_by_hand(seed, alpha):
+    compared = paired(ragged_table(np.random.default_rng(seed), 6, 2))
+    found = find_levels(compared, alpha)
+    assert (found.off, found.on) == pytest.approx(by_hand(compared, alpha), rel=1e-3)
+
+
+def test_cutting_into_blocks_changes_nothing(monkeypatch):
+    compared = paired(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
+    whole = find_levels(compared, 0.05)
+    monkeypatch.setattr("cobandit.advice.resampling.BLOCK", 60 * 2000)  # weights whole, arms in turn
+    cut = find_levels(compared, 0.05)
+    assert (cut.off, cut.on) == pytest.approx((whole.off, whole.on), rel=1e-3)
+    np.testing.assert_allclose(cut.best, whole.best, rtol=1e-3)
+
+
+def test_errors_vary_together_as_means_do():
+    compared = paired(drawn(np.random.default_rng(2), MEANS, COSTS, 80))
+    errors = draw_errors(compared, 20_000, seed=3)
+    for gaps in (*compared.dominance(), *compared.efficiency_gaps()):
+        rows = errors[:-1] if len(gaps.errors) == 2 else errors[-1:]
+        spread = (rows[:, None] - rows[:, :, None]).std(axis=-1)
+        away = ~np.eye(6, dtype=bool)
+        np.testing.assert_allclose(spread[:, away], gaps.errors[:, away], rtol=0.05)
+
+
+def level_of_one_against_ten(shared, rng):
+    """At which level one configuration is compared with ten, over ten tables in which that is open."""
+    found = []
+    while len(found) < 10:
+        table = drawn(rng, [[0.44], *[[0.5]] * 10], np.ones(11), 300, shared=shared)
+        rows = table.rows.drop(columns="split")
+        rows["cost"] = 1.0
+        first = rows["config"] == "arm000"
+        rows.loc[first, "objective0"] = (rng.random(300) < 0.44).astype(float)  # independent of the others
+        compared = paired(EvaluationTable.from_frame(rows, table.card))
+        level = find_levels(compared, 0.05).best[0]
+        if level > 0.05 / 10 * (1 + 1e-9):
+            found.append(level)
+    return np.mean(found)
+
+
+def test_configurations_that_err_alike_count_as_few():
+    """Ten that score alike on every instance are one comparison; ten that do not are nearly ten."""
+    rng = np.random.default_rng(4)
+    alike, apart = level_of_one_against_ten(1.0, rng), level_of_one_against_ten(0.0, rng)
+    assert alike == pytest.approx(0.05, rel=0.15) and 0.005 < apart < 0.015
+
+
+def test_no_level_is_below_what_bonferroni_would_give_half_of_the_error():
+    for seed in range(5):
+        compared = paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 50))
+        for alpha in (0.2, 0.05, 1e-4):  # the last with too few draws to tell
+            found, least = find_levels(compared, alpha), bonferroni(compared, alpha)
+            assert found.off >= least.off / 2 and found.on >= least.on / 2
+            assert (found.best >= least.best).all() and (found.best < alpha * 1.5).all()
+
+
+def test_more_is_settled_than_by_bonferroni():
+    """Where some are clear, the others are compared among fewer."""
+    gained = 0
+    for seed in range(6):
+        compared = paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 200))
+        gained += find_levels(compared, 0.05).off > 2 * bonferroni(compared, 0.05).off
+    assert gained == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])
+def test_nearly_tied_configurations_are_wrongly_settled_as_rarely_as_stated(shared):
+    """Near the worst case: at level 0.8 more than 34 of 120 wrong would come of chance once in 100 tests."""
+    rng, truth, wrong = np.random.default_rng(8), cb.pareto_mask(np.array(NEAR_TIES)), 0
+    for _ in range(120):
+        table = drawn(rng, NEAR_TIES, np.linspace(1, 1.1, 9), 120, shared=shared)
+        arms = cb.recommend(table, level=0.8, replications=1).arms.sort_index()
+        sure = arms["front_settled"].to_numpy()
+        wrong += bool((arms["on_front"].to_numpy() != truth)[sure].any())
+    assert wrong <= stats.binom.isf(0.01, 120, 0.2)

@@ -1,0 +1,83 @@
+"""Names of configurations are shown as they are, whatever they hold, and never steer the terminal."""
+
+import sys
+
+import pandas as pd
+import pytest
+from support.names import NAMES
+from typer.testing import CliRunner
+
+from cobandit.cli import app as cli
+from cobandit.cli.terminal import plain
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """Records with these names: the k-th of them costs k more."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        (name, f"q{q}", 1.0 + (k + q) % 5, float((q * (k + 2)) % 7 > 2))
+        for k, name in enumerate(NAMES)
+        for q in range(8)
+    ]
+    pd.DataFrame(rows, columns=["model", "question", "usd", "ok"]).to_parquet("records.parquet")
+
+
+IMPORT = [
+    "import",
+    "csv",
+    "records.parquet",
+    "-o",
+    "my.parquet",
+    "--config",
+    "model",
+    "--instance",
+    "question",
+]
+IMPORT += ["--objective", "ok"]
+PAID = ["--cost", "usd", "--unit", "[k] USD"]
+
+
+def run(*words):
+    done = CliRunner().invoke(cli.app, list(words), env={"COLUMNS": "4000"})
+    assert done.exit_code == 0, done.output
+    assert "\x1b" not in done.output and "\x07" not in done.output
+    return done.output
+
+
+@pytest.mark.slow
+def test_commands_print_names_whole(table):
+    imported = run(*IMPORT, *PAID)
+    front = [name for name in NAMES if plain(name) in imported.split("Pareto set: ")[1]]
+    assert front and "[k] USD" in imported
+    advice = run("recommend", "my.parquet", "--replications", "20")
+    shown = advice.split("Configurations of my")[1]
+    for name in NAMES:
+        assert plain(name) in shown, name
+    assert "[k]" in shown and max(map(len, advice.splitlines())) <= 4000
+    for suffix in (["-m", "CoPSI", "-b", "50", "--replications", "2"],):
+        assert "my: mean and" in run("replay", "my.parquet", "-o", "runs.parquet", *suffix)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_messages_print_names_whole_or_cut(table, name, monkeypatch, capsys):
+    """The name stands in the file, in its columns, in an option: an error says it and stays short."""
+    frame = pd.read_parquet("records.parquet")
+    frame.loc[frame["model"] == name, "usd"] = -1.0
+    frame.assign(**{name: frame["model"]}).to_parquet("records.parquet")
+    for words in (
+        [*IMPORT, *PAID],
+        [*IMPORT, "--arm", name + "?"],
+        [*IMPORT, "--cost", f"{name}=1", "--unit", "USD"],
+        [*IMPORT, "--where", f"model == {name!r}[0]"],
+        [*IMPORT, "--title", name, "--kind", name],
+        ["validate", name.replace("\n", "") + ".csv"],
+        ["recommend", name + "?"],
+    ):
+        monkeypatch.setattr(sys, "argv", ["cobandit", *words])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        error = capsys.readouterr().err
+        assert exit_.value.code == 2 and error.startswith("error: ") and "Traceback" not in error
+        assert len(error) < 2500 and "\x1b" not in error and "\x07" not in error

@@ -1,0 +1,153 @@
+"""``cobandit run``: what it shows, that it can be interrupted, and that bad plans start nothing."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+import yaml
+from rich.console import Console
+from support.runs import PLAN, Fake
+from typer.testing import CliRunner
+
+import cobandit as cb
+from cobandit import live
+from cobandit.cli import app as cli
+from cobandit.cli.run import run
+from cobandit.cli.run_display import watching
+from cobandit.live.plan import check_plan
+
+MODULE = """
+import os, sys, time
+sys.path[:0] = {path}
+from support.runs import measure
+
+def evaluate(configuration, instance):
+    time.sleep(60 if os.path.exists("hang") else {seconds})
+    return measure({{"model": configuration["model"].strip("[]"), "shots": configuration["shots"]}}, instance)
+"""
+BRACKETS = {
+    "configurations": {"grid": {"model": ["[small]", "[/large]"], "shots": [0, 2, 6]}},
+    "cost": {"column": "tokens", "unit": "[k] tokens"},
+    "evaluate": {"callable": {"function": "measuring:evaluate"}},
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of its own with a plan, whose evaluations take no time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "measuring", raising=False)
+    write(tmp_path)
+    yield tmp_path
+    sys.modules.pop("measuring", None)
+
+
+def write(folder, seconds=0, **changes):
+    path = [path for path in sys.path if path]
+    (folder / "measuring.py").write_text(MODULE.format(path=path, seconds=seconds))
+    (folder / "plan.yml").write_text(yaml.safe_dump(PLAN | BRACKETS | changes, sort_keys=False))
+
+
+def call(*words):
+    return CliRunner().invoke(cli.app, [str(word) for word in words], env={"COLUMNS": "160"})
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+def test_a_run_ends_with_its_recommendation(folder):
+    done = call("run", "plan.yml")
+    assert done.exit_code == 0, done.output
+    whole = live.run(folder / "plan.yml", "runs/toy")
+    assert "pilot: 0 [k] tokens, of a share of what the pilot finds" in done.output
+    assert "front so far: [small] shots=0" in done.output
+    spent, _, rest = done.output.partition("CoPSIOnce recommends:")
+    names, _, advice = rest.partition("table: runs/toy/table.parquet")
+    assert [line.strip() for line in names.split("\n") if line.strip()] == list(whole.recommendation)
+    assert f"spent {whole.spent:.6g} of {whole.budget:.6g} [k] tokens" in spent
+    assert call("recommend", "runs/toy/table.parquet").output.strip() in advice
+    assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
+
+
+def test_the_plan_in_the_help_is_one():
+    text = run.__doc__.partition("\b\n")[2].replace("\\[", "[")
+    plan = check_plan(yaml.safe_load(text), "the help")
+    assert len(plan.names) == 6 and plan.evaluate.name == "callable"
+
+
+def test_another_folder_and_an_export(folder):
+    assert call("run", "plan.yml", "--folder", "elsewhere").exit_code == 0
+    table = pd.read_parquet("elsewhere/table.parquet")
+    os.remove("elsewhere/table.parquet")
+    (folder / "measuring.py").write_text("raise SystemExit  # nothing is evaluated")
+    done = call("run", "plan.yml", "--folder", "elsewhere", "--export")
+    assert done.exit_code == 0 and "recommends" in done.output
+    pd.testing.assert_frame_equal(pd.read_parquet("elsewhere/table.parquet"), table)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"evaluate": {"callable": {"function": "measurring:evaluate"}}}, "there is no module 'measurring'"),
+        ({"evaluate": {"callable": {"function": "measuring:evaluat"}}}, "did you mean 'evaluate'?"),
+        ({"method": "CoPSIOnse"}, "plan.yml, field 'method': there is no method 'CoPSIOnse' -> did you mean"),
+        ({"pilot": {"table": "nowhere.parquet"}}, "nowhere.parquet"),
+        ({"evaluate": None}, "field 'evaluate' is missing -> write evaluate:"),
+    ],
+)
+def test_bad_plans_start_nothing(folder, monkeypatch, capfd, changes, said):
+    write(folder, **changes)
+    monkeypatch.setattr(sys, "argv", ["cobandit", "run", "plan.yml"])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    err = capfd.readouterr().err
+    assert stopped.value.code == 2 and said in plain(err) and "Traceback" not in err
+    assert not (folder / "runs").exists()
+
+
+def test_the_live_table_shows_names_as_they_are(tmp_path):
+    """Rich takes text in brackets for markup; a closing one without an opening one would be an error."""
+    screen = Console(file=io.StringIO(), force_terminal=True, width=150, markup=False)
+    plan = PLAN | {key: BRACKETS[key] for key in ("configurations", "cost")}
+
+    class Small(Fake):
+        async def evaluate(self, configuration, instances):
+            return await super().evaluate(configuration | {"model": "small"}, instances)
+
+    with watching(screen) as watch:
+        live.run(plan, tmp_path / "run", evaluator=Small(delay=0.02), watch=watch)
+    shown = screen.file.getvalue()
+    for text in ("toy", "[k] tokens", "front so far", "in flight", "6 of 6 configurations active"):
+        assert text in shown
+    assert "[small] shots=0 on" in shown and "[/large] shots=6" in shown
+
+
+@pytest.mark.slow
+def test_interrupted_and_started_again(folder):
+    """Ctrl-C leaves at once, though plain functions run in threads that nobody can cancel."""
+    write(folder, seconds=0.1, at_once=4)
+    words = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 100
+    while not (folder / "runs/toy/run.journal").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (folder / "hang").touch()
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == -signal.SIGINT, err
+    assert "what was told is kept.  Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
+    (folder / "hang").unlink()
+    write(folder, at_once=1)
+    done = call("run", "plan.yml")
+    assert done.exit_code == 0, done.output
+    whole = live.run(folder / "plan.yml", "whole")
+    pd.testing.assert_frame_equal(pd.read_parquet("runs/toy/table.parquet"), pd.read_parquet(whole.table))
+    assert cb.read("runs/toy/table.parquet").n_arms == 6

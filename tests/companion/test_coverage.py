@@ -1,0 +1,80 @@
+"""Samples of every table whose full answer is known: what is called settled is right as often as stated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import cobandit as cb
+from cobandit.companion.coverage import coverage, sample, thinned, truth_of
+
+SAMPLES = 40
+
+
+def held(found, level=0.95):
+    """Errors at most as stated: with 40 samples more than 7 would come of chance once in 1,000 tests."""
+    most = stats.binom.isf(1e-3, len(found), 1 - level)
+    assert found["wrong"].sum() <= most and found["best_wrong"].sum() <= most
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "n_instances"), [("synthetic-24", 60), ("synthetic-24", 150), ("gsm8k", 200), ("piqa", 200)]
+)
+def test_what_is_settled_on_instances_like_these_is_right(name, n_instances):
+    found = held(coverage(cb.load(name), n_instances, samples=SAMPLES if n_instances < 200 else 12))
+    assert found["settled"].sum() >= found["bonferroni"].sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_instances", [60, 150])
+def test_what_is_settled_on_measured_instances_is_right(swebench, n_instances):
+    found = held(coverage(swebench, n_instances, samples=SAMPLES))
+    assert found["settled"].sum() > 1.05 * found["bonferroni"].sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_what_is_settled_on_the_benchmark_is_right(synthetic, share):
+    found = held(coverage(synthetic, share=share, samples=SAMPLES))
+    assert found["settled"].mean() > 2
+
+
+@pytest.mark.slow
+def test_errors_would_show(synthetic, monkeypatch):
+    """The tests above can fail: with critical values a sixth of what they are, they do."""
+    from cobandit.advice import questions
+
+    true = questions.critical
+    monkeypatch.setattr(questions, "critical", lambda counts, level: true(counts, level) / 6)
+    assert coverage(synthetic, 60, samples=12)["wrong"].sum() > stats.binom.isf(1e-3, 12, 0.05)
+
+
+def test_a_sample_is_of_the_table(synthetic):
+    drawn = sample(synthetic, 50, np.random.default_rng(0))
+    assert drawn.configs == synthetic.configs and set(drawn.n_instances) == {50}
+    rows = synthetic.rows
+    known = set(zip(rows["config"], rows["cost"], rows["accuracy"], rows["efficiency"], strict=True))
+    seen = drawn.rows
+    assert set(zip(seen["config"], seen["cost"], seen["accuracy"], seen["efficiency"], strict=True)) <= known
+    some = [drawn.rows.query("instance == '000007'")["cost"].tolist()]
+    assert some[0] in rows.pivot(index="instance", columns="config", values="cost").to_numpy().tolist()
+
+
+def test_a_thinned_table_has_its_share(synthetic):
+    left = thinned(synthetic, 0.25, np.random.default_rng(0))
+    assert set(left.n_instances) == {100} and left.rows["instance"].nunique() > 300
+
+
+def test_the_truth_is_that_of_the_whole(synthetic):
+    true, advice = truth_of(synthetic), cb.recommend(synthetic, replications=1)
+    assert synthetic.configs[true.efficiency.argmax()] == advice.best
+    assert set(np.array(synthetic.configs)[true.on_front]) == set(advice.to_dict()["front"])
+
+
+def test_exactly_one_question_is_asked(synthetic):
+    for given in ({}, {"n_instances": 50, "share": 0.5}):
+        with pytest.raises(cb.CobanditError, match="exactly one"):
+            coverage(synthetic, **given)

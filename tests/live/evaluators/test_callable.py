@@ -1,0 +1,241 @@
+"""Python functions as evaluators: what they may give, raise and be, and what is found before a run."""
+
+import sys
+import threading
+import time
+from unittest import mock
+
+import anyio
+import numpy as np
+import pytest
+from support.evaluating import opened
+
+from cobandit.errors import CobanditError
+from cobandit.live.evaluators import Failure, core, find_evaluator
+from cobandit.live.evaluators.callable import FunctionEvaluator
+
+
+def evaluate(function, instances=("7",), configuration=None):
+    async def main():
+        return await FunctionEvaluator(function, "mine:evaluate").evaluate(
+            configuration or {"n": 1}, instances
+        )
+
+    return anyio.run(main)
+
+
+async def later(configuration, instance):
+    await anyio.sleep(0)
+    return {"correct": configuration["n"]}
+
+
+class Later:
+    async def __call__(self, configuration, instance):
+        return await later(configuration, instance)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda c, i: {"correct": c["n"]}, later, Later()], ids=["plain", "async", "object"]
+)
+def test_plain_and_async_functions_give_rows(function):
+    assert evaluate(function, ("7", "8")) == [{"correct": 1.0}] * 2
+
+
+def test_the_function_gets_configuration_and_instance_and_may_change_its_own():
+    configuration = {"n": 3}
+
+    def function(configuration, instance):
+        configuration["n"] += int(instance)
+        return configuration
+
+    assert evaluate(function, ("1", "2"), configuration) == [{"n": 4.0}, {"n": 5.0}]
+    assert configuration == {"n": 3}
+
+
+def test_plain_functions_run_side_by_side():
+    meet = threading.Barrier(50, timeout=5)  # more than a pool of threads has by default
+
+    def function(configuration, instance):
+        meet.wait()
+        return {"correct": 1}
+
+    async def main():
+        evaluator = FunctionEvaluator(function, "mine:evaluate")
+        async with anyio.create_task_group() as group:
+            for _ in range(50):
+                group.start_soon(evaluator.evaluate, {}, ["1"])
+
+    anyio.run(main)
+
+
+def test_a_plain_function_that_hangs_can_be_given_up():
+    released = threading.Event()
+
+    async def main():
+        with anyio.move_on_after(0.05):
+            await FunctionEvaluator(lambda c, i: released.wait(5), "mine:evaluate").evaluate({}, ["1"])
+        return time.monotonic()
+
+    began = time.monotonic()
+    ended = anyio.run(main)
+    released.set()
+    assert ended - began < 2
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "retry"),
+    [
+        (KeyError("model"), "mine:evaluate: KeyError: 'model'", False),
+        (ConnectionResetError("gone"), "mine:evaluate: ConnectionResetError: gone", True),
+        (TimeoutError(), "mine:evaluate: TimeoutError", True),
+        (SystemExit(1), "mine:evaluate: SystemExit: 1", False),
+    ],
+)
+def test_what_it_raises_is_a_failure_of_that_evaluation(error, message, retry):
+    def function(configuration, instance):
+        raise error
+
+    async def slow(configuration, instance):
+        raise error
+
+    for each in (function, slow):
+        with pytest.raises(Failure) as caught:
+            evaluate(each)
+        assert (str(caught.value), caught.value.retry, caught.value.cost) == (message, retry, None)
+
+
+def test_it_may_raise_a_failure_itself():
+    def function(configuration, instance):
+        raise Failure("no answer", cost=12.5, retry=True, wait=3)
+
+    with pytest.raises(Failure) as caught:
+        evaluate(function)
+    assert (caught.value.cost, caught.value.retry, caught.value.wait) == (12.5, True, 3)
+
+
+def test_numbers_of_any_kind_are_taken():
+    given = {"a": True, "b": np.bool_(True), "c": np.float32(0.5), "d": np.array(2), "e": 3}
+    assert evaluate(lambda c, i: given) == [{"a": 1.0, "b": 1.0, "c": 0.5, "d": 2.0, "e": 3.0}]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "gave None: a mapping of column names to numbers is needed, such as {"),
+        (0.5, "gave 0.5: a mapping"),
+        ({}, "gave {}: a mapping"),
+        ({1: 2}, "gave {1: 2}: a mapping"),
+        ({"correct": "yes"}, "gave 'yes' for 'correct': a finite number"),
+        ({"correct": "1"}, "gave '1' for 'correct'"),
+        ({"correct": None}, "gave None for 'correct'"),
+        ({"correct": float("nan")}, "gave nan for 'correct'"),
+        ({"correct": [1]}, "gave [1] for 'correct'"),
+        ({"correct": 1j}, "gave 1j for 'correct'"),
+        ("x" * 500, "..."),
+    ],
+)
+def test_a_wrong_return_value_stops_with_what_is_needed(given, said):
+    with pytest.raises(CobanditError) as caught:
+        evaluate(lambda c, i: given)
+    assert "mine:evaluate, for instance '7', gave" in str(caught.value)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+MODULE = """
+def evaluate(configuration, instance):
+    return {"correct": configuration["n"] > int(instance)}
+
+def alone():
+    return {}
+
+class Scorers:
+    @staticmethod
+    def zero(configuration, instance):
+        return {"correct": 0}
+
+number = 3
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A current folder with modules, as a user has it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "scoring.py").write_text(MODULE)
+    (tmp_path / "failing.py").write_text("x = 1\ny = x / 0\n")
+    (tmp_path / "needing.py").write_text("import a_package_that_nobody_has\n")
+    (tmp_path / "leaving.py").write_text("import sys\nsys.exit(3)\n")
+    with mock.patch.dict(sys.modules), mock.patch.dict(core.EVALUATORS):
+        yield tmp_path
+
+
+@pytest.mark.parametrize("name", ["scoring:evaluate", "scoring:Scorers.zero"])
+def test_modules_of_the_current_folder_are_found(here, name):
+    async def use(evaluator):
+        return await evaluator.evaluate({"n": 0}, ["1"])
+
+    assert opened("callable", {"function": name}, use) == [{"correct": 0.0}]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("scorign:evaluate", "there is no module 'scorign' in "),
+        ("scoring.py:evaluate", "write it without '.py'"),
+        ("scoring:evalute", "the module 'scoring' has no 'evalute': did you mean 'evaluate'?"),
+        ("scoring:number", "is no function but 3"),
+        ("scoring:alone", "cannot be called as alone(configuration, instance)"),
+        ("failing:evaluate", "failing.py, line 2): ZeroDivisionError: division by zero"),
+        ("needing:evaluate", "needs 'a_package_that_nobody_has', which "),
+        ("leaving:evaluate", "the module 'leaving' fails on import"),
+    ],
+)
+def test_what_cannot_be_called_is_found_on_opening(here, name, said):
+    with pytest.raises(CobanditError) as caught:
+        opened("callable", {"function": name})
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["scoring", "scoring:", ":evaluate", "a:b:c", "my module:f"])
+def test_the_name_has_to_be_a_module_and_a_function(name):
+    with pytest.raises(ValueError, match="should match pattern"):
+        find_evaluator("callable").options(function=name)
+
+
+OWN = """
+from contextlib import asynccontextmanager
+from cobandit.live.evaluators import EvaluatorOptions, evaluator
+
+class Options(EvaluatorOptions):
+    value: float
+
+class Constant:
+    block = 3
+    at_once = 1
+
+    def __init__(self, value):
+        self.value = value
+
+    async def evaluate(self, configuration, instances):
+        return [{"correct": self.value} for _ in instances]
+
+@evaluator("constant", Options)
+@asynccontextmanager
+async def open_constant(options, context):
+    yield Constant(options.value)
+"""
+
+
+def test_an_evaluator_of_ones_own_is_named_with_its_module(here):
+    (here / "own_evaluators.py").write_text(OWN)
+
+    async def use(evaluator):
+        return await evaluator.evaluate({}, ["1", "2"])
+
+    assert opened("own_evaluators:constant", {"value": 0.5}, use) == [{"correct": 0.5}] * 2
+    with pytest.raises(
+        CobanditError, match=r"there is no evaluator 'own_evaluators:constnat': did you mean 'con"
+    ):
+        find_evaluator("own_evaluators:constnat")

@@ -1,0 +1,188 @@
+"""Tasks of Inspect AI as evaluators, with a model that a test makes up."""
+
+import anyio
+import pandas as pd
+import pytest
+from support.evaluating import opened
+
+from cobandit.errors import CobanditError
+from cobandit.live.evaluators import Failure, find_evaluator
+from cobandit.tables.importers import import_logs
+
+pytest.importorskip("inspect_ai")
+pytestmark = pytest.mark.slow  # to import it takes seconds
+
+TASK = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import includes, match, mean, scorer, Score
+from inspect_ai.solver import generate
+
+@scorer(metrics={"length": [mean()], "words": [mean()]})
+def shape():
+    async def score(state, target):
+        return Score(value={"length": len(state.output.completion) / 100, "words": "many"})
+    return score
+
+def samples(ids):
+    return MemoryDataset([Sample(id=i, input=f"Say {i}", target=str(i)) for i in ids])
+
+@task
+def sums(n: int = 12, scorers: str = "match"):
+    found = {"match": match(location="any"), "both": [match(location="any"), shape()]}[scorers]
+    return Task(dataset=samples(range(1, n + 1)), solver=generate(), scorer=found, epochs=3)
+
+@task
+def odd_names():
+    ids = ["a:b", "odd_names:c", "d[1]*", "dx", "7", "007", "e/f"]
+    return Task(dataset=samples(ids), solver=generate(), scorer=match(location="any"))
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stub_model():
+    """A provider ``stub``: it repeats the last word of the prompt, and fails or charges as the name says."""
+    from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage, modelapi
+
+    @modelapi("stub")
+    class Stub(ModelAPI):
+        async def generate(self, input, tools, tool_choice, config):
+            word = input[-1].text.split()[-1]
+            if self.model_name == "failing" and word in "258":
+                raise RuntimeError(f"no answer to {word}")
+            if self.model_name == "slow":
+                await anyio.sleep(30)
+            said = word if config.temperature == 0 else "nothing"
+            output = ModelOutput.from_content(self.model_name, said)
+            output.usage = ModelUsage(
+                input_tokens=10, output_tokens=3 + len(word), total_tokens=20, input_tokens_cache_read=6
+            )
+            return output
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "tasks.py").write_text(TASK)
+    (tmp_path / "prices.yml").write_text("stub/small: {input: 1, cached: 0.1, output: 10}\n")
+    return tmp_path
+
+
+def run(folder, configurations, instances=("3", "1"), use=None, cost="tokens", ids=None, **options):
+    async def evaluate(evaluator):
+        return [await evaluator.evaluate(each, list(instances)) for each in configurations]
+
+    given = {"task": "tasks.py@sums"} | options
+    context = {
+        "folder": folder,
+        "configurations": configurations,
+        "instances": ids or instances,
+        "cost": cost,
+    }
+    return opened("inspect", given, use or evaluate, **context)
+
+
+def test_scores_usage_cost_and_time_come_from_the_log_and_the_importer_reads_the_same(folder):
+    configurations = [{"model": "stub/small", "temperature": t, "n": 12} for t in (0, 1)]
+    ids = ("12", "1", "3", "7")
+    right, wrong = run(folder, configurations, ids, prices="prices.yml")
+    assert right == [
+        {
+            "score": 1,
+            "match": 1,
+            "prompt_tokens": 16,
+            "cached_tokens": 6,
+            "tokens": 3 + len(id_),
+            "cost_usd": pytest.approx((10 + 0.1 * 6 + 10 * (3 + len(id_))) / 1e6),
+            "seconds": pytest.approx(10, abs=10),
+        }
+        for id_ in ids
+    ]
+    assert [row["score"] for row in wrong] == [0] * 4
+    paid = {"cost": "usd", "prices": folder / "prices.yml", "latency": "working_time", "profiling": 2}
+    table = import_logs("inspect", [folder / "run" / "inspect"], folder / "again.parquet", **paid).table
+    again = pd.read_parquet(folder / "again.parquet").set_index(["config", "instance"])
+    for config, rows in zip(table.configs, (right, wrong), strict=True):
+        for id_, row in zip(ids, rows, strict=True):
+            same = again.loc[(config, id_)]
+            assert (same["score"], same["cost_usd"], same["seconds"]) == (
+                row["score"],
+                row["cost_usd"],
+                row["seconds"],
+            )
+
+
+def test_only_the_samples_asked_for_are_evaluated_whatever_their_ids(folder):
+    ids = ["a:b", "odd_names:c", "d[1]*", "7", "007", "e/f"]
+    configuration = {"model": "stub/small", "temperature": 0}
+    (rows,) = run(folder, [configuration], ids, task="tasks.py@odd_names")
+    assert [row["score"] for row in rows] == [1] * len(ids)
+    (alone,) = run(folder, [configuration], ["d[1]*"], task="tasks.py@odd_names", ids=ids)
+    assert len(alone) == 1
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    logs = [read_eval_log(info) for info in list_eval_logs(str(folder / "run" / "inspect"))]
+    assert sorted(len(log.samples) for log in logs) == [1, len(ids)]
+
+
+def test_errors_of_samples_are_failures_that_cost_what_they_cost(folder):
+    (rows,) = run(folder, [{"model": "stub/failing", "temperature": 0}], ("1", "2", "3", "5"))
+    assert [isinstance(row, Failure) for row in rows] == [False, True, False, True]
+    assert "no answer to 2" in str(rows[1])
+    assert rows[1].retry
+    assert rows[1].cost is None
+
+
+def test_several_scorers_are_columns_and_one_is_the_score(folder):
+    configuration = {"model": "stub/small", "temperature": 0, "scorers": "both"}
+    with pytest.raises(CobanditError, match="more than one scorer: match, shape -> name one as scorer"):
+        run(folder, [configuration])
+    (rows,) = run(folder, [configuration], scorer="shape.length")
+    assert rows[0]["score"] == rows[0]["shape.length"] == 0.01
+    assert rows[0]["match"] == 1
+    assert "shape.words" not in rows[0]
+    (rows,) = run(folder, [configuration], scorer="matsch")
+    assert "without a score of matsch" in str(rows[0])
+    assert not rows[0].retry
+
+
+def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
+    async def use(evaluator):
+        with anyio.move_on_after(3) as scope:
+            await evaluator.evaluate({"model": "stub/slow"}, ["1"])
+        assert scope.cancelled_caught
+        return await evaluator.evaluate({"model": "stub/small", "temperature": 0}, ["1"])
+
+    rows = run(folder, [{"model": "stub/slow"}, {"model": "stub/small", "temperature": 0}], ["1"], use)
+    assert rows[0]["score"] == 1
+
+
+@pytest.mark.parametrize(
+    ("configuration", "given", "said"),
+    [
+        ({"temperature": 0}, {}, "it has no model"),
+        ({"model": "stub/small", "temperature": "hot"}, {}, "temperature: Input should be a valid number"),
+        ({"model": "stub/small", "temprature": 0}, {}, "the task takes no argument 'temprature'"),
+        ({"model": "nobody/small"}, {}, "Inspect cannot run tasks.py@sums: "),
+        ({"model": "stub/small"}, {"task": "tasks.py@summs"}, "Inspect cannot run tasks.py@summs: "),
+        ({"model": "stub/small"}, {"task": "nowhere.py@sums"}, "Inspect cannot run nowhere.py@sums: "),
+        ({"model": "stub/small"}, {"task": "nowhere/sums"}, "Inspect cannot run nowhere/sums: "),
+        ({"model": "stub/small"}, {"ids": ["1", "13"]}, "there is no sample '13', of 1 that the plan names"),
+        ({"model": "stub/small", "n": 2}, {}, "there is no sample '3'"),
+        ({"model": "stub/small"}, {"generate": {"temprature": 0}}, "temprature"),
+        ({"model": "stub/small"}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
+    ],
+)
+def test_what_is_wrong_is_found_on_opening(folder, configuration, given, said):
+    with pytest.raises(CobanditError) as caught:
+        run(folder, [{"model": "stub/small"}, configuration], **given)
+    assert said in str(caught.value)
+    assert not (folder / "run").exists()
+
+
+def test_a_block_is_as_large_as_the_options_say():
+    options = find_evaluator("inspect").options
+    assert options(task="t").block == 20
+    with pytest.raises(ValueError, match=r"name its task as well: tasks.py@NAME"):
+        options(task="tasks.py")
+    with pytest.raises(ValueError, match="time_limit"):
+        options(task="t", eval={"limit": 3})

@@ -1,0 +1,306 @@
+"""Endpoints as evaluators, against one on loopback: requests, scores, costs, and what each error means."""
+
+import threading
+
+import anyio
+import pytest
+from support.evaluating import opened
+from support.stub_endpoint import completion, stub_endpoint
+
+from cobandit.errors import CobanditError
+from cobandit.live.evaluators import Failure, find_evaluator
+
+QUESTIONS = """{"instance": "a", "question": "1 + 1?", "answer": 2}
+{"instance": "b", "question": "2 + {2}?", "answer": "#### 4"}
+"""
+PRICES = "small: {input: 1, cached: 0.1, output: 10}\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "questions.jsonl").write_text(QUESTIONS)
+    (tmp_path / "prices.yml").write_text(PRICES)
+    return tmp_path
+
+
+def ask(
+    folder,
+    answer_,
+    configurations=({"model": "small"},),
+    instances=("a", "b"),
+    file="questions.jsonl",
+    models=(200, {"data": []}),
+    cost="tokens",
+    **options,
+):
+    """Rows of the first configuration, and what the endpoint was asked."""
+
+    async def use(evaluator):
+        return await evaluator.evaluate(configurations[0], instances)
+
+    context = {"folder": folder, "configurations": configurations, "instances": instances, "cost": cost}
+    with stub_endpoint(answer_, models) as address:
+        given = {"base_url": address, "instances": file, "scorer": "number", "prompt": "{question}"}
+        return opened("openai", given | options, use, **context), address.requests
+
+
+def test_a_chat(folder, monkeypatch):
+    monkeypatch.setenv("MY_KEY", " sk-123\n")
+    configuration = {"model": "small", "temperature": 0.5, "max_tokens": None, "tone": "Be brief."}
+    rows, requests = ask(
+        folder,
+        lambda body: completion("It is 2.", (20, 3), cached=16),
+        [configuration],
+        key="MY_KEY",
+        system="{tone}",
+        prompt="Q: {question}\nA, as {{x}}:",
+        body={"cache_prompt": False},
+        prices="prices.yml",
+    )
+    assert [row.pop("seconds") > 0 for row in rows] == [True, True]
+    usual = {"prompt_tokens": 20, "cached_tokens": 16, "tokens": 3, "cost_usd": pytest.approx(35.6e-6)}
+    assert rows == [usual | {"correct": 1}, usual | {"correct": 0}]
+    (path, headers, body), (_, _, second) = requests
+    assert path == "/v1/chat/completions"
+    assert headers["authorization"] == "Bearer sk-123"
+    assert body == {
+        "model": "small",
+        "temperature": 0.5,
+        "cache_prompt": False,
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Q: 1 + 1?\nA, as {x}:"},
+        ],
+    }
+    assert second["messages"][1]["content"] == "Q: 2 + {2}?\nA, as {x}:"  # data are no template
+
+
+def test_plain_completions_with_prompts_by_name(folder):
+    configurations = [
+        {"model": "small", "prompt": "short", "top_k": 5},
+        {"model": "small", "prompt": "long", "n": 1},
+    ]
+    _, requests = ask(
+        folder,
+        lambda body: completion("2"),
+        configurations,
+        api="completions",
+        prompt={"short": "{question}", "long": "Think {n} times. {question}"},
+        body={"top_k": 40, "stop": ["\n"]},
+    )
+    path, headers, body = requests[0]
+    assert path == "/v1/completions"
+    assert "authorization" not in headers
+    assert body == {"model": "small", "top_k": 5, "stop": ["\n"], "prompt": "1 + 1?"}
+
+
+def test_an_empty_answer_is_wrong_and_is_its_end(folder):
+    rows, _ = ask(folder, lambda body: completion(None, (20, 0)))
+    assert (rows[0]["correct"], rows[0]["tokens"]) == (0, 1)
+
+
+def test_an_endpoint_that_counts_no_tokens_gives_no_tokens(folder):
+    rows, _ = ask(folder, lambda body: {"choices": [{"message": {"content": "2"}}]})
+    assert set(rows[0]) == {"correct", "seconds"}
+
+
+def test_csv_files_and_a_column_of_ids(folder):
+    (folder / "q.csv").write_text('id,question,right\na,"1, 1?",02\nb,?,3\n')
+    rows, requests = ask(
+        folder,
+        lambda body: completion("02"),
+        instances=("b", "a"),
+        file={"file": "q.csv", "column": "id"},
+        scorer="exact",
+        answer="right",
+    )
+    assert [row["correct"] for row in rows] == [0, 1]
+    assert requests[1][2]["messages"][0]["content"] == "1, 1?"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "retry", "wait"),
+    [
+        (429, {"error": {"message": "slow down"}}, {"Retry-After": "7"}, True, 7),
+        (429, "", {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, True, None),
+        (500, "oops", {}, True, None),
+        (503, "busy", {"Retry-After": "1"}, True, 1),
+        (408, "", {}, True, None),
+        (400, {"error": {"message": "too long"}}, {"Retry-After": "7"}, False, None),
+        (422, "no", {}, False, None),
+        (200, "<html>not what was asked for</html>", {}, True, None),
+        (200, {"choices": []}, {}, True, None),
+        (200, {"error": {"message": "upstream"}}, {}, True, None),
+    ],
+)
+def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait):
+    with pytest.raises(Failure) as caught:
+        ask(folder, lambda _: (status, body, headers))
+    assert (caught.value.retry, caught.value.wait, caught.value.cost) == (retry, wait, None)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (401, "bad key", "refuses the key in MY_KEY (status 401: bad key): see to the key"),
+        (403, "", "refuses the key in MY_KEY"),
+        (402, "pay", "see to the account"),
+        (429, {"error": {"code": "insufficient_quota"}}, "see to the account"),
+        (404, "model not found", "has no chat/completions, or no model 'small'"),
+        (301, "", "moved to https://elsewhere.example/v1"),
+    ],
+)
+def test_what_would_go_on_failing_stops_the_run_and_keeps_the_key(folder, monkeypatch, status, body, said):
+    monkeypatch.setenv("MY_KEY", "sk-secret")
+    with pytest.raises(CobanditError) as caught:
+        ask(folder, lambda _: (status, body, {"Location": "https://elsewhere.example/v1"}), key="MY_KEY")
+    assert said in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
+
+
+def test_a_connection_that_breaks_is_worth_another_try(folder):
+    def hang_up(body):
+        raise ConnectionAbortedError
+
+    with pytest.raises(Failure) as caught:
+        ask(folder, hang_up)
+    assert caught.value.retry
+
+
+@pytest.mark.slow
+def test_as_many_at_once_as_are_asked_for(folder):
+    n = 101  # one more than a client's pool has by default
+    meet = threading.Barrier(n, timeout=30)
+
+    def answer(body):
+        meet.wait()
+        return completion("2")
+
+    async def use(evaluator):
+        async with anyio.create_task_group() as group:
+            for _ in range(n):
+                group.start_soon(evaluator.evaluate, {"model": "small"}, ["a"])
+
+    with stub_endpoint(answer) as address:
+        given = {
+            "base_url": address,
+            "instances": "questions.jsonl",
+            "scorer": "number",
+            "prompt": "{question}",
+        }
+        opened("openai", given, use, folder=folder, configurations=[{"model": "small"}], instances=["a"])
+        assert len(address.requests) == n
+
+
+def test_nobody_there(folder):
+    with stub_endpoint(None) as address:
+        pass
+    given = {"base_url": address, "instances": "questions.jsonl", "scorer": "number", "prompt": "{question}"}
+    with pytest.raises(CobanditError, match=r"nobody answers at .*: start the server, or correct base_url"):
+        opened("openai", given, folder=folder, configurations=[{"model": "m"}], instances=["a"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"configurations": [{"temperature": 0}]}, "it has no model -> give each configuration a 'model'"),
+        (
+            {"configurations": [{"model": "m", "temprature": 0}]},
+            "changes nothing in the request -> did you mean",
+        ),
+        ({"configurations": [{"model": "m", "top_k": 1}]}, "'top_k' changes nothing"),
+        ({"configurations": [{"model": "m", "prompt": "x"}]}, "'prompt' changes nothing"),
+        ({"prompt": {"a": "{question}"}}, "there is no prompt None -> there is a"),
+        (
+            {"prompt": "{qestion}"},
+            "{qestion} is neither a setting nor a column of the instances -> did you mean",
+        ),
+        ({"prompt": "{model} {question}", "configurations": [{"model": "m"}]}, ""),
+        ({"prompt": "{question[0]}"}, "'{question[0]}' is no name in braces"),
+        ({"prompt": "{question:>3}"}, "'{question:>3}' is no name in braces"),
+        ({"prompt": "{question"}, "its braces do not match"),
+        ({"api": "completions", "system": "x"}, "plain completions have no system message"),
+        ({"instances": ("a", "z")}, "there is no instance 'z', of 1 that the plan names"),
+        ({"answer": "anwser"}, "it has no 'anwser' -> did you mean 'answer'?"),
+        ({"key": "NO_SUCH_KEY"}, "the environment variable 'NO_SUCH_KEY' is not set"),
+        ({"cost": "cost_usd"}, "there are no prices"),
+        ({"cost": "token"}, "there is no column 'token' -> did you mean 'tokens'?"),
+        (
+            {"prices": "prices.yml", "configurations": [{"model": "smal"}]},
+            "no price of 'smal' -> did you mean",
+        ),
+        ({"prices": "nowhere.yml"}, "there is no such file of prices"),
+        ({"models": (401, "who are you?")}, "refuses a request without a key (status 401: who are you?)"),
+        ({"models": (404, "no list")}, ""),
+    ],
+)
+def test_what_is_wrong_is_found_before_anything_is_asked(folder, given, said):
+    def answer(body):
+        asked.append(body)
+        return completion("2")
+
+    asked = []
+    if not said:
+        ask(folder, answer, **given)
+        assert asked
+        return
+    with pytest.raises(CobanditError) as caught:
+        ask(folder, answer, **given)
+    assert said in str(caught.value)
+    assert not asked
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("questions.jsonl", "", "the file is empty"),
+        ("questions.jsonl", '{"instance": "a"', "line 1: this is not JSON"),
+        ("questions.jsonl", "[1]", "line 1: this is no object"),
+        ("questions.jsonl", QUESTIONS + QUESTIONS, "line 3: the instance 'a' was there before"),
+        ("questions.jsonl", '{"id": "a", "answer": 1}', "there is no 'instance', but id, answer"),
+        (
+            "questions.jsonl",
+            '{"instance": "a", "question": 1, "answer": "x"}',
+            "no text could match its answer",
+        ),
+        ("q.csv", "instance,answer\na\n", "line 2: it has more or fewer values"),
+        ("q.csv", "instance,answer\na,1,2\n", "line 2: it has more or fewer values"),
+        ("q.csv", 'instance,answer\n"a,1\n', "this is no CSV file"),
+        ("q.xlsx", "x", "only .csv and .jsonl files are read"),
+        ("missing/q.csv", None, "there is no such file"),
+    ],
+)
+def test_files_that_cannot_be_used(folder, name, content, said):
+    if content is not None:
+        (folder / name).write_text(content)
+    given = {
+        "base_url": "http://127.0.0.1:9/v1",
+        "instances": name,
+        "scorer": "number",
+        "prompt": "{question}",
+    }
+    with pytest.raises(CobanditError) as caught:
+        opened("openai", given, folder=folder, configurations=[{"model": "m"}], instances=["a"])
+    assert said in str(caught.value)
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"base_url": "127.0.0.1:80"}, "is no address -> write one such as"),
+        ({"base_url": "http://x/v1/chat/completions"}, "leave out /chat/completions"),
+        ({"scorer": "regex"}, "needs a pattern"),
+        ({"scorer": "exact", "pattern": "x"}, "a pattern means nothing with scorer exact"),
+        ({"scorer": "exact", "tolerance": 0.1}, "a tolerance means nothing with scorer exact"),
+        ({"scorer": "regex", "pattern": "("}, "is no regular expression"),
+        ({"scorer": "regex", "pattern": "(a)(b)"}, "has 2 groups"),
+        ({"temperature": 0}, "Extra inputs are not permitted"),
+    ],
+)
+def test_options_that_mean_nothing(given, said):
+    usual = {"base_url": "http://x/v1", "instances": "q.csv", "scorer": "number", "prompt": "{question}"}
+    with pytest.raises(ValueError) as caught:
+        find_evaluator("openai").options(**(usual | given))
+    assert said in str(caught.value)

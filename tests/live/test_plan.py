@@ -1,0 +1,154 @@
+"""Plans: what is understood, and that a bad one is refused with its file, its field and what to do."""
+
+import json
+
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cobandit.faults import TableError
+from cobandit.live.instances import shared_order
+from cobandit.live.plan import check_plan, read_plan
+from cobandit.tables.keys import profiling_mask
+
+GOOD = {
+    "name": "word-sums",
+    "configurations": {"grid": {"model": ["a", "b"], "temperature": [0, 0.5], "max_tokens": [8]}},
+    "instances": 30,
+    "budget": 0.5,
+    "unit": "share",
+    "cost": {"column": "tokens", "unit": "tokens"},
+    "objectives": [
+        {"name": "accuracy", "column": "correct"},
+        {"name": "efficiency", "column": "seconds", "transform": "inverse-percentile"},
+    ],
+    "evaluate": {"callable": {"function": "my_module:evaluate"}},
+}
+
+
+def without(key):
+    return {name: value for name, value in GOOD.items() if name != key}
+
+
+def test_what_a_plan_means(tmp_path):
+    (tmp_path / "plan.yml").write_text(yaml.safe_dump(GOOD, sort_keys=False))
+    plan = read_plan(tmp_path / "plan.yml")
+    assert plan.names == ("a temperature=0", "a temperature=0.5", "b temperature=0", "b temperature=0.5")
+    assert plan.configurations[1] == {"model": "a", "temperature": 0.5, "max_tokens": 8}
+    assert plan.settings == ("model", "temperature", "max_tokens")
+    assert (plan.method.name, plan.pilot, plan.at_once, plan.failures) == ("CoPSIOnce", 5, 1, "zero")
+    assert sorted(plan.order) == sorted(map(str, range(30))) and plan.order != plan.instances
+    assert plan.largest_costs is None and plan.is_once
+
+
+def test_a_list_with_options_and_a_largest_cost():
+    configurations = {"list": [{"model": "[a]", "limit": 8}, {"model": "b", "shots": 2, "limit": 32}]}
+    changes = {"configurations": configurations, "method": {"CoPSIOnce": {"confidence": 0.9}}}
+    plan = check_plan(GOOD | changes | {"largest_cost": "limit"}, "plan.yml")
+    assert plan.names == ("[a] limit=8", "b limit=32 shots=2")
+    assert plan.method.options == {"confidence": 0.9} and plan.largest_costs == [8.0, 32.0]
+    assert check_plan(GOOD | {"largest_cost": 64}, "plan.yml").largest_costs == [64.0] * 4
+
+
+@pytest.mark.parametrize("written", ["ids.txt", "ids.csv", {"file": "ids.jsonl", "column": "id"}])
+def test_instances_from_files(tmp_path, written):
+    """Ids stay text, and a file stands where the plan does."""
+    ids = ["007", "q 2", "[x]"]
+    (tmp_path / "ids.txt").write_text("007\n\n q 2\n[x]\n")
+    pd.DataFrame({"instance": ids, "question": 1}).to_csv(tmp_path / "ids.csv", index=False)
+    (tmp_path / "ids.jsonl").write_text("".join(json.dumps({"id": each}) + "\n" for each in ids))
+    content = GOOD | {"instances": written, "pilot": 2, "budget": 1}
+    assert check_plan(content, "plan.yml", tmp_path).instances == tuple(ids)
+
+
+@given(st.integers(2, 40), st.integers(0, 5), st.data())
+def test_the_pilot_is_the_profiling_split_of_a_full_table(n, seed, data):
+    pilot = data.draw(st.integers(1, n))
+    ids = sorted(str(number) for number in range(n))
+    mask = profiling_mask(n, pilot, seed)
+    assert set(shared_order(ids[::-1], seed)[:pilot]) == {name for name, is_in in zip(ids, mask) if is_in}
+
+
+BAD = {
+    "missing": (without("budget"), "field 'budget': the field is missing -> give a positive number"),
+    "unit": (without("unit"), "field 'unit': the field is missing -> write share"),
+    "unknown key": (GOOD | {"buget": 1}, "unknown key 'buget' -> did you mean 'budget'?"),
+    "method": (GOOD | {"method": "CoPSIOnse"}, "no method 'CoPSIOnse' -> did you mean 'CoPSIOnce'?"),
+    "option": (
+        GOOD | {"method": {"CoPSIOnce": {"confidance": 0.9}}},
+        "no option 'confidance' that a plan can set -> did you mean 'confidence'?",
+    ),
+    "value of an option": (
+        GOOD | {"method": {"CoPSIOnce": {"confidence": 2}}},
+        "refuses its options: confidence",
+    ),
+    "evaluator": (GOOD | {"evaluate": {"calable": {}}}, "did you mean 'callable'?"),
+    "option of an evaluator": (
+        GOOD | {"evaluate": {"callable": {"function": "a:b", "funktion": 1}}},
+        "field 'evaluate.callable', field 'funktion': unknown key 'funktion' -> did you mean 'function'?",
+    ),
+    "unit of the cost": (
+        GOOD | {"unit": "USD"},
+        "unit 'USD' is not that of the cost -> write share, or tokens",
+    ),
+    "share": (GOOD | {"budget": 2}, "more than evaluating everything costs -> give a share up to 1"),
+    "budget": (GOOD | {"budget": -1}, "field 'budget': Input should be greater than 0, not -1"),
+    "grid": (GOOD | {"configurations": {"grid": {"model": "a"}}}, "'model' of the grid is 'a', not a list"),
+    "kind of list": (
+        GOOD | {"configurations": {"gird": {}}},
+        "no way 'gird' to give them -> did you mean 'grid'?",
+    ),
+    "one": (GOOD | {"configurations": {"list": [{"model": "a"}]}}, "only 1 configuration"),
+    "twice": (
+        GOOD | {"configurations": {"list": [{"model": "a"}, {"model": "b"}, {"model": "a"}]}},
+        "two configurations are 'a' -> keep one",
+    ),
+    "nested": (GOOD | {"configurations": {"grid": {"stop": [["x"], ["y"]]}}}, "of 'stop' is nested"),
+    "reserved": (
+        GOOD | {"configurations": {"grid": {"config": [1, 2]}}},
+        "'config' is the name of another column",
+    ),
+    "clash": (GOOD | {"cost": {"column": "max_tokens", "unit": "tokens"}}, "'max_tokens' is also a setting"),
+    "transform": (
+        GOOD | {"objectives": [{"name": "x", "column": "x", "transform": "inverse-percentil"}]},
+        "field 'objectives.0.transform': there is no transform 'inverse-percentil' -> did you mean",
+    ),
+    "objectives": (GOOD | {"objectives": []}, "there is no objective"),
+    "no file": (GOOD | {"instances": "nowhere.txt"}, "there is no file nowhere.txt -> check the path"),
+    "ids twice": (GOOD | {"instances": ["a", "b", "a"]}, "'a' is named more than once"),
+    "pilot": (GOOD | {"pilot": 1}, "a pilot of 1 has no spread"),
+    "long pilot": (GOOD | {"pilot": 31}, "the pilot has 31 instances, and there are 30"),
+    "dear pilot": (
+        GOOD | {"budget": 0.1},
+        "a share of 0.1 of 30 instances is 3 of them, and the pilot takes 5",
+    ),
+    "leave out": (
+        GOOD | {"method": "CoHVUCB", "failures": "leave-out"},
+        "CoHVUCB may come back to an instance",
+    ),
+    "at once": (GOOD | {"at_once": 0}, "field 'at_once'"),
+    "largest cost": (GOOD | {"largest_cost": "max_token"}, "is no setting -> did you mean 'max_tokens'?"),
+    "no numbers": (GOOD | {"largest_cost": "model"}, "not a positive number for each configuration"),
+    "no plan": ([1, 2], "the plan holds no fields"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), BAD.values(), ids=BAD)
+def test_bad_plans(content, said):
+    with pytest.raises(TableError) as error:
+        check_plan(content, "plan.yml")
+    assert said in str(error.value) and "plan.yml" in str(error.value)
+    assert str(error.value).count("->") == 1  # nothing else was found wrong
+
+
+def test_all_faults_at_once():
+    with pytest.raises(TableError, match="3 faults"):
+        check_plan(GOOD | {"budget": -1, "at_once": 0, "seed": "x"}, "plan.yml")
+
+
+def test_a_file_that_is_no_plan(tmp_path):
+    (tmp_path / "plan.yml").write_text("name: [")
+    with pytest.raises(TableError, match=r"plan\.yml: the plan is not valid YAML"):
+        read_plan(tmp_path / "plan.yml")

@@ -1,0 +1,483 @@
+"""Runs: what is evaluated, told, charged, tried again and written; killed anywhere, they go on."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import anyio
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.runs import LARGEST, PLAN, Fake, flaky, measure
+
+import cobandit as cb
+from cobandit import live
+from cobandit.errors import CobanditError, GuaranteeWarning
+from cobandit.faults import TableError
+from cobandit.live import conduct, methods
+from cobandit.live.evaluators import Failure
+from cobandit.live.plan import check_plan
+from cobandit.testing.protocol import guarantees_aside
+
+AMOUNT = {"unit": "tokens", "largest_cost": LARGEST}
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """Neither for the disk nor before another try."""
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
+    monkeypatch.setattr(conduct, "BACK_OFF", lambda state: 0.0)
+
+
+def rows(path):
+    return pd.read_parquet(path)
+
+
+def play(plan, measure=measure):
+    """What a run comes to, written straight: the pilot's means and percentiles, then the policy alone."""
+    plan = check_plan(plan, "plan")
+    order, n_pilot = plan.order, plan.pilot
+    raw = [[measure(settings, instance) for instance in order] for settings in plan.configurations]
+    columns = {name: np.array([[row[name] for row in each] for each in raw]) for name in raw[0][0]}
+    low, high = np.percentile(columns["seconds"][:, :n_pilot], [5, 95])
+    inverse = (1 / np.clip(columns["seconds"], low, high) - 1 / high) / (1 / low - 1 / high)
+    rewards = np.stack([columns["correct"], inverse], axis=2)
+    costs = columns["tokens"][:, :n_pilot].mean(axis=1)
+    budget = plan.budget * (len(order) * costs.sum() if plan.unit == "share" else 1)
+    policy = plan.policy(costs, budget, 2, len(order), **plan.method.options)
+    with guarantees_aside():
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, rewards[arm, arm.number], columns["tokens"][arm, arm.number])
+    return policy, tuple(plan.names[arm] for arm in policy.recommend()), budget
+
+
+def test_a_run_is_its_policy_on_what_the_pilot_found(tmp_path):
+    fake = Fake()
+    done = live.run(PLAN, tmp_path / "run", evaluator=fake)
+    policy, names, budget = play(PLAN)
+    assert done.recommendation == names and done.budget == pytest.approx(budget)
+    assert done.policy.pulls.tolist() == policy.pulls.tolist()
+    assert done.spent == pytest.approx(policy.spent) == pytest.approx(fake.billed) and fake.billed <= budget
+    assert len(set(fake.evaluated)) == len(fake.evaluated) == done.policy.pulls.sum()  # nothing twice
+    written = json.loads((tmp_path / "run" / "recommendation.json").read_text())
+    assert written["recommendation"] == list(names) and written["finished"]
+
+
+def test_the_table_holds_what_was_measured(tmp_path):
+    done = live.run(PLAN, tmp_path / "run", evaluator=Fake())
+    table, plan = cb.read(done.table), check_plan(PLAN, "plan")
+    assert (table.kind, table.name, table.n_arms) == ("measured", "toy", 6)
+    assert set(table.card.split.instances) == set(plan.order[:5])
+    assert table.arms.loc["large shots=2"].tolist() == ["large", 2]
+    found = rows(done.table)
+    assert len(found) == done.policy.pulls.sum()
+    for row in found.sample(20, random_state=0).to_dict("records"):
+        measured = measure({"model": row["model"], "shots": row["shots"]}, row["instance"])
+        assert {name: row[name] for name in measured} == measured
+    order = {name: place for place, name in enumerate(table.configs)}
+    costs = dict(zip(plan.names, done.policy.costs))
+    assert table.costs.tolist() == pytest.approx([costs[name] for name in order])
+    advice = cb.recommend(table, replications=20)
+    assert set(advice.arms.index) == set(plan.names)
+
+
+@pytest.mark.parametrize("method", ["CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce"])
+@pytest.mark.parametrize(("at_once", "block"), [(8, 1), (1, 7), (3, 4)])
+def test_how_many_at_once_changes_nothing(tmp_path, method, at_once, block):
+    """The evaluations are the same, whatever order they end in."""
+    plan = PLAN | {"method": method}
+    one = live.run(plan, tmp_path / "one", evaluator=Fake())
+    fake = Fake(block, delay=0.002)
+    many = live.run(plan | {"at_once": at_once}, tmp_path / "many", evaluator=fake)
+    assert many.recommendation == one.recommendation and many.spent == pytest.approx(one.spent)
+    pd.testing.assert_frame_equal(rows(many.table), rows(one.table))
+    assert 1 <= fake.most <= at_once and max(len(ids) for _, ids in fake.calls) <= block
+    if block > 1:
+        assert len(fake.calls) < len(fake.evaluated)
+    else:
+        assert fake.most > 1
+
+
+def test_no_more_calls_run_at_once_than_the_evaluator_allows(tmp_path):
+    fake = Fake(block=3, delay=0.002, at_once=1)
+    live.run(PLAN | {"at_once": 8}, tmp_path / "run", evaluator=fake)
+    assert fake.most == 1
+
+
+#: Other tests make methods of their own.
+OURS = sorted(name for name, each in methods.known().items() if each.__module__.startswith("cobandit."))
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(
+    method=st.sampled_from(OURS),
+    at_once=st.integers(1, 8),
+    block=st.sampled_from([1, 1, 3]),
+    seed=st.integers(0, 99),
+    budget=st.integers(900, 6000),
+    cost=st.sampled_from([None, 5.0, 40.0]),
+    pilot=st.integers(2, 9),
+)
+def test_the_budget_holds(tmp_path_factory, method, at_once, block, seed, budget, cost, pilot):
+    """What the evaluator billed, failures with it, whatever is in flight and however costs turn out."""
+    changes = {"method": method, "budget": budget, "at_once": at_once, "pilot": pilot, "retries": 1}
+    fake = Fake(block, 0.001, seed, flaky(0.2, cost, times=2, seed=seed))
+    folder = tmp_path_factory.mktemp("run") / "run"
+    try:
+        done = live.run(PLAN | AMOUNT | changes, folder, evaluator=fake)
+    except CobanditError as error:
+        reasons = ("raise the plan's budget", "Change the plan's budget", "nothing could be evaluated")
+        assert any(reason in str(error) for reason in reasons)
+    else:
+        assert done.spent <= budget * (1 + 1e-9)
+    assert fake.billed <= budget * (1 + 1e-9)
+
+
+def test_a_pilot_that_the_method_does_not_use_up_is_paid_from_the_budget(tmp_path):
+    """CoPSIOnce lets some leave at the fifth evaluation, and a pilot of 15 has evaluated them further."""
+    plan = PLAN | {"pilot": 15, "budget": 0.6}
+    fake = Fake()
+    done = live.run(plan, tmp_path / "run", evaluator=fake)
+    assert (done.policy.pulls < 15).any() and done.policy.budget < done.budget
+    assert done.spent == pytest.approx(fake.billed) and fake.billed <= done.budget
+    assert len(set(fake.evaluated)) == len(fake.evaluated)
+    assert len(rows(done.table)) == len(fake.evaluated)
+
+
+def test_an_amount_is_a_share(tmp_path):
+    share = live.run(PLAN, tmp_path / "share", evaluator=Fake())
+    plan = PLAN | {"budget": share.budget, "unit": "tokens"}
+    amount = live.run(plan, tmp_path / "amount", evaluator=Fake())
+    assert amount.recommendation == share.recommendation and amount.spent == pytest.approx(share.spent)
+
+
+class TestFailures:
+    def test_what_may_be_mended_is_tried_again(self, tmp_path):
+        fake = Fake(fail=flaky(times=2))
+        done = live.run(PLAN, tmp_path / "run", evaluator=fake)
+        assert done.recommendation == play(PLAN)[1]
+        tries = pd.Series(fake.evaluated).value_counts()
+        assert set(tries) == {1, 3} and "failed" not in rows(done.table)
+
+    @pytest.mark.parametrize("block", [1, 6])
+    def test_billed_tries_are_charged(self, tmp_path, block):
+        fake = Fake(block, fail=flaky(times=1, cost=3.0))
+        done = live.run(PLAN | {"at_once": 2}, tmp_path / "run", evaluator=fake)
+        assert done.spent == pytest.approx(fake.billed) and fake.billed <= done.budget
+        assert (pd.Series(fake.evaluated).value_counts() == 2).any()
+
+    def test_what_goes_on_failing_scores_zero(self, tmp_path):
+        fake = Fake(fail=flaky(0.15, times=9))
+        done = live.run(PLAN | {"retries": 1}, tmp_path / "run", evaluator=fake)
+        found = rows(done.table)
+        assert pd.Series(fake.evaluated).value_counts().max() == 2
+        assert 0.05 < found["failed"].mean() < 0.3
+        scored = cb.read(done.table).rows
+        failed = found.sort_values(["config", "instance"])["failed"].to_numpy()
+        assert (scored.loc[failed, ["accuracy", "efficiency"]] == 0).all(axis=None)
+        assert (scored.loc[~failed, "efficiency"] > 0).any()
+
+    @pytest.mark.parametrize("cost", [None, 4.0])
+    @pytest.mark.parametrize("place", [1, 7], ids=["in the pilot", "later"])
+    def test_what_goes_on_failing_is_left_out(self, tmp_path, cost, place):
+        bad = check_plan(PLAN, "plan").order[place]
+
+        def fail(configuration, instance, tried):
+            return Failure("no such question", cost=cost) if instance == bad else None
+
+        plan = PLAN | {"failures": "leave-out", "at_once": 3}
+        fake = Fake(delay=0.001, fail=fail)
+        done = live.run(plan, tmp_path / "run", evaluator=fake)
+        found = rows(done.table)
+        assert bad not in set(found["instance"]) and done.policy.left_out.tolist().index(True) == place
+        assert "failed" not in found and fake.billed <= done.budget
+        assert bad not in (cb.read(done.table).card.split.instances or ())
+
+    def test_time_outs(self, tmp_path):
+        slow = set()
+
+        class Slow(Fake):
+            async def evaluate(self, configuration, instances):
+                if instances[0] == "7" and configuration["shots"] == 6 and len(slow) < 2:
+                    slow.add(len(slow))
+                    await anyio.sleep(60)
+                return await super().evaluate(configuration, instances)
+
+        told = []
+        done = live.run(
+            PLAN | {"timeout": 0.05, "at_once": 2, "budget": 1},
+            tmp_path / "run",
+            evaluator=Slow(),
+            watch=lambda progress: told.append(progress.line),
+        )
+        late = [line for line in told if "no answer within 0.05 s" in line]
+        assert len(slow) == len(late) == 2 and all("tried again" in line for line in late)
+        assert len(rows(done.table)) == 240
+
+    def test_a_service_is_left_alone_as_long_as_it_wants(self, tmp_path):
+        called = []
+
+        class Busy(Fake):
+            async def evaluate(self, configuration, instances):
+                called.append(time.monotonic())
+                if len(called) == 1:
+                    raise Failure("429: slow down", retry=True, wait=0.3)
+                return await super().evaluate(configuration, instances)
+
+        live.run(PLAN, tmp_path / "run", evaluator=Busy())
+        assert called[1] - called[0] >= 0.3
+
+    def test_a_small_pilot_that_is_left_out(self, tmp_path):
+        """The card names two instances for profiling, whatever became of the pilot."""
+        order = check_plan(PLAN, "plan").order
+
+        def fail(configuration, instance, tried):
+            hopeless = instance == order[0] and configuration["shots"] == 2
+            return Failure("no such question") if hopeless else None
+
+        plan = PLAN | {"failures": "leave-out", "pilot": 2}
+        done = live.run(plan, tmp_path / "run", evaluator=Fake(fail=fail))
+        assert cb.read(done.table).card.split.instances == order[1:3]
+
+    def test_nothing_works(self, tmp_path):
+        """A wrong key is no score: nothing is told, and mended the same plan starts."""
+        fake = Fake(fail=lambda *_: Failure("401: no such key"))
+        with pytest.raises(
+            CobanditError, match=r"'small shots=0' failed on instance .*401: no such key.*Mend it"
+        ):
+            live.run(PLAN, tmp_path / "run", evaluator=fake)
+        assert len(fake.calls) == 1
+        assert live.run(PLAN, tmp_path / "run", evaluator=Fake()).recommendation == play(PLAN)[1]
+
+    @pytest.mark.parametrize(
+        ("row", "said"),
+        [
+            ({"correct": 1.0, "seconds": 1.0}, "gave no 'tokens', only correct, seconds"),
+            ({"correct": 80.0, "tokens": 1.0, "seconds": 1.0}, "the objective 80.0 is outside"),
+            ({"correct": 1.0, "tokens": 0.0, "seconds": 1.0}, "the cost 0.0 is not positive"),
+            ({"correct": 1.0, "tokens": 1.0, "seconds": float("nan")}, "a finite number is needed"),
+        ],
+    )
+    def test_a_row_that_cannot_be_used_stops_the_run(self, tmp_path, row, said):
+        class Once(Fake):
+            async def _one(self, configuration, instance, tried):
+                return (
+                    dict(row) if len(self.calls) == 50 else await super()._one(configuration, instance, tried)
+                )
+
+        first = Once()
+        with pytest.raises(CobanditError, match=said):
+            live.run(PLAN, tmp_path / "run", evaluator=first)
+        second = Fake()
+        assert live.run(PLAN, tmp_path / "run", evaluator=second).recommendation == play(PLAN)[1]
+        assert set(first.evaluated) & set(second.evaluated) == {first.evaluated[-1]}
+
+    @pytest.mark.parametrize("at_once", [1, 4])
+    def test_an_error_in_an_evaluator_names_it(self, tmp_path, at_once):
+        def fail(configuration, instance, tried):
+            raise ZeroDivisionError("division by zero")
+
+        with pytest.raises(
+            CobanditError, match=r"failed on '.* shots=.'.*ZeroDivisionError: division by zero"
+        ):
+            live.run(PLAN | {"at_once": at_once}, tmp_path / "run", evaluator=Fake(fail=fail, delay=0.01))
+
+
+class TestOtherMethods:
+    def test_online_methods_go_round(self, tmp_path):
+        """Number n of a configuration is on instance n of the order, the pilot's first, and round again."""
+        fake = Fake()
+        plan = PLAN | {"method": {"CoHVUCB": {"reward_scale": 0.01, "cost_scale": 0.01}}, "instances": 12}
+        done = live.run(plan | {"budget": 1.0}, tmp_path / "run", evaluator=fake)
+        order = check_plan(plan, "plan").order
+        most = 0
+        for which in {configuration for configuration, _ in fake.evaluated}:
+            mine = [instance for configuration, instance in fake.evaluated if configuration == which]
+            assert mine == [order[n % 12] for n in range(len(mine))]
+            most = max(most, len(mine))
+        assert most > 12 and len(done.recommendation) == 1 and fake.billed <= done.budget
+        found = rows(done.table)
+        assert len(found) == len(fake.evaluated) and f"{order[0]} (2)" in set(found["instance"])
+        assert cb.recommend(cb.read(done.table), replications=20).best
+
+    def test_methods_that_may_come_back_are_not_told_the_pilot(self, tmp_path):
+        done = live.run(PLAN | {"method": "UniformIdentification"}, tmp_path / "run", evaluator=Fake())
+        plan = check_plan(PLAN, "plan")
+        pilot = [
+            measure(each, instance)["tokens"] for each in plan.configurations for instance in plan.order[:5]
+        ]
+        assert done.policy.budget == pytest.approx(done.budget - sum(pilot))
+
+
+def test_a_cost_beyond_the_largest_is_said(tmp_path):
+    with pytest.warns(GuaranteeWarning, match="more than its largest_cost 40: the budget may be exceeded"):
+        live.run(PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake())
+
+
+class TestPilotFromATable:
+    def test_it_gives_costs_range_and_percentiles(self, tmp_path):
+        first = live.run(PLAN, tmp_path / "first", evaluator=Fake())
+        plan = PLAN | {"pilot": {"table": str(first.table)}, "seed": 3}
+        fake = Fake()
+        done = live.run(plan, tmp_path / "second", evaluator=fake)
+        assert done.policy.costs.tolist() == pytest.approx(first.policy.costs.tolist())
+        assert len(fake.evaluated) == done.policy.pulls.sum()  # no pilot
+        limits = [cb.read(run.table).limits["efficiency"] for run in (first, done)]
+        assert limits[0] == pytest.approx(limits[1])
+
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            (
+                {"configurations": {"grid": {"model": ["small", "other"], "shots": [0, 2]}}},
+                "lacks the configuration",
+            ),
+            ({"objectives": [{"name": "truth", "column": "correct"}]}, "lacks the objective 'truth'"),
+            ({"cost": {"column": "seconds_", "unit": "tokens"}}, "take a table with the same cost"),
+            ({"objectives": [{"name": "accuracy", "column": "seconds"}]}, "another column or transform"),
+        ],
+    )
+    def test_it_has_to_fit(self, tmp_path, changes, said):
+        first = live.run(PLAN, tmp_path / "first", evaluator=Fake())
+        with pytest.raises(TableError, match=said):
+            live.run(
+                PLAN | {"pilot": {"table": str(first.table)}} | changes, tmp_path / "b", evaluator=Fake()
+            )
+        assert not (tmp_path / "b").exists()
+
+
+class TestGoingOn:
+    def stop_after(self, n, **options):
+        def fail(configuration, instance, tried):
+            if len(fake.calls) > n:
+                raise CobanditError("stopped here")
+
+        fake = Fake(fail=fail, **options)
+        return fake
+
+    @pytest.mark.parametrize("n", [3, 29, 30, 31, 60])
+    def test_nothing_told_is_evaluated_again(self, tmp_path, n):
+        first, second = self.stop_after(n), Fake()
+        with pytest.raises(CobanditError, match="stopped here"):
+            live.run(PLAN, tmp_path / "run", evaluator=first)
+        done = live.run(PLAN, tmp_path / "run", evaluator=second)
+        whole = live.run(PLAN, tmp_path / "whole", evaluator=Fake())
+        assert not set(first.evaluated[:n]) & set(second.evaluated)
+        assert done.spent == whole.spent
+        pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
+
+    def test_a_finished_run_is_over(self, tmp_path):
+        done, fake = live.run(PLAN, tmp_path / "run", evaluator=Fake()), Fake()
+        again = live.run(PLAN, tmp_path / "run", evaluator=fake)
+        assert (again.recommendation, again.spent) == (done.recommendation, done.spent) and not fake.calls
+
+    def test_a_changed_plan_is_refused(self, tmp_path):
+        live.run(PLAN, tmp_path / "run", evaluator=Fake())
+        before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
+        fake = Fake()
+        with pytest.raises(
+            CobanditError, match=r"budget is 0\.5 there and 0\.6 here; seed is 0 there and 1 here"
+        ):
+            live.run(PLAN | {"seed": 1, "budget": 0.6}, tmp_path / "run", evaluator=fake)
+        assert not fake.calls
+        assert before == sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
+        live.run(PLAN | {"at_once": 3, "retries": 0, "timeout": 9}, tmp_path / "run", evaluator=fake)
+
+    def test_a_larger_budget_goes_on_with_the_pilot(self, tmp_path):
+        """Neither what the pilot needs nor what the method needs is known before."""
+        small, fake = {"unit": "tokens", "budget": 100}, Fake()
+        with pytest.raises(
+            CobanditError, match=r"of the pilot's 30 evaluations are made, for .* of 100 tokens"
+        ):
+            live.run(PLAN | small, tmp_path / "run", evaluator=fake)
+        assert 0 < fake.billed <= 100
+        done = live.run(PLAN | small | {"budget": 3000}, tmp_path / "run", evaluator=fake)
+        assert len(set(fake.evaluated)) == len(fake.evaluated) and done.spent == pytest.approx(fake.billed)
+
+    def test_a_folder_with_something_else(self, tmp_path):
+        (tmp_path / "notes.txt").write_text("mine")
+        with pytest.raises(CobanditError, match="holds no run: choose another folder"):
+            live.run(PLAN, tmp_path, evaluator=Fake())
+
+    def test_half_a_run_can_be_exported(self, tmp_path):
+        with pytest.raises(CobanditError, match="stopped here"):
+            live.run(PLAN | {"at_once": 4}, tmp_path / "run", evaluator=self.stop_after(60, delay=0.001))
+        half = live.export(PLAN, tmp_path / "run")
+        table = cb.read(half.table)
+        assert 55 <= len(table.rows) <= 60 and not half.policy.finished and half.recommendation
+        assert cb.recommend(table, budget=500, replications=20).evaluate_next is not None
+        assert not json.loads((tmp_path / "run" / "recommendation.json").read_text())["finished"]
+        done = live.run(PLAN, tmp_path / "run", evaluator=Fake())
+        assert done.recommendation == play(PLAN)[1]
+
+    @pytest.mark.parametrize(
+        ("n", "said"), [(None, "holds no run"), (10, "10 of the pilot's 30 evaluations")]
+    )
+    def test_what_cannot_be_exported(self, tmp_path, n, said):
+        if n:
+            with pytest.raises(CobanditError, match="stopped here"):
+                live.run(PLAN, tmp_path / "run", evaluator=self.stop_after(n))
+        with pytest.raises(CobanditError, match=said):
+            live.export(PLAN, tmp_path / "run")
+        assert not (tmp_path / "run" / "table.parquet").exists()
+
+
+def test_in_a_notebook(tmp_path):
+    """Where a loop is running already."""
+
+    async def cell():
+        return live.run(PLAN, tmp_path / "run", evaluator=measure)
+
+    assert asyncio.run(cell()).recommendation == play(PLAN)[1]
+
+
+def test_an_evaluator_is_needed(tmp_path):
+    with pytest.raises(TableError, match=r"field 'evaluate' is missing -> write evaluate: \{callable"):
+        live.run(PLAN, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+SCRIPT = """
+    import json, os, signal, sys
+    sys.path[:0] = {path}
+    from cobandit import live
+    from support.runs import PLAN, measure
+
+    dies, folder = int(sys.argv[1]), sys.argv[2]
+
+    def evaluate(configuration, instance):
+        with open(folder + ".log", "a") as log:  # one write a line
+            log.write(json.dumps([list(configuration.values()), instance]) + "\\n")
+        if sum(1 for _ in open(folder + ".log")) == dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return measure(configuration, instance)
+
+    live.run(PLAN | {{"at_once": 3}}, folder, evaluator=evaluate)
+"""
+
+
+@pytest.mark.slow
+def test_killed_in_the_pilot_and_later(tmp_path):
+    """With SIGKILL, three evaluations under way; the end is that of a run that nothing interrupted."""
+    script, folder = tmp_path / "script.py", tmp_path / "run"
+    script.write_text(textwrap.dedent(SCRIPT.format(path=[path for path in sys.path if path])))
+    deaths = [11, 40, 71]
+    for death in [*deaths, 0]:
+        done = subprocess.run([sys.executable, script, str(death), folder], capture_output=True, text=True)
+        assert done.returncode == (-signal.SIGKILL if death else 0), done.stderr
+    whole = live.run(PLAN | {"at_once": 3}, tmp_path / "whole", evaluator=measure)
+    pd.testing.assert_frame_equal(rows(folder / "table.parquet"), rows(whole.table))
+    written = [
+        json.loads((path / "recommendation.json").read_text()) for path in (folder, tmp_path / "whole")
+    ]
+    assert written[0] == written[1]
+    made = (tmp_path / "run.log").read_text().splitlines()
+    assert len(made) - len(set(made)) <= 3 * len(deaths)  # those under way

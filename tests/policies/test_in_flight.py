@@ -1,0 +1,300 @@
+"""Several evaluations at once: reserves, orders, failures, what is left out."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.strategies import cost_vectors
+
+import cobandit as cb
+from cobandit import _check
+from cobandit.errors import BudgetError, CobanditError
+from cobandit.policies import CoPSIPrintedOnce, EGESHOnce, PSISROnce, Pull, UniformOnce
+from cobandit.testing import fly
+from cobandit.testing.playing import with_failures
+
+PLANS = [cb.CoPSI, cb.CoPSIExact, cb.CoPSIAdaptive, cb.PSISR, cb.UniformIdentification]
+ONCE = [cb.CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
+INDICES = [cb.CoHVUCB, cb.CoHVUCBV, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation]
+ALL = 10**9
+
+#: How many at once, and the seed of their order.
+flights = st.tuples(st.sampled_from([1, 2, 3, 7, ALL]), st.integers(0, 2**32))
+
+
+def plan(cls, costs, budget, n_instances=12, **options):
+    """A plan of two objectives; None where the budget is too small for it."""
+    once = (n_instances,) if cls in ONCE else ()
+    try:
+        return cls(costs, budget, 2, *once, **options)
+    except BudgetError:
+        return None
+
+
+def rewards_of(seed):
+    """Feedback that follows from arm and number: multiples of 0.1, whose sums round and which often tie."""
+    return lambda pull: np.round(np.random.default_rng([seed, *pull.key]).random(2), 1)
+
+
+# ----------------------------------------------------------------------------- budget
+
+
+@given(
+    st.sampled_from(PLANS + ONCE),
+    cost_vectors(4),
+    st.floats(1, 30),
+    st.floats(1, 20),
+    flights,
+    st.floats(0, 1),
+)
+def test_a_plan_that_knows_the_largest_costs_never_overspends(cls, costs, rho, spread, flight, billed):
+    (at_once, seed), rng = flight, np.random.default_rng(flight[1])
+    largest = costs * rng.uniform(1, spread, 4)
+    finder = plan(cls, costs, rho * costs.sum(), largest_costs=largest)
+    if finder is None:
+        return
+    reward = rewards_of(seed)
+
+    def evaluate(pull):
+        return reward(pull), largest[pull] * rng.choice([1.0, rng.uniform(1e-6, 1)])
+
+    events = fly(finder, with_failures(evaluate, rng, billed), at_once, rng)
+    assert finder.spent <= _check.with_slack(finder.budget)
+    assert finder.spent == sum(told[1] for _, told in events if told)
+    assert finder.pulls.any() or billed == 1  # the first evaluations may all have failed
+
+
+@pytest.mark.parametrize(("at_once", "known"), [(1, False), (4, False), (1, True), (4, True), (ALL, True)])
+@pytest.mark.parametrize("cls", PLANS)
+def test_costs_ten_times_those_declared_do_not_overspend(cls, at_once, known):
+    """The first results say what to set aside for the next; all at once have to be known beforehand."""
+    costs = np.array([8.0, 45.0, 15.0, 75.0])
+    finder = cls(costs, 4000, 2, largest_costs=10 * costs if known else None)
+    fly(finder, lambda pull: ([0.5, 0.5], 10 * costs[pull]), at_once, np.random.default_rng(0))
+    assert 4000 - 10 * costs.sum() < finder.spent <= 4000
+
+
+@given(
+    st.sampled_from(INDICES),
+    st.sampled_from(["feasible", "all"]),
+    st.floats(4, 20),
+    st.integers(1, 3),
+    st.booleans(),
+    flights,
+    st.floats(0, 1),
+)
+def test_of_an_index_policy_only_the_last_handed_out_crosses(
+    cls, selection, budget, n_init, declared, flight, billed
+):
+    (at_once, seed), rng = flight, np.random.default_rng(flight[1])
+    costs = np.array([0.2, 1.0, 0.4])
+    expected = costs if declared else None
+    policy = cls(
+        3, 2, budget, (0.1, 1.0), n_init=n_init, selection=selection, expected_costs=expected, alpha=0.01
+    )
+    reward = rewards_of(seed)
+
+    def evaluate(pull):
+        return reward(pull), rng.uniform(0.5 * costs[pull], costs[pull])
+
+    events = fly(policy, with_failures(evaluate, rng, billed), at_once, rng)
+    charged = {event.pull.key: event.told[1] for event in events if event.told}
+    last = [event.pull.key for event in events if event.told is None][-1]
+    assert policy.spent - charged[last] <= _check.with_slack(budget)
+    # the largest cost is set aside for each of the others
+    flying, spent = 0, 0.0
+    for event in events:
+        if event.told is None:
+            assert spent + flying <= _check.with_slack(budget)
+            flying += 1
+        else:
+            flying -= 1
+            spent += event.told[1]
+
+
+def test_towards_the_end_an_index_policy_goes_one_at_a_time():
+    policy = cb.UniformAllocation(2, 1, 4.0, (0.5, 1.0), expected_costs=[0.5, 0.5])
+    for _ in range(2):
+        policy.tell(policy.ask(), [0.5], 0.5)
+    first, second, third = (policy.ask() for _ in range(3))
+    assert policy.ask() is None and not policy.finished  # three units are set aside for the three
+    policy.tell(second, [0.5], 0.5)
+    fourth = policy.ask()
+    assert fourth.key == (1, 2) and policy.ask() is None
+    for pull in (first, third, fourth):
+        policy.tell(pull, [0.5], 0.75)
+    assert policy.ask() is None and policy.finished and policy.spent == 3.75
+
+
+def test_largest_costs_are_checked():
+    with pytest.raises(CobanditError, match="largest_costs: below the known costs"):
+        cb.CoPSI([1, 4], 100, 2, largest_costs=[1, 3])
+    with pytest.raises(CobanditError, match="largest_costs: one cost for each of the 2 arms"):
+        cb.CoPSI([1, 4], 100, 2, largest_costs=[1, 4, 4])
+    with pytest.raises(BudgetError, match="at its largest cost: at least 60 is needed") as error:
+        cb.UniformIdentification([1, 4], 50, 2, largest_costs=[20, 40])
+    assert cb.UniformIdentification([1, 4], error.value.smallest, 2, largest_costs=[20, 40]).ask() == 0
+
+
+def test_within_the_largest_costs_no_guarantee_is_lost(recwarn):
+    finder = cb.CoPSI([1, 4], 100, 1, largest_costs=[5, 8])
+    for cost in (5.0, 2.0):
+        finder.tell(finder.ask(), [0.5], cost)
+    assert not recwarn.list
+    with pytest.warns(cb.GuaranteeWarning, match="above its largest cost 5"):
+        finder.tell(finder.ask(), None, 5.5)
+    finder.tell(finder.ask(), [0.5], 6)  # once
+    assert len(recwarn.list) == 0
+
+
+def test_a_round_is_begun_only_if_it_can_be_completed():
+    finder = cb.UniformIdentification([1, 1], 9, 1, largest_costs=[1, 4])
+    fly(finder, lambda pull: ([0.5], 1.0))
+    assert finder.pulls.tolist() == [3, 3]
+
+
+# ----------------------------------------------------------------------------- order
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from(PLANS + ONCE), cost_vectors(4), st.floats(1, 30), st.floats(1, 3), flights, st.booleans()
+)
+def test_the_order_of_results_changes_nothing_in_a_plan(cls, costs, rho, spread, flight, realised):
+    """With declared costs, and with realised ones whose largest is known."""
+    (at_once, seed), rng = flight, np.random.default_rng(flight[1])
+    largest = costs * spread if realised else None
+    alone = plan(cls, costs, rho * costs.sum(), largest_costs=largest)
+    if alone is None:
+        return
+    flown = plan(cls, costs, rho * costs.sum(), largest_costs=largest)
+    reward = rewards_of(seed)
+
+    def evaluate(pull):
+        share = np.random.default_rng([1, seed, *pull.key]).random()
+        return reward(pull), costs[pull] * spread ** (2 * share - 1) if realised else costs[pull]
+
+    fly(alone, evaluate)
+    fly(flown, with_failures(evaluate, rng, billed=0.0), at_once, rng)
+    assert flown.pulls.tolist() == alone.pulls.tolist()
+    assert flown.recommend().tolist() == alone.recommend().tolist()
+    assert pickle.dumps(flown.phases) == pickle.dumps(alone.phases)
+    assert flown.spent == pytest.approx(alone.spent)
+    assert (flown.mean_rewards == alone.mean_rewards).all()
+
+
+@pytest.mark.parametrize("cls", PLANS + ONCE)
+def test_a_phase_is_handed_out_whole(cls):
+    finder = plan(cls, [1.0, 2.0, 1.5], 40)
+    phase = []
+    while (pull := finder.ask()) is not None:
+        phase.append(pull)
+    begun = finder.begun
+    assert len({pull.key for pull in phase}) == len(phase) == begun.sum() and not finder.finished
+    assert (begun == begun[0]).all() and begun[0] >= 3
+    for pull in phase[:-1]:
+        finder.tell(pull, [0.5, 0.25 * pull])
+        assert finder.ask() is None and len(finder.phases) == 0
+    finder.tell(phase[-1], [0.5, 0.5])
+    assert finder.ask() is not None or finder.finished
+
+
+def test_means_are_of_what_was_told():
+    finder = cb.CoPSI([1.0, 2.0], 40, 1)
+    pulls = [finder.ask() for _ in range(3)]
+    finder.tell(pulls[2], [0.75])
+    assert finder.mean_rewards[0] == 0.75 and finder.pulls.tolist() == [1, 0] and finder.spent == 1.0
+    finder.tell(pulls[0], [0.25])
+    assert finder.mean_rewards[0] == 0.5
+
+
+# ----------------------------------------------------------------------------- indices
+
+
+@pytest.mark.parametrize("cls", INDICES)
+def test_what_is_in_flight_counts_in_the_radius(cls):
+    policy = cls(3, 2, 60, (0.2, 1.0), alpha=0.1, n_init=2)
+    rng = np.random.default_rng(0)
+    first = [policy.ask() for _ in range(6)]
+    assert first == [0, 1, 2, 0, 1, 2] and [pull.number for pull in first] == [0, 0, 0, 1, 1, 1]
+    for pull in first:
+        assert policy.ask() is None  # an index needs what the first evaluations gave
+        policy.tell(pull, rng.random(2), rng.uniform(0.2, 1))
+    for _ in range(6):
+        expected = policy.index().argmax()
+        assert policy.ask() == expected
+    n = policy.pulls + policy.in_flight
+    assert n.sum() == 12 and policy.pulls.sum() == 6
+    assert policy.radius == pytest.approx(np.sqrt(policy.log_term / n))
+
+
+def test_evaluations_in_flight_spread_over_the_arms():
+    policy = cb.HVUCB(3, 1, 100, (1.0, 1.0), alpha=0.1)
+    for _ in range(3):
+        policy.tell(policy.ask(), [0.0], 1.0)
+    assert sorted(policy.ask() for _ in range(9)) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+# ----------------------------------------------------------------------------- pulls and failures
+
+
+def test_a_pull_is_an_arm_with_a_number():
+    pull = Pull(2, 5)
+    assert pull == 2 == Pull(2, 4) and pull.key != Pull(2, 4).key
+    again = pickle.loads(pickle.dumps(pull))
+    assert (type(again), again.key) == (Pull, (2, 5))
+
+
+def test_an_arms_number_means_its_oldest_evaluation_in_flight():
+    policy = cb.UniformAllocation(2, 1, 20, (1.0, 1.0), n_init=2)
+    for _ in range(4):
+        policy.ask()
+    policy.tell(1, [0.5], 1.0)
+    with pytest.raises(CobanditError, match="evaluation 0 of arm 1, which is not in flight"):
+        policy.tell(Pull(1, 0), [0.5], 1.0)
+    policy.tell(Pull(1, 1), [0.5], 1.0)
+    with pytest.raises(CobanditError, match=r"arm 1, which is not in flight; of arms \[0\] some are"):
+        policy.tell(1, [0.5], 1.0)
+    assert policy.find(0).key == (0, 0)
+
+
+@pytest.mark.parametrize("cls", PLANS + ONCE)
+def test_a_failure_is_tried_again_before_anything_new(cls):
+    finder = plan(cls, [1.0, 2.0, 1.5], 40)
+    pulls = [finder.ask() for _ in range(3)]
+    finder.tell(pulls[1], None, 0.5)
+    finder.tell(pulls[0], None)
+    assert finder.spent == 0.5 and finder.pulls.sum() == 0 and finder.begun.sum() == 1
+    assert {finder.ask().key for _ in range(2)} == {pull.key for pull in pulls[:2]}
+    assert finder.ask().key not in {pull.key for pull in pulls}
+
+
+class Listed(cb.UniformIdentification):
+    """A plan that is a list of arms."""
+
+    def _schedule(self):
+        yield from [0, 1, 1, 0]
+
+
+def test_what_is_tried_again_takes_no_turn_of_the_plan():
+    finder = Listed([1, 1], 20, 1)
+    first = finder.ask()
+    assert finder.upcoming == 1
+    finder.tell(first, None)
+    assert [pull.key for pull in iter(finder.ask, None)] == [(0, 0), (1, 0), (1, 1), (0, 1)]
+
+
+def test_a_failure_that_cannot_be_paid_again_ends_the_run():
+    finder = cb.UniformIdentification([1, 4], 10, 1)
+    first, second = finder.ask(), finder.ask()
+    third = finder.ask()
+    finder.tell(second, None, 4)
+    finder.tell(third, [0.75])
+    finder.tell(first, [0.25])
+    assert finder.spent == 6 and finder.ask().key == (1, 0)
+    finder.tell(1, None, 4)
+    assert finder.spent == 10 and finder.ask() is None and finder.finished
+    assert finder.mean_rewards[0] == 0.5  # what was told is not lost
+    assert finder.recommend().tolist() == []  # no round is complete

@@ -1,0 +1,26 @@
+"""Opens evaluators as a run does."""
+
+from pathlib import Path
+
+import anyio
+
+from cobandit.live.evaluators import Context, find_evaluator
+
+
+def context(folder=Path(), configurations=({"n": 1},), instances=("7",), cost="tokens"):
+    return Context(configurations, instances, cost, folder, folder / "run")
+
+
+async def nothing(evaluator):
+    """Open and close."""
+
+
+def opened(name, options, use=nothing, **of_context):
+    """What `use` makes of an evaluator."""
+    kind = find_evaluator(name)
+
+    async def main():
+        async with kind.open(kind.options(**options), context(**of_context)) as evaluator:
+            return await use(evaluator)
+
+    return anyio.run(main)

@@ -1,0 +1,72 @@
+"""An endpoint on loopback that answers as a test says."""
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+def completion(text, tokens=(20, 3), cached=None):
+    """A body as OpenAI's endpoints send it, for both kinds of requests."""
+    usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+    if cached is not None:
+        usage["prompt_tokens_details"] = {"cached_tokens": cached}
+    return {"choices": [{"message": {"role": "assistant", "content": text}, "text": text}], "usage": usage}
+
+
+@contextmanager
+def stub_endpoint(answer, models=(200, {"data": []})):
+    """Serve; ``answer(body)`` gives what is sent: a body, or a status, a body and maybe headers.
+
+    The address has ``requests``: path, headers and body of each.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.reply(*models)
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            address.requests.append(
+                (self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            )
+            given = answer(body)
+            self.reply(*(given if isinstance(given, tuple) else (200, given)))
+
+        def reply(self, status, body, headers=()):
+            content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in dict(headers).items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 256
+        daemon_threads = True
+
+        def handle_error(self, request, client_address):
+            """Say nothing."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        address = Address(f"http://127.0.0.1:{server.server_port}/v1")
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield address
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Address(str):
+    """Where the stub is, and what it was asked."""
+
+    def __init__(self, _):
+        self.requests = []

@@ -1,0 +1,208 @@
+"""Logs that grow: importing again adds what is new, by configuration and instance, and says what it did."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from support import log_writers as logs
+from typer.testing import CliRunner
+
+import cobandit as cb
+from cobandit.cli import app as cli
+from cobandit.errors import CobanditError
+from cobandit.tables.importers import import_logs
+
+HEADS, TAILS = (f"json/{logs.file_name(config)}.json" for config in logs.SMALL)
+BY = {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
+CSV = BY | {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
+
+
+def change(path, function):
+    log = json.loads(Path(path).read_text())
+    function(log)
+    Path(path).write_text(json.dumps(log))
+
+
+def said(imported):
+    (line,) = [line for line in imported.report if line.startswith("update: ")]
+    return line
+
+
+def rows(path="my.parquet"):
+    table = cb.read(path).rows.drop(columns="split").astype({"config": str, "instance": str})
+    return table.set_index(["config", "instance"])
+
+
+def test_what_is_new_is_added_what_changed_replaced_and_the_rest_kept(here):
+    import_logs("inspect", ["json"], "whole.parquet")
+    change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
+    import_logs("inspect", ["json"], "my.parquet", profiling=6)
+    same = import_logs("inspect", ["json"], "my.parquet", update=True)
+    assert (
+        said(same)
+        == "update: 0 evaluations added, 0 replaced, 20 unchanged, 0 that are not in this import kept"
+    )
+    logs.write_inspect("new", [logs.SMALL[0]])
+    change(
+        f"new/{Path(HEADS).name}",
+        lambda log: [
+            log.update(samples=log["samples"][5:]),
+            log["samples"][0]["scores"]["match"].update(value="P"),
+        ],
+    )
+    more = import_logs("inspect", ["new"], "my.parquet", update=True)
+    assert (
+        said(more)
+        == "update: 4 evaluations added, 1 replaced, 2 unchanged, 17 that are not in this import kept"
+    )
+    assert said(more) in Path("my.yml").read_text()
+    whole, grown = rows("whole.parquet"), rows()
+    assert grown["accuracy"].loc[more.table.configs[1], "6"] == 0.5
+    changed = grown.index.isin([(more.table.configs[1], "6")])
+    # objectives but accuracy are scaled by the profiling split, which is another one
+    assert grown[["cost", "accuracy"]][~changed].equals(
+        whole[["cost", "accuracy"]].loc[grown.index][~changed]
+    )
+
+
+def test_an_update_of_everything_is_an_import(here):
+    import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
+    import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
+    import_logs("csv", ["tidy.csv"], "other.parquet", **CSV)
+    assert Path("my.parquet").read_bytes() == Path("other.parquet").read_bytes()
+
+
+def test_the_first_update_makes_the_table(here):
+    words = ["import", "inspect", "json", "-o", "my.parquet", "--update"]
+    for _ in range(2):
+        result = CliRunner().invoke(cli.app, words)
+        assert result.exit_code == 0, result.output
+    assert "24 unchanged" in result.output and cb.read("my.parquet").n_arms == 2
+
+
+def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here):
+    """Also alone, when nothing differs within its log, and with a number that is written differently."""
+    import_logs("inspect", ["json"], "my.parquet")
+    logs.write_inspect("new", [logs.EXAMPLE[1]])
+    imported = import_logs("inspect", ["new"], "my.parquet", update=True)
+    assert imported.table.configs == (
+        "example/heron-large temperature=0.7",
+        "example/sparrow-mini temperature=0.0",
+        "example/sparrow-mini temperature=0.7",
+    )
+    logs.write_inspect("again", [logs.SMALL[0]])
+    change(
+        f"again/{Path(HEADS).name}", lambda log: log["eval"]["model_generate_config"].update(temperature=0)
+    )
+    imported = import_logs("inspect", ["again"], "my.parquet", update=True)
+    assert imported.table.n_arms == 3 and "12 unchanged" in said(imported)
+
+
+def test_other_settings_under_the_same_name_are_refused(here):
+    import_logs("inspect", ["json"], "my.parquet")
+    before = Path("my.parquet").read_bytes()
+    change(HEADS, lambda log: log["eval"]["task_args"].update(prompt="Think."))
+    with pytest.raises(
+        CobanditError, match=r"temperature=0\.0' was made with other settings: prompt -> import all"
+    ):
+        import_logs("inspect", [HEADS], "my.parquet", update=True)
+    assert Path("my.parquet").read_bytes() == before
+    given = import_logs("inspect", [HEADS], "my.parquet", update=True, by=["model", "temperature"])
+    assert "12 unchanged" in said(given)
+
+
+def test_the_card_keeps_what_it_says(here):
+    import_logs("csv", ["tidy.csv"], "my.parquet", seed=7, license="MIT", **CSV)
+    card = yaml.safe_load(Path("my.yml").read_text()) | {"attribution": "somebody", "title": "By hand"}
+    Path("my.yml").write_text(yaml.safe_dump(card))
+    frame = pd.read_csv("tidy.csv", dtype={"question": str})
+    extra = frame.assign(question="1" + frame["question"])
+    extra.to_csv("more.csv", index=False)
+    table = import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV).table
+    assert table.card.attribution == "somebody" and table.title == "By hand" and table.card.license == "MIT"
+    assert table.card.split.seed == 7 and table.card.split.profiling == round(0.2 * 24)
+    assert table.card.source == "more.csv, tidy.csv, with a mapping of columns" and list(
+        table.n_instances
+    ) == [24, 24]
+    table = import_logs(
+        "csv", ["more.csv"], "my.parquet", update=True, profiling=9, title="Mine", **CSV
+    ).table
+    assert table.title == "Mine" and table.card.split.profiling == 9
+    again = import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV).table
+    assert again.card.split.profiling == 9
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"metric": "other"},
+            "measures: Inspect AI logs: sums, scorer match.* and in this import: .*scorer other",
+        ),
+        ({"count": "all"}, "measures: .*tokens generated.* all tokens"),
+        ({"latency": "none"}, "measures: "),
+        ({"by": ["max_tokens"]}, "described by: model, temperature, and in this import: model, max_tokens"),
+    ],
+)
+def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
+    for path in (HEADS, TAILS):
+        change(path, lambda log: [s["scores"].update(other={"value": 1}) for s in log["samples"]])
+    import_logs("inspect", ["json"], "my.parquet", metric="match")
+    before = {path: path.read_bytes() for path in (Path("my.parquet"), Path("my.yml"))}
+    with pytest.raises(CobanditError, match=message):
+        import_logs("inspect", ["json"], "my.parquet", update=True, **({"metric": "match"} | options))
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_table_of_another_hand_is_not_added_to(here):
+    import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
+    with pytest.raises(CobanditError, match=r"was not made by cobandit import inspect.*--force"):
+        import_logs("inspect", ["json"], "my.parquet", update=True)
+    frame = pd.read_parquet("my.parquet")
+    frame.attrs.clear()
+    frame.to_parquet("my.parquet")
+    with pytest.raises(CobanditError, match="sha256"):
+        import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
+    card = yaml.safe_load(Path("my.yml").read_text())
+    del card["sha256"]
+    Path("my.yml").write_text(yaml.safe_dump(card))
+    with pytest.raises(CobanditError, match="was not made by cobandit import csv"):
+        import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
+
+
+def test_rows_of_a_fault_are_those_of_the_file_also_behind_kept_ones(here):
+    import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
+    lines = Path("tidy.csv").read_text().splitlines()
+    Path("more.csv").write_text("\n".join([lines[0], lines[1].replace(",000,", ",100,"), "m,0.5,7,2,9,1"]))
+    with pytest.raises(CobanditError, match=r"more\.csv, row 2, column 'correct'"):
+        import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_order_of_parts_gives_the_rows_of_the_whole(here, seed):
+    """Twin: the last part that has a pair wins, as in a dictionary."""
+    dice = np.random.default_rng(seed)
+    frame = pd.read_csv("tidy.csv", dtype={"question": str})
+    expected = {}
+    for number in range(4):
+        part = frame[dice.random(len(frame)) < 0.7] if number else frame
+        part = part.assign(tokens=dice.integers(0, 50, len(part)))
+        part.to_csv(f"p{number}.csv", index=False)
+        imported = import_logs(
+            "csv", [f"p{number}.csv"], "my.parquet", update=number > 0, smallest_cost=0.5, **CSV
+        )
+        counts = {"added": 0, "replaced": 0, "unchanged": 0}
+        for row in part.itertuples():
+            key, value = (f"{row.model} {row.temperature}", row.question), (max(row.tokens, 0.5), row.correct)
+            state = "added" if key not in expected else "unchanged" if expected[key] == value else "replaced"
+            counts[state] += 1
+            expected[key] = value
+        if number:
+            assert all(
+                f"{n} {'evaluations ' * (w == 'added')}{w}" in said(imported) for w, n in counts.items()
+            )
+    found = {(r.config, r.instance): (r.cost, r.accuracy) for r in imported.table.rows.itertuples()}
+    assert found == expected

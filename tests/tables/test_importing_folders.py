@@ -1,0 +1,273 @@
+"""Folders of logs as they come: failed runs and reruns, logs of no use, evaluations that cost nothing."""
+
+import json
+import os
+import shutil
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from support import log_writers as logs
+from typer.testing import CliRunner
+
+from cobandit.cli import app as cli
+from cobandit.errors import CobanditError
+from cobandit.tables.importers import import_logs as import_new
+
+import_logs = partial(import_new, force=True)
+SPARROW = "example/sparrow-mini temperature=0.0"
+HEADS, TAILS = (f"json/{logs.file_name(config)}.json" for config in logs.SMALL)
+
+
+def change(path, function):
+    log = json.loads(Path(path).read_text())
+    function(log)
+    Path(path).write_text(json.dumps(log))
+
+
+def rerun(path, again, created="2026-02-01T10:20:30+00:00", status="success", **tokens):
+    """Another run of the same, later, in which every answer has its tokens."""
+    shutil.copy(path, again)
+
+    def later(log):
+        log["eval"]["created"], log["status"] = created, status
+        for sample in log["samples"]:
+            for usage in sample["model_usage"].values():
+                usage.update(tokens)
+
+    change(again, later)
+
+
+def lines(imported, start):
+    return [line for line in imported.report if line.startswith(start)]
+
+
+def tokens(config, path="my.parquet"):
+    frame = pd.read_parquet(path)
+    return set(frame[frame["config"].str.contains(config)]["tokens"])
+
+
+def test_the_newest_of_two_runs_counts(here):
+    whole = import_logs("inspect", ["json"], "my.parquet")
+    # the time zone matters: this is later than the first, whatever its digits say
+    rerun(HEADS, "json/a.json", "2026-01-15T09:20:31-02:00", output_tokens=777)
+    again = import_logs("inspect", ["json"], "my.parquet")
+    assert tokens("sparrow") == {777} and again.table.configs == whole.table.configs
+    assert lines(again, "rerun: ") == [
+        f"rerun: json/a.json counts, not {HEADS}, an earlier run of the same: 12 evaluations"
+    ]
+    assert "from 2 logs" in again.report[1]
+    rerun(HEADS, "json/a.json", "2026-01-15T10:20:29", output_tokens=777)
+    assert 777 not in tokens("sparrow", import_logs("inspect", ["json"], "my.parquet").records)
+
+
+def test_runs_of_different_instances_are_put_together(here):
+    """As with ``--limit 0-8`` and then ``--limit 6-12``: where both have an instance, the newer counts."""
+    rerun(HEADS, "json/a.json", output_tokens=777)
+    change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
+    change("json/a.json", lambda log: log.update(samples=log["samples"][6:]))
+    imported = import_logs("inspect", ["json"], "my.parquet")
+    frame = pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")
+    assert set(frame[frame["tokens"] == 777]["instance"]) == {str(i) for i in range(7, 13)}
+    assert len(frame) == 12 and "2 evaluations" in lines(imported, "rerun: ")[0]
+
+
+def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
+    def twice(log):
+        wrong = {"scores": {"match": {"value": 0.0}}}
+        log["samples"] = [each | wrong | {"epoch": epoch} for each in log["samples"] for epoch in (1, 2)]
+
+    rerun(HEADS, "json/a.json")
+    change("json/a.json", lambda log: [s.update(scores={"match": {"value": 1.0}}) for s in log["samples"]])
+    change(HEADS, twice)
+    import_logs("inspect", ["json"], "my.parquet")
+    assert set(pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")["score"]) == {1.0}
+
+
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_a_run_that_did_not_finish_is_left_out_with_its_reason(here, status):
+    rerun(HEADS, "json/later.json", status=status, output_tokens=777)
+    change("json/later.json", lambda log: log.update(samples=log["samples"][:5]))
+    imported = import_logs("inspect", ["json"], "my.parquet")
+    (line,) = lines(imported, "left out: ")
+    assert "later.json: it ended as" in line and repr(status) in line and "5 of 12 samples" in line
+    assert "--unfinished" in line and line in "\n".join(
+        text.removeprefix("# ") for text in Path("my.yml").read_text().splitlines()
+    )
+    # what finished stands above what did not, however new
+    taken = import_logs("inspect", ["json"], "my.parquet", unfinished=True)
+    assert 777 not in tokens("sparrow") and "did not finish" not in "".join(lines(taken, "left out"))
+    change(HEADS, lambda log: log.update(samples=log["samples"][3:]))
+    import_logs("inspect", ["json"], "my.parquet", unfinished=True)
+    frame = pd.read_parquet("my.parquet").query("tokens == 777")
+    assert sorted(frame["instance"]) == ["1", "2", "3"]
+
+
+USELESS = {
+    "empty": lambda: Path("json/x.json").write_text(""),
+    "empty archive": lambda: Path("json/x.json").rename("json/x.eval").write_bytes(b""),
+    "cut short": lambda: Path("json/x.json").write_text(Path(HEADS).read_text()[:900]),
+    "of another kind": lambda: Path("json/x.json").write_text('{"learning_rate": 0.1}'),
+    "a list": lambda: Path("json/x.json").write_text("[]"),
+    "cancelled": lambda: change("json/x.json", lambda log: log.update(status="cancelled", samples=[])),
+    "without samples": lambda: change("json/x.json", lambda log: log.update(samples=None)),
+    "older": lambda: change("json/x.json", lambda log: log.update(version=1)),
+    "not scored": lambda: change(
+        "json/x.json", lambda log: [sample.pop("scores") for sample in log["samples"]]
+    ),
+    "scored otherwise": lambda: change(
+        "json/x.json",
+        lambda log: [sample.update(scores={"f1": {"value": 0.5}}) for sample in log["samples"]],
+    ),
+    "without usage": lambda: change(
+        "json/x.json", lambda log: [sample.update(model_usage={}) for sample in log["samples"]]
+    ),
+}
+
+
+@pytest.mark.parametrize("task", ["sums", "products"])
+@pytest.mark.parametrize("spoil", USELESS.values(), ids=USELESS)
+def test_one_log_of_no_use_among_good_ones_is_left_out(here, spoil, task):
+    """Also one of another task, and of another configuration: it changes nothing but the report."""
+    options = {"metric": "match", "task": ["sums"]}
+    before = import_logs("inspect", ["json"], "before.parquet", **options)
+    logs.write_eval(Path("json/x.json"), logs.inspect_log(logs.EXAMPLE[1], 12, task=task))
+    spoil()
+    after = import_logs("inspect", ["json"], "my.parquet", **options)
+    assert Path("before.parquet").read_bytes() == Path("my.parquet").read_bytes()
+    extra = sorted(set(after.report) - set(before.report))
+    assert len(extra) == 1 and extra[0].startswith("left out: ")
+    other_task = task == "products" and "scored otherwise" in str(spoil.__code__.co_consts)
+    assert "x." in extra[0] or extra[0] == "left out: 1 logs of other tasks" or other_task
+    assert " -> " in extra[0] or task == "products"
+
+
+def test_logs_that_are_left_out_stand_below_an_error_too(here):
+    change(HEADS, lambda log: log.update(status="error"))
+    result = CliRunner().invoke(cli.app, ["import", "inspect", "json", "-o", "my.parquet"])
+    with pytest.raises(CobanditError, match=r"only one conf.*\nleft out: .*sparrow.* ended as 'error'"):
+        import_logs("inspect", ["json"], "my.parquet")
+    assert result.exit_code and not Path("my.parquet").exists()
+
+
+def test_many_logs_of_no_use_are_counted(here):
+    for i in range(50):
+        Path(f"json/x{i:02}.json").write_text("{}")
+    imported = import_logs("inspect", ["json"], "my.parquet")
+    assert len(lines(imported, "left out: ")) == 20 and lines(imported, "and 30 more of these")
+
+
+def test_a_rerun_of_the_harness_counts_and_what_was_cut_short_is_left_out(here):
+    later = "2026-01-15T10-20-31.123456"
+    run = next(path for path in Path("lm").rglob("samples_*") if "sparrow" in str(path))
+    better = [json.loads(line) | {"exact_match": 1.0} for line in run.read_text().splitlines()]
+    (run.parent / f"samples_sums_{later}.jsonl").write_text("\n".join(map(json.dumps, better)))
+    results = next(run.parent.glob("results_*"))
+    shutil.copy(results, run.parent / f"results_{later}.json")
+    # of a third run there is only what it wrote before it was stopped
+    (run.parent / "samples_sums_2026-01-16T10-20-30.123456.jsonl").write_text(run.read_text())
+    imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
+    assert (
+        dict(imported.table.summary()["sums" if False else "accuracy"])[
+            "example/sparrow-mini temperature=0.0"
+        ]
+        == 1
+    )
+    (said,) = lines(imported, "rerun: ")
+    assert said.startswith(f"rerun: {run.parent}/samples_sums_{later}.jsonl counts, not {run}")
+    assert "of which there is none" in lines(imported, "left out: lm")[0]
+
+
+def test_a_run_of_helm_without_its_statistics_is_left_out_and_the_newer_file_counts(here):
+    runs = sorted(Path("helm/runs/v1").iterdir())
+    for number, suite in enumerate(("v0", "v2")):
+        copy = Path("helm/runs") / suite / runs[0].name
+        shutil.copytree(runs[0], copy)
+        stats = copy / "per_instance_stats.json"
+        entries = json.loads(stats.read_text())
+        for entry in entries:
+            entry["stats"] = [
+                stat | {"mean": number} if stat["name"]["name"] == "exact_match" else stat
+                for stat in entry["stats"]
+            ]
+        stats.write_text(json.dumps(entries))
+        os.utime(stats, (1e9 + 3e9 * number, 1e9 + 3e9 * number))
+    broken = Path("helm/runs/v3") / runs[1].name
+    broken.mkdir(parents=True)
+    shutil.copy(runs[1] / "run_spec.json", broken)
+    imported = import_logs("helm", ["helm"], "my.parquet", metric="exact_match")
+    assert imported.table.summary()["accuracy"].iloc[0] == 1
+    assert (
+        len(lines(imported, "rerun: helm/runs/v2/")) == 2
+        and "did not finish" in lines(imported, "left out")[0]
+    )
+
+
+# ----------------------------------------------------------------------------- free evaluations
+
+
+def without_tokens(path, *which, **usage):
+    def free(log):
+        for i in which:
+            log["samples"][i]["model_usage"] = {
+                model: used | (usage or {"output_tokens": 0, "total_tokens": 0})
+                for model, used in log["samples"][i]["model_usage"].items()
+            }
+
+    change(path, free)
+
+
+def test_an_answer_without_tokens_costs_one(here):
+    """In all importers alike: leaving the answer out would make the means too good."""
+    without_tokens(HEADS, 0, 3)
+    change(HEADS, lambda log: log["samples"][5].update(model_usage={}))  # no model was called at all
+    for path in Path("helm").rglob("per_instance_stats.json"):
+        if "sparrow" in str(path):
+            entries = json.loads(path.read_text())
+            for entry in entries:
+                for stat in entry["stats"]:
+                    if entry["instance_id"] in ("id0", "id3", "id5") and "output" in stat["name"]["name"]:
+                        stat["mean"] = 0.0
+            path.write_text(json.dumps(entries))
+    table = pd.read_csv("tidy.csv", dtype={"question": str})
+    table.loc[[0, 3, 5], "tokens"] = 0
+    table.to_csv("tidy.csv", index=False)
+    mapping = {"instance": "question", "unit": "tokens", "objective": ["accuracy=correct"]}
+    costs = []
+    for source, path, options in (
+        ("inspect", "json", {}),
+        ("helm", "helm", {"metric": "exact_match"}),
+        ("csv", "tidy.csv", mapping | {"cost": "tokens", "config": ["model"]}),
+    ):
+        imported = import_logs(source, [path], "my.parquet", **options)
+        (line,) = lines(imported, "note: ")
+        assert line == "note: 3 of 24 evaluations cost nothing; each counts as 1 tokens (--smallest-cost)"
+        assert line in Path("my.yml").read_text()
+        costs.append(sorted(imported.table.rows["cost"]))
+        own = import_logs(source, [path], "my.parquet", smallest_cost=0.25, **options)
+        assert (np.sort(own.table.rows["cost"])[:3] == 0.25).all()
+    assert costs[0] == costs[1] == costs[2] and costs[0][:3] == [1, 1, 1]
+
+
+def test_a_free_evaluation_in_money_costs_a_thousandth_of_the_median(here):
+    for path in (HEADS, TAILS):
+        without_tokens(path, *range(12), total_cost=0.25)
+    without_tokens(HEADS, 2, total_cost=0.0)
+    imported = import_logs("inspect", ["json"], "my.parquet", cost="usd")
+    assert imported.table.rows["cost"].min() == 0.00025
+    assert "1 of 24 evaluations cost nothing; each counts as 0.00025 USD" in lines(imported, "note: ")[0]
+
+
+def test_a_free_epoch_is_no_free_evaluation_of_its_own(here):
+    """The rule holds for evaluations, before they are averaged."""
+    for config in logs.SMALL:
+        path = f"json/{logs.file_name(config)}.json"
+        change(path, lambda log: [s.update(id=i // 2, epoch=1 + i % 2) for i, s in enumerate(log["samples"])])
+    before = import_logs("inspect", ["json"], "my.parquet").table.rows
+    without_tokens(HEADS, 0)
+    after = import_logs("inspect", ["json"], "my.parquet").table.rows
+    gone = (before["cost"] - after["cost"]).abs().max()
+    first = json.loads(Path(HEADS).read_text())["samples"][1]["model_usage"].popitem()[1]["output_tokens"]
+    assert after["cost"][(before["cost"] != after["cost"])].tolist() == [(1 + first) / 2] and gone > 0

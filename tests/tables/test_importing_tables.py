@@ -1,0 +1,335 @@
+"""Tables of one's own: what a CSV file may look like, and that faults name its rows and columns."""
+
+import gzip
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import log_writers as logs
+from typer.testing import CliRunner
+
+import cobandit as cb
+from cobandit.cli import app as cli
+from cobandit.errors import CobanditError
+from cobandit.tables import readers
+from cobandit.tables.importers import import_logs as import_new
+
+import_logs = partial(import_new, force=True)
+TIDY = {"config": ["model"], "instance": "question", "objective": ["accuracy=correct"]}
+PAID = TIDY | {"cost": "tokens", "unit": "tokens"}
+
+
+def said(imported, start):
+    return [line for line in imported.report if line.startswith(start)]
+
+
+def tidy(**columns):
+    """The tidy table with other columns, in a file of its own."""
+    frame = pd.read_csv("tidy.csv", dtype={"question": str})
+    frame = frame.assign(
+        **{name: given(frame) if callable(given) else given for name, given in columns.items()}
+    )
+    frame.to_csv("my.csv", index=False)
+    return frame
+
+
+# ----------------------------------------------------------------------------- repeats
+
+
+def test_repeats_are_averaged_as_in_the_other_importers(here):
+    frame = pd.concat([tidy(), tidy(tokens=lambda f: f["tokens"] + 10, correct=lambda f: 1 - f["correct"])])
+    frame.to_csv("my.csv", index=False)
+    once = import_logs("csv", ["tidy.csv"], "a.parquet", **PAID).table
+    twice = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
+    assert (twice.table.rows["accuracy"] == 0.5).all()
+    assert np.allclose(twice.table.rows["cost"], once.rows["cost"] + 5)
+    assert "are averaged, 2 to 2 per row" in said(twice, "note: repeats")[0]
+    apart = import_logs("csv", ["my.csv"], "c.parquet", repeats="separate", **PAID)
+    assert list(apart.table.n_instances) == [24, 24] and "003, repeat 2" in set(apart.table.rows["instance"])
+    for name in ("front_settled", "efficient_settled"):
+        same = pd.concat([tidy()] * 20)
+        same.to_csv("my.csv", index=False)
+        many = import_logs("csv", ["my.csv"], "d.parquet", **PAID).table
+        assert list(cb.recommend(many).arms[name]) == list(cb.recommend(once).arms[name])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(0, 3), st.integers(0, 4), st.integers(1, 9)), max_size=20
+    )
+)
+def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("repeats")
+    rows = rows + [(config, instance, 2, 3) for config in "ab" for instance in range(4)]
+    path = folder / "my.csv"
+    path.write_text("c,i,s,t\n" + "".join(f"{c},{i},{s},{t}\n" for c, i, s, t in rows))
+    mapping = {
+        "config": ["c"],
+        "instance": "i",
+        "cost": "t",
+        "unit": "tokens",
+        "objective": ["s"],
+        "scale": 4,
+    }
+    table = import_logs("csv", [path], folder / "my.parquet", profiling=2, **mapping).table
+    for row in table.rows.itertuples():
+        mine = [(s, t) for c, i, s, t in rows if (c, str(i)) == (row.config, row.instance)]
+        assert row.s == pytest.approx(np.mean([s / 4 for s, _ in mine]))
+        assert row.cost == pytest.approx(np.mean([t for _, t in mine]))
+
+
+def test_rows_that_describe_a_configuration_differently_are_no_repeats(here):
+    frame = tidy()
+    pd.concat([frame, frame.assign(temperature=0.1)]).to_csv("my.csv", index=False)
+    with pytest.raises(
+        CobanditError, match=r"my\.csv, row 25, column 'question': .* stands already in my\.csv"
+    ):
+        import_logs("csv", ["my.csv"], "a.parquet", arm=["temperature"], **PAID)
+
+
+# ----------------------------------------------------------------------------- scores
+
+
+def test_scores_are_divided_by_their_scale(here):
+    tidy(rating=lambda f: f["correct"] * 9 + 1)
+    options = PAID | {"objective": ["quality=rating", "speed=seconds:inverse-percentile"]}
+    with pytest.raises(CobanditError, match=r"my\.csv, row 1, column 'rating'.*outside 0 to 1 .*--scale"):
+        import_logs("csv", ["my.csv"], "a.parquet", **options)
+    with pytest.raises(CobanditError, match=r"the objective 10\.0 is outside 0 to 5"):
+        import_logs("csv", ["my.csv"], "a.parquet", scale=5, **options)
+    table = import_logs("csv", ["my.csv"], "a.parquet", scale=10, **options).table
+    assert set(table.rows["quality"]) == {0.1, 1.0} and table.card.objectives[0].column == "rating / 10"
+    plain = import_logs(
+        "csv", ["my.csv"], "b.parquet", **(PAID | {"objective": options["objective"][1:]})
+    ).table
+    assert np.array_equal(table.rows["speed"], plain.rows["speed"])
+
+
+def test_an_objective_may_be_named_as_its_column(here):
+    for spelled in (["correct"], [{"name": "correct", "column": "correct"}]):
+        assert import_logs(
+            "csv", ["tidy.csv"], "a.parquet", **(PAID | {"objective": spelled})
+        ).table.objectives == ("correct",)
+
+
+# ----------------------------------------------------------------------------- costs
+
+
+def test_without_costs_all_cost_alike_and_that_is_said(here):
+    imported = import_logs("csv", ["tidy.csv"], "a.parquet", **TIDY)
+    assert (imported.table.rows["cost"] == 1).all() and imported.table.card.cost.unit == "evaluations"
+    (line,) = said(imported, "cost: ")
+    assert "none is given" in line and "treat all configurations alike" in line
+    assert len(cb.recommend(imported.table).arms) == 2
+
+
+@pytest.mark.parametrize(
+    ("cost", "expected"),
+    [
+        ("0.25", {0.25}),
+        (0.25, {0.25}),
+        (["example/sparrow-mini=0.5", "example/heron-large=2"], {0.5, 2}),
+        ({"example/sparrow-mini": 0.5, "example/heron-large": 2}, {0.5, 2}),
+    ],
+)
+def test_costs_may_be_the_same_for_all_or_for_a_configuration(here, cost, expected):
+    Path("map.yml").write_text(yaml.safe_dump(TIDY | {"cost": cost, "unit": "USD"}))
+    table = import_logs("csv", ["tidy.csv"], "a.parquet", mapping="map.yml").table
+    assert set(table.rows["cost"]) == expected and table.card.cost.unit == "USD"
+    if len(expected) == 2:
+        assert table.summary()["cost"].to_dict() == {"example/sparrow-mini": 0.5, "example/heron-large": 2}
+    if not isinstance(cost, dict):
+        given = cost if isinstance(cost, list) else [str(cost)]
+        words = [
+            "import",
+            "csv",
+            "tidy.csv",
+            "-o",
+            "b.parquet",
+            "--config",
+            "model",
+            "--instance",
+            "question",
+        ]
+        words += ["--objective", "accuracy=correct", "--unit", "USD"]
+        result = CliRunner().invoke(cli.app, words + [word for one in given for word in ("--cost", one)])
+        assert result.exit_code == 0, result.output
+        assert set(cb.read("b.parquet").rows["cost"]) == expected
+
+
+def test_a_column_that_is_named_as_a_number_is_a_column(here):
+    tidy().rename(columns={"tokens": "17"}).to_csv("my.csv", index=False)
+    table = import_logs("csv", ["my.csv"], "a.parquet", cost="17", unit="tokens", **TIDY).table
+    assert table.rows["cost"].nunique() > 2
+
+
+def test_the_length_of_text_may_be_the_cost(here):
+    said_ = [answer.text for config in logs.SMALL for answer in logs.answers(config, 12)]
+    tidy(answer=said_, prompt=lambda f: "Add: " + f["question"])
+    by = {"instance": "question", "config": ["model"]}
+    options = by | {"objective": ["accuracy=correct"]}
+    table = import_logs("csv", ["my.csv"], "a.parquet", text=["answer"], **options).table
+    assert table.card.cost.unit == "tokens (characters / 4)"
+    assert sorted(table.rows["cost"]) == sorted(-(-len(text) // 4) for text in said_)
+    both = import_logs("csv", ["my.csv"], "b.parquet", text=["answer", "prompt"], **options).table
+    assert np.allclose(both.costs - table.costs, 2)
+    assert "answer" not in pd.read_parquet("a.parquet") and "tokens" in pd.read_parquet("a.parquet")
+
+
+def test_an_empty_text_is_free(here):
+    said_ = [answer.text for config in logs.SMALL for answer in logs.answers(config, 12)]
+    tidy(answer=["", *said_[1:]])
+    imported = import_logs("csv", ["my.csv"], "a.parquet", text="answer", **TIDY)
+    assert (
+        imported.table.rows["cost"].min() == 1
+        and "1 of 24 evaluations cost nothing" in said(imported, "note")[0]
+    )
+
+
+# ----------------------------------------------------------------------------- conditions and compression
+
+
+def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
+    tidy(split=lambda f: np.where(f["question"] < "006", "test", "train"))
+    imported = import_logs("csv", ["my.csv"], "a.parquet", where="split == 'test'", **PAID)
+    assert list(imported.table.n_instances) == [6, 6]
+    assert said(imported, "left out: ") == ["left out: 12 rows that --where leaves out"]
+    words = ["import", "csv", "my.csv", "-o", "b.parquet", "--config", "model", "--instance", "question"]
+    words += ["--objective", "accuracy=correct"]
+    result = CliRunner().invoke(
+        cli.app,
+        [*words, "--where", "split.str.startswith('te') and temperature >= 0"],
+    )
+    assert result.exit_code == 0 and list(cb.read("b.parquet").n_instances) == [6, 6]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "CSV"])
+def test_text_may_be_compressed(here, suffix):
+    frame = tidy()
+    separator = "\t" if suffix == "tsv" else ","
+    if suffix == "jsonl":
+        frame.to_json("t.jsonl", orient="records", lines=True)
+    else:
+        frame.to_csv(f"t.{suffix}", index=False, sep=separator)
+    plain = Path(f"t.{suffix}")
+    Path(f"t.{suffix}.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    a, b = (import_logs("csv", [f"t.{suffix}{end}"], "a.parquet", **PAID).table.rows for end in ("", ".gz"))
+    assert a.equals(b)
+
+
+def test_a_bomb_is_refused(here, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_EXPANDED", 10**6)
+    Path("t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10**6))
+    with pytest.raises(CobanditError, match="expands to more than the 1,000,000 bytes"):
+        import_logs("csv", ["t.csv.gz"], "a.parquet", **PAID)
+
+
+# ----------------------------------------------------------------------------- wide files
+
+
+def test_a_wide_file_may_have_just_its_configurations(here):
+    wide = pd.DataFrame({"id": [f"q{i}" for i in range(10)], "category": "maths"})
+    for number, name in enumerate(("[0-shot] gpt", "b.c|d")):
+        wide[name] = [(i + number) % 3 / 2 for i in range(10)]
+    wide.loc[3, "b.c|d"] = None
+    wide.to_csv("scores.csv", index=False)
+    imported = import_logs("csv", ["scores.csv"], "a.parquet", wide="{config}", instance="id")
+    table = imported.table
+    assert table.configs == ("[0-shot] gpt", "b.c|d") and table.objectives == ("accuracy",)
+    assert list(table.n_instances) == [10, 9] and (table.rows["cost"] == 1).all()
+    assert said(imported, "columns of text in scores.csv, which are no configurations: category")
+    assert table.summary()["accuracy"].iloc[0] == wide["[0-shot] gpt"].mean()
+    priced = import_logs(
+        "csv",
+        ["scores.csv"],
+        "a.parquet",
+        wide="{config}",
+        instance="id",
+        cost=["[0-shot] gpt=3", "b.c|d=1"],
+        unit="USD",
+        objective=["quality=cells"],
+    ).table
+    assert list(priced.summary()["cost"]) == [3, 1] and priced.objectives == ("quality",)
+
+
+def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
+    rows = ["question,a_correct,a_tokens,b_correct,b_tokens", *(f"q{i},1,5,0,4" for i in range(9))]
+    rows[4] = "q3,1,5,0,-4"
+    rows[8] = "q7,3,5,,4"
+    Path("wide.csv").write_text("\n".join(rows))
+    options = {"wide": "{config}_{field}", "instance": "question", "objective": ["accuracy=correct"]}
+    with pytest.raises(CobanditError) as error:
+        import_logs("csv", ["wide.csv"], "a.parquet", cost="tokens", unit="tokens", **options)
+    message = str(error.value)
+    assert "wide.csv, row 4, column 'b_tokens': the cost -4.0 is below zero" in message
+    assert "wide.csv, row 8, column 'a_correct': the objective 3.0 is outside" in message
+    assert "wide.csv, row 8, column 'b_correct': the value is missing" in message
+    assert "melted" not in message and "card" not in message
+
+
+def test_faults_that_stand_behind_others_name_their_rows_too(here):
+    """The first file is whole, a condition leaves rows out, repeats are averaged: rows are the file's."""
+    tidy(temperature=lambda f: np.where(f.index == 20, 0.1, f["temperature"]))
+    with pytest.raises(
+        CobanditError, match=r"my\.csv, row 21, column 'temperature'.* does in tidy\.csv, row 13"
+    ):
+        import_logs(
+            "csv", ["tidy.csv", "my.csv"], "a.parquet", where="question != '003'", arm=["temperature"], **PAID
+        )
+
+
+# ----------------------------------------------------------------------------- words
+
+
+def test_the_title_is_the_name_of_the_file(here):
+    assert import_logs("csv", ["tidy.csv"], "My Evals, May.parquet", **PAID).table.title == "My Evals, May"
+
+
+def test_numbers_are_written_out(here):
+    tidy(characters=lambda f: f["tokens"] * 113)
+    words = ["import", "csv", "my.csv", "-o", "a.parquet", "--config", "model", "--instance", "question"]
+    words += ["--objective", "accuracy=correct", "--cost", "characters", "--unit", "characters"]
+    result = CliRunner().invoke(cli.app, words)
+    assert result.exit_code == 0 and "e+0" not in result.output
+    low, high = cb.read("a.parquet").cost_range
+    assert f"costs {low:,.0f} to {high:,.0f} characters" in result.output and high > 1000
+
+
+def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
+    """Or advises to leave rows out, which would bias the means."""
+    for options in (
+        PAID | {"profiling": 11},
+        PAID | {"profiling": 1},
+        PAID | {"objective": ["speed=temperature:inverse-percentile"]},
+        PAID | {"objective": ["speed=one:inverse-percentile"]},
+        PAID | {"objective": ["speed=one:negate-minmax"]},
+        PAID | {"objective": ["accuracy=tokens"]},
+        PAID | {"cost": "minus"},
+        PAID | {"cost": "holes"},
+        PAID | {"objective": ["accuracy=holes"]},
+        PAID | {"objective": ["accuracy=model"]},
+        PAID | {"objective": ["cost=correct"]},
+        PAID | {"arm": ["question"]},
+        PAID | {"name": "A B"},
+        PAID | {"kind": "reconstruction"},
+    ):
+        tidy(one=1.5, minus=-1, holes=lambda f: f["tokens"].where(f.index > 3))
+        with pytest.raises(CobanditError) as error:
+            import_logs("csv", ["my.csv"], "a.parquet", **options)
+        remedies = str(error.value).lower()
+        for word in (
+            "the card's",
+            "of the card",
+            "in the card",
+            "the card,",
+            "drop the row",
+            "leave out rows",
+            "leave the row",
+        ):
+            assert word not in remedies, (options, remedies)

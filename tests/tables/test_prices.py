@@ -1,0 +1,123 @@
+"""Files of prices, and what usage comes to."""
+
+import numpy as np
+import pytest
+from support import log_writers
+
+from cobandit.faults import TableError
+from cobandit.tables.importers import import_logs
+from cobandit.tables.prices import Price, Usage, cost_usd, read_prices
+
+FILE = """
+small: {input: 0.25, cached: 0.025, output: 2}
+org/large-v1.5:
+  input: 3
+  output: 15
+free: {input: 0, output: 0}
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content):
+        path = tmp_path / "prices.yml"
+        path.write_text(content)
+        return path
+
+    return write
+
+
+def test_prices_are_per_million_and_cached_input_costs_as_other_input_if_not_said(write):
+    prices = read_prices(write(FILE), ["small", "free"])
+    assert prices["org/large-v1.5"] == Price(input=3, cached=3, output=15)
+    assert cost_usd(Usage(10**6, 0, 0), prices, "small") == 0.25
+    assert cost_usd(Usage(0, 10**6, 0), prices, "small") == 0.025
+    assert cost_usd(Usage(0, 0, 10**6), prices, "small") == 2
+    assert cost_usd(Usage(100, 50, 10), prices, "org/large-v1.5") == pytest.approx(600e-6)
+    assert cost_usd(Usage(100, 50, 10), prices, "free") == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "it holds no prices"),
+        ("- small", "it holds no prices"),
+        ("small: 3", "model 'small'"),
+        ("small: {input: 3}", "model 'small', field 'output': the field is missing -> give USD per million"),
+        ("small: {output: 3}", "field 'input': the field is missing"),
+        ("small: {input: -1, output: 3}", "field 'input': Input should be greater than or equal to 0"),
+        ("small: {input: .nan, output: 3}", "field 'input'"),
+        ("small: {input: 1, output: .inf}", "field 'output'"),
+        ("small: {input: much, output: 3}", "field 'input'"),
+        ("small: {input: 1, ouput: 3, output: 3}", "unknown key 'ouput' -> did you mean 'output'?"),
+        ("small: {input: 1, output: 3}\nsmall: {input: 1, output: 3}", "the key 'small' is given twice"),
+        ("smal: {input: 1, output: 3}", "it has no price of 'small' -> did you mean 'smal'? add it"),
+        ("a: [", "is not valid YAML"),
+    ],
+)
+def test_what_is_no_file_of_prices_is_refused(write, content, said):
+    path = write(content)
+    with pytest.raises(TableError) as caught:
+        read_prices(path, ["small"])
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+@pytest.fixture
+def priced(here):
+    """Logs, and prices of their models."""
+    models = {config.model for config in log_writers.SMALL}
+    (here / "prices.yml").write_text("".join(f"{m}: {{input: 2, cached: 0.5, output: 10}}\n" for m in models))
+    return here
+
+
+def costs(table):
+    """Cost of each evaluation."""
+    return table.rows.set_index(["config", "instance"])["cost"].sort_index()
+
+
+@pytest.mark.parametrize(("source", "folder"), [("inspect", "json"), ("helm", "helm")])
+def test_prices_turn_logged_tokens_into_money(priced, source, folder):
+    metric = {"inspect": "match", "helm": "exact_match"}[source]
+    generated, every = (
+        costs(import_logs(source, [folder], f"{count}.parquet", metric=metric, count=count).table)
+        for count in ("generated", "all")
+    )
+    priced = {"metric": metric, "cost": "usd", "prices": "prices.yml"}
+    table = import_logs(source, [folder], "my.parquet", **priced).table
+    assert table.card.cost.model_dump() == {"column": "cost_usd", "unit": "USD"}
+    assert np.allclose(costs(table), (2 * (every - generated) + 10 * generated) / 1e6, rtol=1e-12)
+
+
+def test_what_was_logged_wins_over_prices_and_cached_input_has_its_own(priced):
+    config = log_writers.SMALL[0]
+    log = log_writers.inspect_log(config, 12)
+    for sample in log["samples"]:
+        sample["model_usage"][config.model] |= {"input_tokens_cache_read": 10, "input_tokens_cache_write": 4}
+    log["samples"][0]["model_usage"][config.model]["total_cost"] = 0.25
+    log_writers.write_eval(priced / "json" / f"{log_writers.file_name(config)}.json", log)
+    table = import_logs("inspect", ["json"], "my.parquet", cost="usd", prices="prices.yml").table
+    (name,) = [name for name in table.configs if name.startswith(config.model)]
+    usage = log["samples"][1]["model_usage"][config.model]
+    expected = (2 * (usage["input_tokens"] + 4) + 0.5 * 10 + 10 * usage["output_tokens"]) / 1e6
+    assert costs(table)[name, "1"] == 0.25
+    assert costs(table)[name, "2"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        ("inspect", {"cost": "usd"}, "no total_cost is logged -> give prices of "),
+        ("inspect", {"cost": "usd", "prices": "other.yml"}, "no total_cost is logged -> give prices of "),
+        ("inspect", {"cost": "usd", "prices": "nowhere.yml"}, "there is no such file of prices"),
+        ("helm", {"cost": "usd"}, "there is no price of "),
+        ("helm", {"prices": "prices.yml"}, "prices mean nothing where tokens are the cost -> add --cost usd"),
+    ],
+)
+def test_prices_that_are_missing_are_asked_for(priced, source, options, said):
+    (priced / "other.yml").write_text("other: {input: 1, output: 1}\n")
+    folder, metric = {"inspect": ("json", "match"), "helm": ("helm", "exact_match")}[source]
+    with pytest.raises(TableError) as caught:
+        import_logs(source, [folder], "my.parquet", metric=metric, **options)
+    assert said in str(caught.value)
+    assert not (priced / "my.parquet").exists()
