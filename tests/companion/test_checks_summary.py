@@ -17,9 +17,11 @@ from cobandit.companion.proofs import (
     identification_error,
     misclassification,
     mutation,
+    once,
     spend_all,
     stopping,
     summary,
+    tested_practice,
 )
 from cobandit.errors import CobanditError
 
@@ -39,9 +41,12 @@ BOUNDS = {
     "Theorem 2: error probability": ("identification_error_bound", "2K²D"),
     "Pulls: lean, instance and threshold bound": ("threshold_pull_bound", "threshold"),
     "Pulls: split bound": ("split_pull_bound", "sum"),
-    "Completed pulls earn at most ν*(B + 1 − λ)": ("completed_utility_bound", None),
+    "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that": ("completed_utility_bound", None),
     "The exact constant": ("exact_allocation_constant", "L*"),
     "Error probability by differences": ("difference_error_bound", "K(K−1)²D"),
+    "Concentration without replacement": ("hoeffding_serfling_tail", None),
+    "Error probability without replacement": ("paired_error_bound", "by pairs, 2"),
+    "Exploration with several in flight": ("alpha_in_flight", None),
 }
 
 
@@ -52,6 +57,15 @@ def twice_as_far(means, cost, radius, lam, *, upper, extreme=adversary.extreme_m
 def half_the_targets(costs, budget, targets=spend_all.elimination_targets):
     given, shares = targets(costs, budget)
     return given // 2, shares
+
+
+def ten_more(*args, selection, policy=tested_practice.CoHVUCB, **named):
+    K, D, budget = args
+    return policy(K, D, budget + 10 * (selection == "feasible"), selection=selection, **named)
+
+
+def twice_as_many(rewards, delta, least=theory.least_evaluations):
+    return 2 * least(rewards, delta)
 
 
 def small_bound(x):
@@ -77,6 +91,9 @@ OTHERS = {
     "The adaptive constant spends all but a round": (spend_all, "elimination_targets", half_the_targets),
     "Lemma 2 with margins off by less than γ/4": (misclassification, "SHARP_SHARE", 0.2),
     "Concentration of differences": (deviation, "exp", small_bound),
+    "Pulls under feasible selection: 1/λ more": (tested_practice, "CoHVUCB", ten_more),
+    "CoPSI once stays within its budget": (once, "largest_spend", lambda *args: 1.01),
+    "What certainty costs at least": (theory, "least_evaluations", twice_as_many),
 }
 
 
@@ -150,6 +167,9 @@ def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch):
         ("Pulls: lean, instance and threshold bound", "threshold", 1, 1.01),
         ("Pulls: split bound", "sum", 1, 1.3),
         ("The exact constant", "L*", 1, 1.01),
+        ("Pulls under feasible selection: 1/λ more", "1/λ", 1, 1.05),
+        ("What certainty costs at least", "2δ", 4 / 3, 1.34),
+        ("Exploration with several in flight", "κ − 1", 1, 1.05),
     ],
 )
 def test_how_sharp_the_checks_are(statement, constant, least, most):

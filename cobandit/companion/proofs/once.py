@@ -62,6 +62,39 @@ def exact_tail(values: ArrayLike, n: int, deviation: float) -> float:
     return hits / count
 
 
+def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, float, int, NDArray[np.float64]]]:
+    """Every tail of `exact_tail`, over populations of N instances, depths and deviations that occur.
+
+    Parameters
+    ----------
+    n_instances : int
+        N, small.
+    levels : int
+        Rewards are multiples of 1 / (levels - 1).
+
+    Yields
+    ------
+    tuple
+        The probability, the deviation, n and the population.
+
+    Examples
+    --------
+    >>> max(tail for tail, *_ in exact_tails(3))
+    0.6666666666666666
+    """
+    grid = np.linspace(0, 1, levels)
+    for counts in np.ndindex(*(n_instances + 1,) * (levels - 1)):
+        if sum(counts) > n_instances:
+            continue
+        values = np.repeat(grid, [n_instances - sum(counts), *counts])
+        ordered = np.array(list(orders(values)))
+        running = np.cumsum(ordered, axis=1) / np.arange(1, n_instances + 1) - values.mean()
+        for n in range(1, n_instances + 1):
+            highest = running[:, n - 1 :].max(axis=1)
+            for deviation in np.unique(highest[highest > 1e-9]):
+                yield float((highest >= deviation - 1e-12).mean()), float(deviation), n, values
+
+
 def largest_ratio(
     bound: Callable[[float, int, int, NDArray[np.float64]], float], n_instances: int, levels: int = 2
 ) -> float:
@@ -85,21 +118,11 @@ def largest_ratio(
     >>> largest_ratio(lambda deviation, n, N, values: 1.0, n_instances=3)
     0.6666666666666666
     """
-    largest = 0.0
-    grid = np.linspace(0, 1, levels)
-    for counts in np.ndindex(*(n_instances + 1,) * (levels - 1)):
-        if sum(counts) > n_instances:
-            continue
-        values = np.repeat(grid, [n_instances - sum(counts), *counts])
-        ordered = np.array(list(orders(values)))
-        running = np.cumsum(ordered, axis=1) / np.arange(1, n_instances + 1) - values.mean()
-        for n in range(1, n_instances + 1):
-            highest = running[:, n - 1 :].max(axis=1)
-            for deviation in np.unique(highest[highest > 1e-9]):
-                tail = float((highest >= deviation - 1e-12).mean())
-                allowed = bound(float(deviation), n, n_instances, values)
-                largest = max(largest, tail / allowed if allowed else inf)
-    return largest
+    ratios = []
+    for tail, deviation, n, values in exact_tails(n_instances, levels):
+        allowed = bound(deviation, n, n_instances, values)
+        ratios.append(tail / allowed if allowed else inf)
+    return max(ratios)
 
 
 def expected_capital(differences: ArrayLike) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import pandas as pd
 from cobandit.companion.proofs import tested_identification as identification
 from cobandit.companion.proofs import tested_online as online
 from cobandit.companion.proofs import tested_ours as ours
+from cobandit.companion.proofs import tested_practice as practice
 from cobandit.companion.proofs.findings import FAILS, HOLDS, SAYS_NOTHING, Finding
 from cobandit.errors import CobanditError
 
@@ -39,13 +40,19 @@ CHECKS: Checks = {
 OURS: Checks = {
     "Pulls: lean, instance and threshold bound": (ours.event_bounds, "regret-bound"),
     "Pulls: split bound": (ours.split_bound, "regret-bound"),
-    "Completed pulls earn at most ν*(B + 1 − λ)": (ours.completed_utility, "standard-regret"),
+    "Pulls under feasible selection: 1/λ more": (practice.feasible, "regret-bound"),
+    "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that": (ours.completed, "standard-regret"),
     "The two smallest gaps are equal": (ours.equal_gaps, "gaps-and-complexity"),
     "The exact constant": (ours.exact_constant, "copsi"),
     "The adaptive constant spends all but a round": (ours.whole_budget, "spend-all-copsi"),
     "Lemma 2 with margins off by less than γ/4": (ours.elimination, "error-bound"),
     "Concentration of differences": (ours.differences, "error-bound"),
     "Error probability by differences": (ours.error, "error-bound"),
+    "CoPSI once stays within its budget": (practice.budget_once, "once"),
+    "Concentration without replacement": (practice.without_replacement, "once"),
+    "Error probability without replacement": (practice.error_once, "once"),
+    "What certainty costs at least": (practice.certainty, "once"),
+    "Exploration with several in flight": (practice.delay, "live"),
 }
 
 

@@ -93,23 +93,28 @@ def split_bound(seed: int) -> Finding:
     )
 
 
-def completed_utility(seed: int) -> Finding:
-    """Lemma 1 for completed pulls: a cost of next to nothing, seldom of one."""
+def completed(seed: int) -> Finding:
+    """What completed pulls cost, on average: a cost of next to nothing, seldom of one, and a fixed one."""
     tiny, chance, reach = 10_000, 0.03, 2000
     earned = fluid.optimal_utility([1.0], [[1, tiny]], [[1 - chance, chance]], reach)[1:]
     budgets, mean = np.arange(1, reach + 1) / tiny, (1 - chance) / tiny + chance
     bounds = np.array([theory.completed_utility_bound(1.0, b, 1 / tiny) for b in budgets])
     above = earned * mean - budgets
+    fixed = 3 - 1 / tiny  # holds two pulls at a cost of one each
+    low = theory.counted_cost_bounds(fixed, 1 / tiny)[0]
 
-    def holds(by: float) -> bool:
+    def upper(by: float) -> bool:
         return bool((above <= (bounds - budgets) / by + SLACK).all())
 
+    def lower(by: float) -> bool:
+        return fixed - (fixed - low) / by <= 2
+
     return Finding(
-        "what one arm earns with completed pulls, exact",
-        f"λ = {1 / tiny:g}, {reach:,} budgets",
-        verdict(holds(1.0)),
-        f"up to ν*(B + {above.max():.3f})",
-        said({"1 − λ ÷": noticed_at(holds)}),
+        "mean costs of one arm's completed pulls, exact; with mean cost as utility also what they earn",
+        f"λ = {1 / tiny:g}, {reach:,} budgets; a fixed cost of one",
+        verdict(upper(1.0) and lower(1.0)),
+        f"from B − {fixed - 2:.4f} to B + {above.max():.3f}",
+        said({"1 in B − 1 ÷": noticed_at(lower), "1 − λ ÷": noticed_at(upper)}),
     )
 
 
