@@ -34,48 +34,20 @@ def orders(values: ArrayLike) -> Iterator[NDArray[np.float64]]:
         yield np.array(order)
 
 
-def exact_tail(values: ArrayLike, n: int, deviation: float) -> float:
-    """Probability, by enumeration, that the mean over the first k is ever so far above, n <= k <= N.
-
-    Parameters
-    ----------
-    values : array_like, shape (N,)
-        The population; N! orders, so few distinct values.
-    n : int
-    deviation : float
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> exact_tail([0, 1, 1], n=2, deviation=0.3)  # the mean is 2/3, and the first two are right in 1 of 3
-    0.3333333333333333
-    """
-    population = _check.numbers(values, "values", 1)
-    mean, hits, count = float(population.mean()), 0, 0
-    for order in orders(population):
-        running = np.cumsum(order) / np.arange(1, len(order) + 1)
-        hits += bool((running[n - 1 :] - mean >= deviation - 1e-12).any())
-        count += 1
-    return hits / count
-
-
 def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, float, int, NDArray[np.float64]]]:
-    """Every tail of `exact_tail`, over populations of N instances, depths and deviations that occur.
+    """Probabilities, by enumeration, that a mean is ever so far above the full one from depth n on.
 
     Parameters
     ----------
     n_instances : int
-        N, small.
+        N, small: there are up to N! orders.
     levels : int
-        Rewards are multiples of 1 / (levels - 1).
+        Rewards are multiples of 1 / (levels - 1), and populations all that there are.
 
     Yields
     ------
     tuple
-        The probability, the deviation, n and the population.
+        The probability, the deviation, each one that occurs, n and the population.
 
     Examples
     --------
