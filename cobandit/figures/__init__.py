@@ -11,12 +11,14 @@ from cobandit.figures.replays import along_runs, by_budget, error_bars, error_by
 from cobandit.figures.steps import index_path, phase_plane
 from cobandit.figures.style import (
     PALETTE,
+    drawn,
     log_axis,
     method_label,
     method_style,
     provenance,
     shared_legend,
     use_style,
+    written,
 )
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "along_runs",
     "by_budget",
     "described",
+    "drawn",
     "drawn_from",
     "error_bars",
     "error_by_budget",
@@ -40,4 +43,5 @@ __all__ = [
     "shared_legend",
     "show_table",
     "use_style",
+    "written",
 ]
