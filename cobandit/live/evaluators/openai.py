@@ -11,8 +11,8 @@
         scorer: number
         prices: prices.yml
 
-A setting of a configuration is a field of the request (``model``, ``temperature``, ``max_tokens`` and so on, or
-whatever ``body`` gives a default of), the name of one of several prompts, or a value for the templates.
+A setting of a configuration is a field of the request (``model``, ``temperature``, ``max_tokens`` and so on,
+or whatever ``body`` gives a default of), the name of one of several prompts, or a value for the templates.
 """
 
 from __future__ import annotations
