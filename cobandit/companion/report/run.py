@@ -23,12 +23,12 @@ from cobandit.tables.readers import file_sha256
 
 #: Sections of the pages that are about other tables than the report's, or take long.
 NOT_OF_A_TABLE = (
-    "How much the radii decide",
     "The same on measured evaluations",
     "What was measured",
     "Would other questions say the same?",
     "The paper's claims on measured tables",
     "On SWE-bench, where it can be had",
+    "How much the radii decide",
 )
 #: Sections that set a table next to the paper's numbers and claims, which are about the paper's tables.
 NEXT_TO_THE_PAPER = ("Next to the paper", "What would have falsified it")

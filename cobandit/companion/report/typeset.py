@@ -11,6 +11,8 @@ from typing import Any
 
 from cobandit.figures import described
 
+#: Where a drawing names one of its definitions: pages of a report stand in one document.
+DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<[^`>]*>)?`")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 #: As in pandoc: no space inside the dollars, no digit behind them, so that "$5 or $10" stays money.
@@ -107,7 +109,8 @@ def body(notebook: Any, page: str, figures: bool) -> str:
                 if "image/png" in data and alt:
                     output.metadata["alt"] = " ".join(alt.split())
                 if "text/html" in data and alt:
-                    data["text/html"] = described("".join(data["text/html"]), alt)
+                    drawn = described("".join(data["text/html"]), alt)
+                    data["text/html"] = DEFINED.sub(f"{page}-", drawn)
         cells.append(cell)
     notebook.cells = cells
     exporter = HTMLExporter(
