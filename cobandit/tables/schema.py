@@ -233,7 +233,8 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Fault
     if len(short):
         arm = short[0]
         there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
-        others = f" (and {len(short) - 1} more configurations)" if len(short) > 1 else ""
+        more = len(short) - 1
+        others = f" (and {more} more configuration{'s' if more > 1 else ''})" if more else ""
         least = f"of which either has to be {MIN_INSTANCES} at least{others}"
         few = known[arm] + held_out[arm] < 2 * MIN_INSTANCES
         remedy = "evaluate it on more instances, or leave it out"

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cobandit.advice import Recommendation, recommend
+import pandas as pd
+
+from cobandit.advice import Finding, Recommendation, doctor, recommend
 from cobandit.companion.paper import claims
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages as book
@@ -182,7 +184,7 @@ def rerun(
     for each in planned:
         book.refuse_unknown(each.page, each.parameters)
     asked = {name: options[name] for name in ("budget", "about", "level", "seed") if name in options}
-    advice = recommend(data, **asked)
+    advice, findings = recommend(data, **asked), doctor(data)
 
     for part in (output, output / "notebooks", output / "results"):
         part.mkdir(parents=True, exist_ok=True)
@@ -192,7 +194,7 @@ def rerun(
         "table": identity,
         "options": options,
         "software": made.software(),
-        "recommendation": _keep(advice, output),
+        "recommendation": _keep(advice, findings, output),
         "pages": [_entry(each, finished.get(each.page), output, identity) for each in planned],
     }
     made.write_manifest(output, manifest)
@@ -209,7 +211,8 @@ def rerun(
 
     from cobandit.companion.report.report import write_report
 
-    report = write_report(output, manifest, advice, data.notes, of_the_paper=data.name in papers())
+    notice = [*data.notes, *map(str, findings)]
+    report = write_report(output, manifest, advice, notice, of_the_paper=data.name in papers())
     failed = [entry["page"] for entry in manifest["pages"] if entry["status"] == "failed"]
     left_out = {entry["page"]: entry["reason"] for entry in manifest["pages"] if entry["reason"]}
     return RerunResult(report, executed, kept, failed, left_out, _differing(earlier, manifest))
@@ -220,9 +223,10 @@ def papers() -> set[str]:
     return {name for claim in claims() for name in claim.datasets}
 
 
-def _keep(advice: Recommendation, output: Path) -> dict[str, str]:
-    """Write the recommendation's frames; their checksums."""
+def _keep(advice: Recommendation, findings: list[Finding], output: Path) -> dict[str, str]:
+    """Write the recommendation's frames and what there is to notice; their checksums."""
     names = {
+        "findings": pd.DataFrame(findings, columns=list(Finding._fields)).astype({"number": float}),
         "recommendation": advice.arms,
         "questions": advice.questions,
         "evaluate-next": advice.evaluate_next,
