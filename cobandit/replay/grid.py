@@ -99,14 +99,26 @@ def grid_cells(
     return [GridCell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
 
 
-def frame_of(cell: GridCell, **columns: Any) -> pd.DataFrame:
-    """Tidy rows of a part, one per replication."""
+def columns_of(cell: GridCell, **columns: Any) -> dict[str, Any]:
+    """Columns of a part, one row per replication: arrays, or one value for all rows."""
     shared = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho, "budget": cell.budget}
-    return pd.DataFrame({**shared, "replication": cell.replications, **columns})
+    return {**shared, "replication": cell.replications, **columns}
+
+
+def _frame(parts: list[dict[str, Any]]) -> pd.DataFrame:
+    """Join parts column by column: a small frame for each of them would take longer than most runs."""
+
+    def filled(part: dict[str, Any], name: str) -> NDArray[Any]:
+        values = part[name]
+        return np.broadcast_to(
+            np.array(values, dtype=object) if isinstance(values, str) else values, part["replication"].shape
+        )
+
+    return pd.DataFrame({name: np.concatenate([filled(part, name) for part in parts]) for name in parts[0]})
 
 
 def run_grid(
-    part: Callable[..., pd.DataFrame],
+    part: Callable[..., dict[str, Any]],
     cells: list[GridCell],
     table: EvaluationTable,
     *fixed: Any,
@@ -118,5 +130,4 @@ def run_grid(
     parts = run(part, tasks, shared=(source or source_from_table(table),), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
-    whole: pd.DataFrame = pd.concat(parts, ignore_index=True)
-    return whole.assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)
+    return _frame(parts).assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)

@@ -164,7 +164,7 @@ def _certain_to_leave(arms, evidence):
 def _compare(arms, n, n_instances, sums, pairs):
     """Fill the lowest and highest statistics of all pairs of arms."""
     squares, lowest, highest = pairs
-    unseen, k = 1 - n / n_instances, len(arms)
+    per_scatter, k = (1 - n / n_instances) / (n * n), len(arms)
     lowest[:k, :k].fill(inf)
     highest[:k, :k].fill(-inf)
     means = np.empty(k)
@@ -177,8 +177,8 @@ def _compare(arms, n, n_instances, sums, pairs):
             for b in range(len(of)):
                 difference = others[b] - own
                 scatter = of[b] - n * (difference * difference)
-                variance = ((scatter if scatter > 0.0 else 0.0) + PRIOR_VARIANCE) / n
-                statistic = difference / sqrt(variance / n * unseen)
+                scatter = (scatter if scatter > 0.0 else 0.0) + PRIOR_VARIANCE
+                statistic = difference / sqrt(scatter * per_scatter)
                 low[b] = statistic if statistic < low[b] else low[b]
                 high[b] = statistic if statistic > high[b] else high[b]
 
