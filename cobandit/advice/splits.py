@@ -109,7 +109,7 @@ class SplitComparison:
             by = (
                 ""
                 if said
-                else f" over all {self.n_instances:,} instances and by {judges}, which judge replays"
+                else f" over all {self.n_instances:,} instances and by {judges}, which judge replays,"
             )
             said.append(f"The Pareto sets{by} differ ({'; '.join(parts)}).")
         return " ".join([*said, "They rest on different instances; where they differ, trust all of them."])

@@ -10,18 +10,21 @@ from cobandit.figures.replays import along_runs, by_budget, error_bars, error_by
 from cobandit.figures.steps import index_path, phase_plane
 from cobandit.figures.style import (
     PALETTE,
+    drawn,
     log_axis,
     method_label,
     method_style,
     provenance,
     shared_legend,
     use_style,
+    written,
 )
 
 __all__ = [
     "PALETTE",
     "along_runs",
     "by_budget",
+    "drawn",
     "drawn_from",
     "error_bars",
     "error_by_budget",
@@ -37,4 +40,5 @@ __all__ = [
     "shared_legend",
     "show_table",
     "use_style",
+    "written",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -46,6 +47,8 @@ LOOKS = {
 }
 #: Letters of a name that a figure shows, at most.
 LONGEST_NAME = 60
+#: What Markdown takes for markup within a line, and may not where it stands as an entity.
+MARKUP = re.compile(r"[\\`*_\[\]<>&$|{}~]")
 #: Markers of all other methods, none of which is one of those above.
 OTHER_MARKERS = "1234+x|_"
 
@@ -128,8 +131,23 @@ def drawn(name: object) -> str:
     >>> drawn("costs $1 or $2\n"), len(drawn("long " * 100))
     ('costs \\$1 or \\$2', 60)
     """
-    printable = "".join(c if c.isprintable() else " " for c in str(name))
-    return cut(" ".join(printable.split()), LONGEST_NAME).replace("$", r"\$")
+    return cut(_on_one_line(name), LONGEST_NAME).replace("$", r"\$")
+
+
+def written(text: object) -> str:
+    """Make a name, or a sentence with names, fit for Markdown: nothing is markup, a long word is cut.
+
+    Examples
+    --------
+    >>> written("<b>_gpt_</b> at $1")
+    '&#60;b&#62;&#95;gpt&#95;&#60;/b&#62; at &#36;1'
+    """
+    short = re.sub(rf"\S{{{LONGEST_NAME},}}", lambda word: cut(word[0], LONGEST_NAME), _on_one_line(text))
+    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", short)
+
+
+def _on_one_line(text: object) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
 
 
 def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame]) -> str:

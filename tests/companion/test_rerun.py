@@ -24,7 +24,7 @@ from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
 from cobandit.companion.report.plan import KEPT_FRAMES, ladder
 from cobandit.companion.report.run import NEXT_TO_THE_PAPER, NOT_OF_A_TABLE
-from cobandit.companion.report.typeset import formula, plain
+from cobandit.companion.report.typeset import REFERENCE, formula, plain
 from cobandit.errors import CobanditError
 
 CHROMIUM = shutil.which("chromium")
@@ -222,6 +222,21 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
     assert outcome.report.read_text() == before
 
 
+@pytest.mark.slow
+def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
+    table = write_table(tmp_path)
+    for about, said in (
+        ("benchmark", "about the instances of the table"),
+        ("instances", "independent draws of what"),
+    ):
+        report = rerun(table, tmp_path / about, fast=True, pages=["landscape"], about=about).report
+        assert (
+            said in report.read_text() and made.read_manifest(tmp_path / about)["options"]["about"] == about
+        )
+    again = rerun(None, tmp_path / "again", follow=tmp_path / "benchmark")
+    assert "about the instances of the table" in again.report.read_text() and again.differs == []
+
+
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
     def interrupted(*arguments, **how):
         raise KeyboardInterrupt
@@ -240,6 +255,9 @@ def test_a_report_on_another_table_says_nothing_of_the_papers(first):
         assert f"## {title}" in pages.source("full-set-recovery")
         assert title not in notebook and f"{title}</h3>" not in text.partition('id="full-set-recovery"')[2]
     assert "What it means" in notebook
+    shown = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
+    assert "The ranges" in shown and "Table 1" not in shown and not re.search(r"\bpapers?\b", shown)
+    assert not re.search(r"\{[a-z:]+\}|```", shown)
 
 
 def test_sections_may_begin_within_a_cell_of_text():
@@ -250,11 +268,42 @@ def test_sections_may_begin_within_a_cell_of_text():
 
 
 def test_sections_that_are_left_out_are_headings_of_their_pages():
-    for page, sections in NEXT_TO_THE_PAPER.items():
-        for title in (*sections, NOT_OF_A_TABLE[0]):
-            assert f"\n## {title}\n" in pages.source(page)
+    paper, falsified = NEXT_TO_THE_PAPER
+    for page in KEPT_FRAMES:
+        assert f"\n## {falsified}\n" in pages.source(page)
+        assert (f"\n## {paper}\n" in pages.source(page)) == (page != "real-data")
+        replayed = page not in ("landscape", "real-data")
+        assert (f"\n## {NOT_OF_A_TABLE[0]}\n" in pages.source(page)) == replayed
     for title in NOT_OF_A_TABLE[1:]:
         assert f"\n## {title}\n" in pages.source("real-data")
+
+
+def left_in_a_report(page):
+    """Text of a page's cells as a report on another table shows them, without the introduction."""
+    cells = pages._outside(pages._cells(page).cells, NOT_OF_A_TABLE)
+    cells = pages._outside(cells, NEXT_TO_THE_PAPER)
+    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return plain(REFERENCE.sub(r"\1", "## " + text.partition("\n## ")[2]))
+
+
+@pytest.mark.parametrize("page", KEPT_FRAMES)
+def test_what_a_report_says_is_no_directive_and_not_about_the_paper(page):
+    """Words of the pages; what their cells print is tested on reports."""
+    text = left_in_a_report(page)
+    assert text and not re.search(r"\{[\w:-]+\}|```|:::|\)=$", text, re.MULTILINE)
+    allowed = "radii that the paper tuned on its own data"
+    assert not re.search(r"[Pp]aper|Figures? \d|Table \d|claims", text.replace(allowed, ""))
+
+
+def test_blocks_of_the_book_are_quoted_in_a_report():
+    note = ":::{note} A title\n:class: tip\nOf {term}`arms <arm>`.\n:::"
+    assert plain(f"before\n\n```{{margin}}\nA *line*.\nTwo.\n```\n\n{note}\n") == (
+        "before\n\n> A *line*.\n> Two.\n\n\n> Of *arms*.\n\n"
+    )
+    assert plain("(a-label)=\n## Title\n\nf(x)=1") == "## Title\n\nf(x)=1"
+    assert plain("```python\nx = {a}\n```") == "```python\nx = {a}\n```"
+    headings = "## Regret (Figures 2a and 2b)\n\n## Ranges (Table 1)\n\n## Costs (realised)"
+    assert REFERENCE.sub(r"\1", headings) == "## Regret\n\n## Ranges\n\n## Costs (realised)"
 
 
 def test_shares_of_the_landscape_are_those_of_the_recommendation():
@@ -384,6 +433,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
         "decides on --fast, --seed": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
         "manifest none.json": ["rerun", "--from", "none.json"],
         "budget is -1": ["rerun", table, "--budget", "-1", "--fast"],
+        "about": ["rerun", table, "--about", "benchmrk"],
         "seed is -1": ["rerun", table, "--seed", "-1"],
         "unknown backend": ["rerun", table, "--backend", "treading"],
         "missing port": ["rerun", table, "--backend", "dask", "--scheduler", "nonsense"],

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from cobandit import _check, theory
 from cobandit.advice.recommendation import REDRAWS
+from cobandit.advice.words import amount
 from cobandit.companion.paper.experiments import (
     FULL_SET_RHO,
     IDENTIFICATION_RHO,
@@ -120,8 +121,8 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
         fitting = int(SECONDS[profile] / seconds)
         if fitting < LEAST[profile]:
             reason = (
-                f"one replication on {table.n_arms:,} configurations takes about {seconds:,.0f} s, so "
-                f"{LEAST[profile]} of them more than the {SECONDS[profile]:,.0f} s a page may take"
+                f"one replication on {table.n_arms:,} configurations takes about {amount(seconds)} s, so "
+                f"that {LEAST[profile]} of them take more than the {SECONDS[profile]:,.0f} s a page may take"
             )
             return Planned(page, {}, reason)
         return Planned(page, {"replications": min(wanted, fitting), "seed": seed, **parameters})
