@@ -12,6 +12,9 @@ STORED := _build/stored
 # tests wait for browsers and other processes: one more than the usual two cores
 JOBS   ?= 3
 
+# tests and notebooks start hundreds of processes, which share what Python compiled
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help check book stored pdf test test-local fuzz lint bench determinism notebooks measure results lock clean
 
@@ -48,7 +51,7 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/mypy
 
 check: lint  ## lint, types and every test that is not slow: a minute and a half on two cores
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
 
 # The tests open this book: its notebooks do not run, since `make test` runs them against the same outputs.
 stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _build/stored/_build/html

@@ -19,8 +19,9 @@ from cobandit.replay.parallel import Parallel, run
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Each cell (method, budget) is played in this many parts, between which progress shows and Ctrl-C works.
-PARTS = 20
+#: Each cell (method, budget) is played in at most so many parts, between which progress shows and Ctrl-C
+#: works; in fewer where the cells alone make work for many workers, as each part has its overhead.
+PARTS, ENOUGH = 20, 100
 
 
 class Source(NamedTuple):
@@ -80,9 +81,9 @@ def grid_cells(
     rho: Iterable[float] | float,
     replications: int,
     seed: int,
-    most: int = PARTS,
+    most: int | None = None,
 ) -> list[GridCell]:
-    """Check the grid and cut it into parts, each method and budget in at most ``most``."""
+    """Check the grid and cut it into parts; each method and budget in at most ``most``, if given."""
     if not hasattr(table, "feedback"):
         raise CobanditError(
             f"table: an EvaluationTable is needed, got {table!r}; load one with cobandit.load"
@@ -91,6 +92,8 @@ def grid_cells(
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
     replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
+    if most is None:
+        most = min(PARTS, -(-ENOUGH // (len(chosen) * len(rhos))))
     parts = np.array_split(np.arange(replications), min(most, replications))
     per_round = float(table.costs.sum())  # K times the mean cost
     return [GridCell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]

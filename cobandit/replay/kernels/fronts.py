@@ -59,6 +59,17 @@ def ascending(values):
 
 
 @njit
+def without(value, values):
+    """Take a value out, keeping the order of the others."""
+    position = 0
+    while values[position] != value:
+        position += 1
+    for later in range(position, len(values) - 1):
+        values[later] = values[later + 1]
+    return values[:-1]
+
+
+@njit
 def draws_of(feedback, seed, replication):
     """Return where the pulls of a replication come from."""
     offsets = feedback.offsets
