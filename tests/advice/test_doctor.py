@@ -147,6 +147,8 @@ def test_too_few_instances():
     scores[:] = np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]
     (finding,) = [f for f in doctor(table_of(scores, costs, profiling=4)) if f.name == "few"]
     assert finding.number > 12 and "shared instances; there are 12" in finding.found
+    order = np.argsort(-scores.mean(axis=1), kind="stable")
+    assert f"(arm{order[0]}, " in finding.found and f"middle (arm{order[3]}, " in finding.found
 
 
 def test_the_number_of_instances_is_that_of_the_power_of_the_test():

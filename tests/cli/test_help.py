@@ -8,7 +8,10 @@ from typer.testing import CliRunner
 
 from cobandit.cli.app import app
 
-COMMANDS = [[], *([name] for name in ("datasets", "validate", "replay", "reconstruct", "recommend"))]
+COMMANDS = [
+    [],
+    *([name] for name in ("datasets", "validate", "doctor", "replay", "reconstruct", "recommend")),
+]
 COMMANDS += [["run"], ["rerun"], ["page"], ["verify"]]
 
 
