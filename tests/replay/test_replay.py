@@ -146,6 +146,8 @@ def test_chunking_does_not_matter(small_table, monkeypatch):
     for parts, cut in ((1, 1), (3, 3), (1000, 25)):
         pd.testing.assert_frame_equal(usual, replay(parts))
         assert len(grid.grid_cells(small_table, [cb.spec("CoPSI")], 9, 25, 0)) == cut
+    many = grid.grid_cells(small_table, [cb.spec("CoPSI")], range(9, 109), 25, 0)
+    assert len(many) == 100  # cells enough for many workers: each is one part
 
 
 # ----------------------------------------------------------------------------- paths
