@@ -97,3 +97,16 @@ def test_fewer_pulls_of_the_others_than_with_radii():
         for name in ("CoHVKLUCB", "CoHVUCB")
     }
     assert regret["CoHVKLUCB"] < regret["CoHVUCB"] / 2
+
+
+def test_the_index_reads_the_threshold_that_is_stated():
+    policy = cb.CoHVKLUCB(2, 1, 100.0, (0.5, 2.0))
+    for reward, cost in ((1.0, 0.5), (0.0, 2.0), (1.0, 1.0)):
+        policy.tell(policy.ask(), [reward], cost)
+    n, lam = policy.pulls, 0.25
+    allowed = (np.log(theory.horizon(50.0, lam)) + np.log(np.pi * (n + 0.5))) / n
+    shares = (policy.mean_costs / 2 - lam) / (1 - lam)
+    stated = [
+        _largest_efficiency(tuple(policy.mean_rewards[i]), shares[i], allowed[i], lam) for i in range(2)
+    ]
+    assert policy.index() == pytest.approx(stated)
