@@ -33,6 +33,7 @@ LINES = ("-", "--", ":", "-.")
 LOOKS = {
     "CoHVUCB": (PALETTE[0], "o"),
     "CoHVUCBV": (PALETTE[9], ">"),
+    "CoHVKLUCB": ("#2f4f2f", "8"),
     "HVUCB": (PALETTE[1], "s"),
     "AccuracyCostUCB": (PALETTE[2], "D"),
     "UniformAllocation": (PALETTE[3], "^"),

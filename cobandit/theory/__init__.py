@@ -13,6 +13,7 @@ from cobandit.theory.differences import (
     difference_error_budget,
     difference_error_rate,
 )
+from cobandit.theory.divergence import bernoulli_divergence, least_divergence, least_regret_slope
 from cobandit.theory.identification import (
     allocation_constant,
     exact_allocation_constant,
@@ -69,6 +70,7 @@ from cobandit.theory.standard import (
 __all__ = [
     "allocation_constant",
     "alpha_in_flight",
+    "bernoulli_divergence",
     "bernstein_serfling_tail",
     "completed_utility_bound",
     "confidence_radius",
@@ -92,8 +94,10 @@ __all__ = [
     "instance_standard_regret_bound",
     "leading_constant",
     "lean_pull_bound",
+    "least_divergence",
     "least_error",
     "least_evaluations",
+    "least_regret_slope",
     "may_leave",
     "needed_allocation_constant",
     "once_error_bound",

@@ -18,7 +18,7 @@ kl being that of coins.  Of all points with this divergence the one of largest e
 
 from __future__ import annotations
 
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,28 +52,15 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
     return np.asarray(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
 
 
-def most_efficient(
-    means: NDArray[np.float64], mean_cost: float, multiplier: float, *, cost_ratio: float
-) -> tuple[NDArray[np.float64], float]:
-    """Means x (D,) and mean cost y of largest efficiency at the divergence that belongs to eta."""
-    rewards = (1 + multiplier * means) / (1 + multiplier)
-    return rewards, float(cheapest(mean_cost, multiplier, cost_ratio=cost_ratio))
-
-
-def cheapest(
-    mean_costs: ArrayLike, multipliers: ArrayLike, *, cost_ratio: float
-) -> NDArray[np.float64]:
-    """Mean costs y that belong to eta, elementwise: the root in [0, q] of a quadratic in z."""
-    costs, eta = np.asarray(mean_costs, dtype=np.float64), np.asarray(multipliers, dtype=np.float64)
-    span = 1 - cost_ratio
-    if span == 0:
-        return np.broadcast_to(costs, np.broadcast_shapes(costs.shape, eta.shape)).copy()
-    q = np.clip((costs - cost_ratio) / span, 0, 1)
-    square, linear, constant = span * (eta - 1), span * (1 - eta * q) + eta * cost_ratio, eta * q * cost_ratio
-    root = np.sqrt(np.maximum(0.0, linear**2 + 4 * square * constant))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(linear < 0, (root - linear) / (2 * square), 2 * constant / (linear + root))
-    return cost_ratio + span * np.clip(z, 0, q)
+def cheapest(share: float, multiplier: float, *, cost_ratio: float) -> float:
+    """Share z that belongs to the share q and to eta: the root in [0, q] of a quadratic."""
+    span, constant = 1 - cost_ratio, multiplier * share * cost_ratio
+    if constant == 0:
+        return 0.0
+    square, linear = span * (multiplier - 1), span * (1 - multiplier * share) + multiplier * cost_ratio
+    root = sqrt(max(0.0, linear**2 + 4 * square * constant))
+    # of two forms, the one that subtracts nothing
+    return min(share, (root - linear) / (2 * square) if linear < 0 else 2 * constant / (linear + root))
 
 
 def least_divergence(
@@ -83,7 +70,8 @@ def least_divergence(
 
     .. math::
 
-        \mathcal K_{\inf} = \inf \bigl\{ \mathcal D(x, y) :\ {\textstyle\prod_d} x^{(d)} / y > \nu_{i^\star} \bigr\}
+        \mathcal K_{\inf} = \inf \Bigl\{ \mathcal D(x, y) :\
+            \frac{\prod_d x^{(d)}}{y} > \nu_{i^\star} \Bigr\}
 
     Parameters
     ----------
@@ -111,9 +99,16 @@ def least_divergence(
         raise CobanditError("means inside (0, 1) and a mean cost in [lambda, 1] are needed")
     aim = log(_check.positive(best_efficiency, "best_efficiency"))
 
+    span = 1 - ratio
+    q = (cost - ratio) / span if span else 0.0
+
+    def moved(log_multiplier: float) -> tuple[NDArray[np.float64], float]:
+        eta = exp(log_multiplier)
+        return (1 + eta * mu) / (1 + eta), cheapest(q, eta, cost_ratio=ratio)
+
     def short(log_multiplier: float) -> float:
-        x, y = most_efficient(mu, cost, exp(log_multiplier), cost_ratio=ratio)
-        return float(np.log(x).sum()) - log(y) - aim
+        x, z = moved(log_multiplier)
+        return float(np.log(x).sum()) - log(ratio + span * z) - aim
 
     if np.log(mu).sum() - log(cost) >= aim:
         return 0.0
@@ -121,11 +116,8 @@ def least_divergence(
         return inf
     from scipy.optimize import brentq
 
-    x, y = most_efficient(mu, cost, exp(brentq(short, -50.0, 50.0, xtol=1e-13)), cost_ratio=ratio)
-    total = float(bernoulli_divergence(mu, x).sum())
-    if ratio < 1:
-        total += float(bernoulli_divergence((cost - ratio) / (1 - ratio), (y - ratio) / (1 - ratio)))
-    return total
+    x, z = moved(brentq(short, -50.0, 50.0, xtol=1e-13))
+    return float(bernoulli_divergence(mu, x).sum() + bernoulli_divergence(q, z))
 
 
 def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:

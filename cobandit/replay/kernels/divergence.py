@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import exp, log, log1p, pi, sqrt
+from math import exp, inf, log, log1p, pi, sqrt
 from typing import NamedTuple
 
 from numba import njit
 
 from cobandit import policies
-from cobandit.policies.cohv_kl_ucb import MOST_STEPS, STEP
+from cobandit.policies.cohv_kl_ucb import LEAST, MOST_STEPS, START, STEP
 from cobandit.replay.kernels.online import online_index
 
 
@@ -37,7 +37,14 @@ def _cohv_kl_ucb_index(n, sums, squares, p):
     allowed = (p.log_term + coordinates / 2 * log(pi * (n + 0.5))) / n
     q = min(1.0, max(0.0, (sums[0] / n - lam) / span)) if span > 0 else 0.0
     eta = (coordinates - 1 + span / lam) / allowed
+    spread = q * (1 - q) * (span / (lam + span * q)) ** 2
+    for d in range(1, coordinates):
+        spread += (n - sums[d]) / sums[d] if sums[d] > 0 else -inf
+    if spread > 0 and sqrt(spread / (2 * allowed)) > START:
+        eta = sqrt(spread / (2 * allowed))
+    at, low, high = log(eta), LEAST, inf
     for _ in range(MOST_STEPS):
+        eta = exp(at)
         value, slope = 0.0, 0.0
         for d in range(1, coordinates):
             r = sums[d] / n
@@ -50,16 +57,22 @@ def _cohv_kl_ucb_index(n, sums, squares, p):
             value += q * log(q / z)
             if q < 1:
                 value += (1 - q) * log((1 - q) / (1 - z))
-            y = lam + span * z
-            slope -= span * (q - z) / (span * (1 - 2 * z) + eta * y - eta * (q - z) * span)
-        if value <= 0:
-            break
-        step = value * log(value / allowed) / slope
-        eta *= exp(-step)
+            slope -= span * (q - z) / (span * (1 - 2 * z) + eta * (lam + span * z) - eta * (q - z) * span)
+        if value > allowed:
+            low = at
+        else:
+            high = at
+        after = low
+        if value > 0 and slope < 0:
+            after = at - value * log(value / allowed) / slope
+        if not low < after < high:
+            after = (low + high) / 2 if high < inf else at + 1
+        step = after - at
+        at = after
         if abs(step) < STEP:
             break
+    eta = exp(at)
     hypervolume = 1.0
     for d in range(1, coordinates):
         hypervolume *= (1 + eta * sums[d] / n) / (1 + eta)
-    cost = lam + span * _cheapest(q, eta, lam) if span > 0 else sums[0] / n
-    return hypervolume / cost
+    return hypervolume / (lam + span * _cheapest(q, eta, lam))
