@@ -162,7 +162,7 @@ def without_empty_roles(
 def describe_pictures(app: Sphinx, doctree: document) -> None:
     """Give the drawings of a cell the alternative text of its metadata, as myst-nb gives it to raster images.
 
-    A figure comes as a drawing and, for where HTML cannot be shown, as a raster image, which the book does not need.
+    A figure comes as a drawing and, for where HTML cannot be shown, as a raster image, which is dropped here.
     Pictures of one cell are told apart by number.
     """
     for cell in doctree.findall(lambda node: isinstance(node, container) and "cell_metadata" in node):
@@ -177,7 +177,9 @@ def describe_pictures(app: Sphinx, doctree: document) -> None:
             if isinstance(picture, raw):
                 picture.children = [Text(figures.described(picture.astext(), words + which))]
             else:
-                picture["width"] = "auto"  # what is given a size gets a link to its file, html_scaled_image_link
+                picture["width"] = (
+                    "auto"  # what is given a size gets a link to its file, html_scaled_image_link
+                )
                 picture["alt"] = f"{picture.get('alt', '')}{which}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -60,14 +61,15 @@ def mark_printed(ax: Axes, points: pd.DataFrame) -> None:
     points : DataFrame
         As from `printed_points`.
     """
-    for number, point in enumerate(points.itertuples(index=False)):
-        color = figures.method_style(point.method)["color"]
-        label = "the paper's value" if number == 0 else None
-        ax.plot(point.rho, point.value, "o", ms=11, mfc="none", mew=1.5, color=color, label=label, zorder=3)
+    ring: dict[str, Any] = {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mew": 1.5, "zorder": 3}
+    for number, point in enumerate(points.to_dict("records")):
+        color = figures.method_style(point["method"])["color"]
+        label = None if number else "the paper's value"
+        ax.plot([point["rho"]], [point["value"]], color=color, label=label, **ring)
 
 
 def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Styler | None:
-    """Table of the numbers that the paper prints about some results, predicted ones first, by the ledger's rule.
+    """Table of the numbers that the paper prints about some results, judged by the ledger's rule.
 
     Parameters
     ----------
@@ -90,25 +92,28 @@ def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Sty
     shown = pd.DataFrame(
         {
             "dataset": rows["dataset"],
-            "what": [_about(row) for row in rows.itertuples()],
+            "what": [_about(row) for row in rows.to_dict("records")],
             "ρ": rows["rho"],
             "role": rows["role"],
             "printed": rows["printed"],
             "ours": [_plain(value) for value in rows["ours"]],
-            "95 % interval": [f"{_plain(row.low)} to {_plain(row.high)}" for row in rows.itertuples()],
+            "95 % interval": [
+                f"{_plain(low)} to {_plain(high)}"
+                for low, high in zip(rows["low"], rows["high"], strict=True)
+            ],
             "verdict": rows["verdict"],
         }
     )
     caption = f"Printed and computed: {figures.provenance(tables)}"
-    return figures.show_table(shown, caption, **{"ρ": "g"})
+    formats: dict[str, Any] = {"ρ": "g"}
+    return figures.show_table(shown, caption, **formats)
 
 
-def _about(row: object) -> str:
+def _about(row: dict[Any, Any]) -> str:
     """What a number of the ledger is about."""
-    against = row.against if isinstance(row.against, str) else None
-    versus = f" against {figures.method_label(against)}" if against else ""
-    charged = f", {row.costs} costs" if isinstance(row.costs, str) else ""
-    return f"{row.quantity.replace('_', ' ')}, {figures.method_label(row.method)}{versus}{charged}"
+    versus = f" against {figures.method_label(row['against'])}" if isinstance(row["against"], str) else ""
+    charged = f", {row['costs']} costs" if isinstance(row["costs"], str) else ""
+    return f"{row['quantity'].replace('_', ' ')}, {figures.method_label(row['method'])}{versus}{charged}"
 
 
 def _plain(value: float) -> str:

@@ -34,7 +34,7 @@ NAMED = 20
 
 
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
-    """Configurations in the plane of two objectives, or of cost and one; area grows with cost, a front is drawn.
+    """Configurations in the plane of two objectives, or of cost and one, with the front; area is cost.
 
     Blue marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
 
@@ -70,10 +70,10 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     low, high = points["cost"].min(), points["cost"].max()
 
     def area(cost: Any) -> Any:
-        """Of a mark: linear from the cheapest to the most expensive, so that costs within a tenth differ, too."""
+        """Linear from the cheapest to the most expensive, so that costs within a tenth differ, too."""
         return largest * (SMALLEST + (1 - SMALLEST) * (cost - low) / ((high - low) or 1))
 
-    if 0 < points[x].min() and points[x].max() > CROWDED * points[x].median():
+    if points[x].min() > 0 and points[x].max() > CROWDED * points[x].median():
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.xaxis.set_minor_formatter(NullFormatter())

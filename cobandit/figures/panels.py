@@ -1,17 +1,18 @@
 """Figures for a page: every panel a drawing of its own, in the colours of what surrounds it.
 
-A row of panels that is scaled to the width of a phone cannot be read.  Here its panels are cut apart, so that a
-page sets them side by side or one below the other; text stays text, and ink takes the colour of the page's text.
+A row of panels that is scaled to the width of a phone cannot be read.  Here its panels are cut apart, so that
+a page sets them side by side or one below the other; text stays text, and ink the page's colour of text.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from io import StringIO
 from itertools import count
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
@@ -63,7 +64,7 @@ def panels(figure: Figure) -> str | None:
     try:
         for legend in outside:
             legend.set_visible(False)
-        titles = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
+        titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
         rows = [*titles, *_grid(ax for ax in figure.axes if shown[ax])]
         drawn = [_row(figure, parts, row) for row in rows]
     finally:
@@ -72,7 +73,9 @@ def panels(figure: Figure) -> str | None:
         if layout is not None:
             figure.set_layout_engine(layout)
     legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
-    drawn += [_legend(legend) for legend in legends.values()]  # those of several panels that say the same, once
+    drawn += [
+        _legend(legend) for legend in legends.values()
+    ]  # those of several panels that say the same, once
     drawing = f'<div class="panels">{"".join(drawn)}</div>'
     return drawing if len(drawing) < LARGEST else None
 
@@ -90,13 +93,14 @@ def described(drawing: str, text: str) -> str:
 
 
 def _grid(axes: Iterable[Axes]) -> list[list[list[Axes]]]:
-    """Rows of panels; a panel has several axes where these lie over each other.  Loose axes make one panel."""
+    """Rows of panels; a panel has several axes where they lie over each other; loose axes make one panel."""
     rows: dict[int, dict[int, list[Axes]]] = defaultdict(lambda: defaultdict(list))
-    every = list(axes)
-    loose = any(ax.get_subplotspec() is None for ax in every)
-    for ax in every:
-        spec = None if loose else ax.get_subplotspec().get_topmost_subplotspec()
-        row, column = (spec.rowspan.start, spec.colspan.start) if spec else (0, 0)
+    placed = {ax: ax.get_subplotspec() for ax in axes}
+    for ax, spec in placed.items():
+        row = column = 0
+        if spec and None not in placed.values():
+            top = spec.get_topmost_subplotspec()
+            row, column = top.rowspan.start, top.colspan.start
         rows[row][column].append(ax)
     return [[panel for _, panel in sorted(row.items())] for _, row in sorted(rows.items())]
 
@@ -106,11 +110,11 @@ def _beside(legend: Legend, ax: Axes) -> bool:
     return not legend.get_window_extent().overlaps(ax.bbox)
 
 
-def _row(figure: Figure, parts: list[Artist], row: list[list[Axes]] | list[list[Text]]) -> str:
-    """Panels next to each other: their widths are their own, their heights are equal, so that axes line up."""
-    for part in (part for panel in row for part in panel):
-        part.set_visible(True)  # what is not, has no extent
-    boxes = [Bbox.union([part.get_tightbbox() for part in panel]) for panel in row]
+def _row(figure: Figure, parts: list[Artist], row: Sequence[Sequence[Artist]]) -> str:
+    """Panels next to each other: of widths of their own and one height, so that axes line up."""
+    for own in (own for panel in row for own in panel):
+        own.set_visible(True)  # what is not, has no extent
+    boxes = [Bbox.union([box for own in panel if (box := own.get_tightbbox())]) for panel in row]
     low, high = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
     drawn = []
     for panel, box in zip(row, boxes, strict=True):
@@ -131,8 +135,11 @@ def _legend(legend: Legend) -> str:
         alone = Figure()
         drawn.append(_svg(alone, alone.text(0.5, 0.5, title).get_window_extent(), 1))
     for handle, text in zip(legend.legend_handles, texts, strict=True):
+        assert handle is not None
         alone = Figure()
-        entry = alone.legend([handle], [text.get_text()], fontsize=text.get_fontsize(), borderpad=0, frameon=False)
+        entry = alone.legend(
+            [handle], [text.get_text()], fontsize=text.get_fontsize(), borderpad=0, frameon=False
+        )
         alone.canvas.draw()
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
@@ -145,17 +152,18 @@ def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
     # the salt tells the definitions of drawings on one page apart
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": str(next(_numbers))}):
         figure.savefig(file, format="svg", bbox_inches=inches, transparent=True, metadata={"Date": None})
-    inside = re.search(r"<svg.*?>(.*)</svg>", file.getvalue(), re.S)[1]
+    inside = re.split(r"<svg.*?>|</svg>", file.getvalue(), flags=re.S)[1]
     inside = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>|<!--.*?-->", "", inside, flags=re.S)
     inside = re.sub(r'(?<=<g) id="[^"]*"| font-family: [^;"]*;?', "", inside)
-    inside = re.sub('="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside)  # hundredths of a point
+    inside = re.sub(
+        '="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside
+    )  # hundredths of a point
     inside = re.sub(rf"{INK}|#000000", "currentColor", inside)
     inside = inside.replace("#ffffff", "var(--pst-color-background, #fff)")
     inside = re.sub(r"\s*\n\s*", " ", inside)
     width, height = (round(float(side * 72), 1) for side in (inches.width, inches.height))
     wide = width * 96 / 72
     style = f"flex: {wide:.0f} 1 {shrink * wide:.0f}px; max-width: {wide:.0f}px; min-width: 0; height: auto"
-    return (
-        f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {width} {height}" fill="currentColor" '
-        f'font-family="DejaVu Sans, Verdana, sans-serif" stroke-linejoin="round" style="{style}">{inside}</svg>'
-    )
+    look = 'fill="currentColor" font-family="DejaVu Sans, Verdana, sans-serif" stroke-linejoin="round"'
+    head = f'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {width} {height}" {look}'
+    return f'<svg {head} style="{style}">{inside}</svg>'

@@ -77,7 +77,9 @@ def use_style() -> None:
             "font.size": 10,
             "lines.linewidth": 1.6,
             "lines.markersize": 5,
-            **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
+            **dict.fromkeys(
+                ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
+            ),
         }
     )
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None

@@ -31,7 +31,7 @@ def test_the_cells_of_the_page_run(monkeypatch, capsys):
     assert "\nshare = 10 " in "\n".join(cells)
     exec("\n".join(cells).replace("\nshare = 10 ", "\nshare = 100 "), {})
     experiments = next(frame for caption, frame in shown.items() if "The paper's experiments" in caption)
-    experiments["replications"] = experiments["replications"].fillna(0)  # of all of them together there is none
+    experiments["replications"] = experiments["replications"].fillna(0)  # none for all of them together
     assert len(shown) == 5 and not any(frame.isna().any(axis=None) for frame in shown.values())
     assert len(experiments) == 6 and (experiments[["seconds", "by classes, scaled"]] > 0).all(axis=None)
     assert "the measurement took" in (said := capsys.readouterr().out) and "GiB of memory" in said

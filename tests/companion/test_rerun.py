@@ -215,7 +215,11 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
     outcome = rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
     assert (outcome.executed, outcome.kept) == (["online-results"], SOME)
     found = made.read_manifest(tmp_path / "r")
-    assert [entry["page"] for entry in found["pages"]] == ["landscape", "online-results", "identification-results"]
+    assert [entry["page"] for entry in found["pages"]] == [
+        "landscape",
+        "online-results",
+        "identification-results",
+    ]
     before = outcome.report.read_text()
     with pytest.raises(CobanditError, match=r"would leave out \(online-results, identification-results\)"):
         rerun(table, tmp_path / "r", fast=True, pages=["landscape"], seed=1)
@@ -253,7 +257,9 @@ def test_a_report_on_another_table_says_nothing_of_the_papers(first):
     notebook = (first[0].report.parent / "notebooks" / "identification-results.ipynb").read_text()
     for title in ("Next to the paper", "The same on measured evaluations", "What would have falsified it"):
         assert f"## {title}" in pages.source("identification-results")
-        assert title not in notebook and f"{title}</h3>" not in text.partition('id="identification-results"')[2]
+        assert (
+            title not in notebook and f"{title}</h3>" not in text.partition('id="identification-results"')[2]
+        )
     assert "What is to be identified" in notebook
     shown = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
     assert "The ranges" in shown and "Table 1" not in shown and not re.search(r"\bpapers?\b", shown)
@@ -376,7 +382,9 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     book.mkdir()
     (book / "landscape.md").write_text(BROKEN)
     sound = BROKEN.replace("1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})")
-    sound = sound.replace("runs = ", "runs = charged = full = ").replace("seed = 0", "seed = 0\nrho = full_rho = [1]")
+    sound = sound.replace("runs = ", "runs = charged = full = ").replace(
+        "seed = 0", "seed = 0\nrho = full_rho = [1]"
+    )
     (book / "identification-results.md").write_text(sound)
     monkeypatch.setattr(pages, "directory", lambda: book)
     result = call("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])

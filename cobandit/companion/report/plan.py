@@ -139,11 +139,17 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
         about(
             "landscape", REDRAWS, 2e-8 * table.n_arms * int(table.n_instances.max()) + 1e-9 * table.n_arms**2
         ),
-        about("online-results", 100, 4 * online + 8 * _online_seconds(table, ONLINE_RHO[-1:]), rho=list(ONLINE_RHO)),
+        about(
+            "online-results",
+            100,
+            4 * online + 8 * _online_seconds(table, ONLINE_RHO[-1:]),
+            rho=list(ONLINE_RHO),
+        ),
         about(
             "identification-results",
             500,
-            _found_seconds(arms, structured) + _found_seconds(table, full) / 5,  # with a fifth of the replications
+            _found_seconds(arms, structured)
+            + _found_seconds(table, full) / 5,  # with a fifth of the replications
             rho=structured,
             full_rho=full,
         ),

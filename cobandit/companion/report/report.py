@@ -30,8 +30,8 @@ INTRODUCTIONS = {
     "identification-results": (
         "Which configurations are Pareto-optimal",
         "Three algorithms look for the Pareto set at several budgets, from the smallest at which all of them "
-        "can run: how often what they return is not exactly that set, and how much of the set they find among "
-        "all configurations.",
+        "can run: how often what they return is not exactly that set, and how much of the set they find "
+        "among all configurations.",
     ),
     "real-data": (
         "All methods side by side",

@@ -16,7 +16,7 @@ from cobandit._check import SLACK
 from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import STAKES
-from cobandit.replay.kernels.fronts import ascending, empirical, find_front, sample, sort_by_mean, without
+from cobandit.replay.kernels.fronts import empirical, find_front, sample, sort_by_mean, without
 from cobandit.replay.kernels.registry import ONCE, register
 from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
@@ -231,8 +231,8 @@ def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_instances, chance, claims_limit = p
     n_arms, n_objectives = seen.sums.shape
-    limit, declared, _ = terms
-    arms, costs, spent, complete = np.arange(n_arms), ascending(declared), 0.0, True
+    limit, declared = terms.limit, terms.declared
+    arms, costs, spent, complete = np.arange(n_arms), terms.ascending.copy(), 0.0, True
     depth, compared = 0, 0  # pairs are compared only where somebody may leave
     shape = n_arms, n_arms
     pairs = Pairs(np.zeros((n_objectives, n_arms, n_arms)), np.empty(shape), np.empty(shape))

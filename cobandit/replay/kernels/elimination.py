@@ -11,7 +11,6 @@ from numba import njit
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.replay.kernels.fronts import (
-    ascending,
     empirical,
     find_front,
     front_gap,
@@ -59,7 +58,7 @@ def _eliminate(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
     at, declared = empirical(n_arms, n_objectives), terms.declared
-    left = Active(np.arange(n_arms), np.arange(n_arms), ascending(declared))
+    left = Active(np.arange(n_arms), np.arange(n_arms), terms.ascending.copy())
     spent, reached = 0.0, 0
 
     for phase in range(1, n_arms):
@@ -75,7 +74,7 @@ def _eliminate(p, terms, draws, seen, returned):
                     returned[arm] = True
                 return spent
             reached = goal
-            order = sort_by_mean(left.arms, seen.sums, seen.pulls, at.means)
+            order = sort_by_mean(left.order, seen.sums, seen.pulls, at.means)
             left = Active(left.arms, order, left.costs)
 
         arm, accepted = _removed(left, at)

@@ -8,7 +8,8 @@ import numpy as np
 from numba.extending import overload
 
 from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.fronts import Tally, draws_of
+from cobandit.replay.kernels.fronts import Draws, Tally
+from cobandit.replay.kernels.stream import keys
 
 REPLICATIONS: dict[Any, Any] = {}  # compiled functions, by the type of the parameters
 
@@ -30,7 +31,8 @@ def identify(p, terms, feedback, seed, replications, record):
     returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
     spent = np.empty(len(replications))
     for r in range(len(replications)):
-        draws = draws_of(feedback, seed, replications[r])
+        starts = keys(seed, replications[r], n_arms)
+        draws = Draws(feedback.rows, feedback.offsets, starts, terms.orders[r])
         seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
         spent[r] = replication(p, terms, draws, seen, returned[r])
     return pulls, spent, returned

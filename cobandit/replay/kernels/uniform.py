@@ -27,7 +27,9 @@ def _rounds(p, terms, draws, seen, returned):
         spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
         if whole:
             n_rounds += 1
-            complete[:] = seen.sums
+            for arm in arms:  # assigning the whole array would take seconds more to compile
+                for d in range(n_objectives):
+                    complete[arm, d] = seen.sums[arm, d]
     if n_rounds > 0:
         at, rounds = empirical(n_arms, n_objectives), np.full(n_arms, n_rounds)
         for arm in find_front(sort_by_mean(arms, complete, rounds, at.means), at):
