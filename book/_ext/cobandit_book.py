@@ -12,11 +12,11 @@
 6. `mend_source_pages`: a source page leads back to where the reference documents it.
 7. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
 8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
-9. `lead_to_pictures`: a picture that a cell drew leads to its file, at full size.
+9. `describe_pictures`: what a cell drew says in words what it shows; a raster image leads to its file.
 10. `ahead.run_ahead`: pages run side by side instead of one after another.
 11. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment no notebook runs; the pages show the
-    outputs that notebooks/*.ipynb hold.  `make test` builds the book so, since it has just run the notebooks
-    against these outputs.
+    outputs that notebooks/*.ipynb hold, and the page that measures shows none.  `make test` builds the book
+    so, since it runs the notebooks against these outputs, and the cells that measure on less.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pathlib import Path
 
 import ahead
 import availability
-from docutils.nodes import Node, container, document, image
+from docutils.nodes import Node, Text, container, document, image, raw
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -38,11 +38,16 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
+from cobandit import figures
+
 log = logging.getLogger(__name__)
 
 CACHES_KEPT = 3
+#: The page whose cells measure this machine for two minutes; what they show is different in every build.
+MEASURES = "book/reproduce.md"
 STATIC = "book/_static"
 BINDER = "https://mybinder.org"
+DRAWING = '<div class="panels">'
 EXPLORER = ("d3.min.js", "plot.umd.min.js", "explorer.js")
 
 
@@ -65,6 +70,7 @@ def key_the_cache(app: Sphinx, config: Config) -> None:
     root = Path(app.srcdir)
     if config.cobandit_stored:
         config.cobandit_key = content_key(root, [], "notebooks/*.ipynb")
+        config.nb_execution_excludepatterns = [*config.nb_execution_excludepatterns, MEASURES]
     else:
         unavailable = availability.missing(availability.pages(root))
         for name in unavailable:
@@ -153,15 +159,28 @@ def without_empty_roles(
         )
 
 
-def lead_to_pictures(app: Sphinx, doctree: document) -> None:
-    """Let Sphinx link the pictures of cells to their files, and tell those of one cell apart by number."""
-    for cell in doctree.findall(container):
-        if "cell_output" in cell["classes"]:
-            pictures = list(cell.findall(image))
-            for number, picture in enumerate(pictures, start=1):
-                picture["width"] = "auto"  # what is given a size gets a link, html_scaled_image_link
-                if len(pictures) > 1:
-                    picture["alt"] = f"{picture.get('alt', '')} ({number} of {len(pictures)})"
+def describe_pictures(app: Sphinx, doctree: document) -> None:
+    """Give the drawings of a cell the alternative text of its metadata, as myst-nb gives it to raster images.
+
+    A figure comes as a drawing and, for where HTML cannot be shown, as a raster image, which is dropped here.
+    Pictures of one cell are told apart by number.
+    """
+    for cell in doctree.findall(lambda node: isinstance(node, container) and "cell_metadata" in node):
+        words = cell["cell_metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+        drawings = [node for node in cell.findall(raw) if node.astext().startswith(DRAWING)]
+        for drawing in drawings:
+            in_html = drawing.parent
+            in_html.parent.children = [in_html]  # of the figure's renderings
+        pictures = drawings or list(cell.findall(image))
+        for number, picture in enumerate(pictures, start=1):
+            which = f" ({number} of {len(pictures)})" if len(pictures) > 1 else ""
+            if isinstance(picture, raw):
+                picture.children = [Text(figures.described(picture.astext(), words + which))]
+            else:
+                picture["width"] = (
+                    "auto"  # what is given a size gets a link to its file, html_scaled_image_link
+                )
+                picture["alt"] = f"{picture.get('alt', '')}{which}"
 
 
 WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
@@ -205,7 +224,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", fill_the_cache)
-    app.connect("doctree-read", lead_to_pictures)
+    app.connect("doctree-read", describe_pictures, priority=400)  # before Sphinx collects the images
     app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
     app.connect("html-page-context", without_empty_roles)

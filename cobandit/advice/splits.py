@@ -82,7 +82,7 @@ class SplitComparison:
         'All 400 instances and the 300 of the evaluation split, which judge replays, name the same most
         efficient configuration and the same Pareto set.'
         """
-        return [self._answers(), self._profiling()]
+        return [self._answers(), ". ".join([*filter(None, self.profiling()), ""]).strip()]
 
     def _answers(self) -> str:
         judges = f"the {self.n_evaluation:,} of the evaluation split"
@@ -109,12 +109,13 @@ class SplitComparison:
             by = (
                 ""
                 if said
-                else f" over all {self.n_instances:,} instances and by {judges}, which judge replays"
+                else f" over all {self.n_instances:,} instances and by {judges}, which judge replays,"
             )
             said.append(f"The Pareto sets{by} differ ({'; '.join(parts)}).")
         return " ".join([*said, "They rest on different instances; where they differ, trust all of them."])
 
-    def _profiling(self) -> str:
+    def profiling(self) -> tuple[str, str]:
+        """Say how the profiling split fell, and what to do about it, if anything."""
         config, quantity = self.farthest_at
         low, high = self.cost_ratios
         n = self.n_instances - self.n_evaluation
@@ -123,16 +124,11 @@ class SplitComparison:
             f"of {config}), as far as in {self.p_value:.1%} of random splits; its mean costs, which methods "
             f"are told, are {low:.2f} to {high:.2f} times those of evaluation"
         )
-        other = (
-            f", and at these costs {self.told_best} would be the most efficient"
-            if self.told_best not in (self.judged_best, self.best)
-            else ""
-        )
+        if misled := self.told_best not in (self.judged_best, self.best):
+            far += f", and at these costs {self.told_best} would be the most efficient"
         lead = "was drawn unluckily" if self.unlucky else "is no unusual draw"
-        todo = (
-            " Take another seed of the split, or more profiling instances." if self.unlucky or other else ""
-        )
-        return f"The profiling split of {n:,} instances {lead}: {far}{other}.{todo}"
+        todo = "Take another seed of the split, or more profiling instances" if self.unlucky or misled else ""
+        return f"The profiling split of {n:,} instances {lead}: {far}", todo
 
 
 def _some(names: list[str], most: int = 5) -> str:

@@ -16,6 +16,8 @@ from cobandit.advice.paired_gaps import Paired
 
 #: Standard errors that are added to an estimated tail index.
 CAUTION = 3.0
+#: A largest cost that is met so often is a cap.
+CAPPED = 3
 
 
 class Tails(NamedTuple):
@@ -40,7 +42,8 @@ def find_tails(compared: Paired) -> Tails:
     share of its mean that a Pareto tail of index :math:`\xi` holds beyond its 1 - 1/n quantile, over what
     constant costs hold there, with the index three of its standard errors up.  For sixty costs within a
     factor of two that is about a hundredth, for sixty exponential ones a half, and for sixty with a tail like
-    Pareto's of exponent 1.25 everything.
+    Pareto's of exponent 1.25 everything.  Costs whose largest is met three times or more have a cap, such as
+    a limit on what is generated, and no tail beyond it.
 
     Parameters
     ----------
@@ -73,6 +76,8 @@ def find_tails(compared: Paired) -> Tails:
 def _unmet(costs: NDArray[np.float64]) -> float:
     """Share of the mean beyond what was met, of costs sorted downwards."""
     n = len(costs)
+    if costs[min(CAPPED, n) - 1] == costs[0]:
+        return 0.0
     k = max(1, min(int(2 * np.sqrt(n)), n - 1))
     index = np.log(costs[:k] / costs[k]).mean() * (1 + CAUTION / np.sqrt(k))
     return float(min(1.0, np.expm1(min(index, 1.0) * np.log(n)) / n)) if index < 1 else 1.0

@@ -26,10 +26,10 @@ def amount(value: float) -> str:
 
     Examples
     --------
-    >>> amount(26_880.4), amount(1.45504), amount(0.000123456)
-    ('26,880', '1.455', '0.0001235')
+    >>> amount(26_880.4), amount(1.45504), amount(0.000123456), amount(4.5e20)
+    ('26,880', '1.455', '0.0001235', '4.5e+20')
     """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def decimals(values: pd.Series) -> str:

@@ -13,6 +13,7 @@ import typer
 
 import cobandit as cb
 from cobandit.cli.datasets import datasets
+from cobandit.cli.doctor import doctor
 from cobandit.cli.importing import ImportGroup
 from cobandit.cli.page import page
 from cobandit.cli.recommend import recommend
@@ -33,7 +34,7 @@ app = typer.Typer(
     help="Budgeted bandits for choosing among LLM configurations: live, and replayed on tables.",
 )
 app.add_typer(typer.Typer(cls=ImportGroup, no_args_is_help=True, help=ImportGroup.HELP), name="import")
-for command in (datasets, validate, replay, reconstruct, recommend, run, rerun, page, verify):
+for command in (datasets, validate, doctor, replay, reconstruct, recommend, run, rerun, page, verify):
     app.command()(command)
 
 

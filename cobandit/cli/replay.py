@@ -76,7 +76,7 @@ def replay(
 ) -> None:
     """Run algorithms on a table at several budgets; write every run, print the means.
 
-    Online methods: CoHVUCB, CoHVUCBV, HVUCB, AccuracyCostUCB, UniformAllocation.
+    Online methods: CoHVUCB, CoHVUCBV, CoHVKLUCB, HVUCB, AccuracyCostUCB, UniformAllocation.
     Identification: CoPSI, CoPSIExact, CoPSIAdaptive, PSISR, UniformIdentification.
     With --feedback once: CoPSIOnce, UniformOnce, PSISROnce, EGESHOnce, CoPSIPrintedOnce.
 

@@ -27,6 +27,10 @@ def rerun(
     budget: Annotated[
         float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
     ] = None,
+    about: Annotated[
+        str,
+        typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
+    ] = "instances",
     level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
     follow: Annotated[
         Path | None, typer.Option("--from", help="Manifest of a report that is to be made again.")
@@ -72,6 +76,7 @@ def rerun(
                 seed=seed,
                 pages=page,
                 budget=budget,
+                about=about,
                 level=level,
                 how=parallel,
                 follow=follow,
@@ -99,7 +104,7 @@ def rerun(
 
 def _refuse_options_of_the_manifest(context: typer.Context) -> None:
     """Refuse options that the manifest of ``--from`` decides."""
-    decided = ("fast", "page", "seed", "budget", "level")
+    decided = ("fast", "page", "seed", "budget", "about", "level")
     given = [
         f"--{name}"
         for name in decided

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-def _part(source: Source, cell: GridCell) -> pd.DataFrame:
+def _part(source: Source, cell: GridCell) -> dict[str, Any]:
     try:
         policy = (online if cell.spec.kind == "online" else identification).policy_of(source, cell)
         pulls, *_ = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False)
@@ -28,7 +28,7 @@ def _part(source: Source, cell: GridCell) -> pd.DataFrame:
     rows, arms = np.indices(pulls.shape)
     named = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho}
     at = {"replication": cell.replications[rows.ravel()], "arm": arms.ravel(), "pulls": pulls.ravel()}
-    return pd.DataFrame(named | at)
+    return named | at
 
 
 def allocation(

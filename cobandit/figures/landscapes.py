@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from pandas.io.formats.style import Styler
 
 from cobandit import _check
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: Area of the most expensive configuration's mark, in square points; the others' are in proportion.
-LARGEST = 420
+#: Area of the most expensive configuration's mark, in square points, and the cheapest one's share of it.
+LARGEST, SMALLEST = 420, 0.15
+#: Values of which the largest is so many medians crowd at the lower end of an axis: it becomes logarithmic.
+CROWDED = 4
 #: With more arms than this all marks are smaller, so that they still tell apart.
 CROWD = 30
 #: Marks of the front within so many points of each other share a label.
@@ -31,7 +34,7 @@ NAMED = 20
 
 
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
-    """Configurations in the plane of two objectives, or of cost and one; area is mean cost, a front is drawn.
+    """Configurations in the plane of two objectives, or of cost and one, with the front; area is cost.
 
     Blue marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
 
@@ -64,7 +67,18 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     _check.choice(y, "objective", table.objectives)
     points = table.summary(split)
     largest = LARGEST * min(1.0, CROWD / table.n_arms)
-    sizes = largest * points["cost"] / points["cost"].max()
+    low, high = points["cost"].min(), points["cost"].max()
+
+    def area(cost: Any) -> Any:
+        """Linear from the cheapest to the most expensive, so that costs within a tenth differ, too."""
+        return largest * (SMALLEST + (1 - SMALLEST) * (cost - low) / ((high - low) or 1))
+
+    if points[x].min() > 0 and points[x].max() > CROWDED * points[x].median():
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    sizes = area(points["cost"])
     rest = ~points["on_front"]
     plane = points[[x, y]].to_numpy() * [-1 if x == "cost" else 1, 1]
     line = _along(points[pareto_mask(plane)], x, y)
@@ -78,8 +92,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
         ax.annotate(numbers, at, textcoords="offset points", fontsize="small", **place)
     unit = drawn(table.card.cost.unit)
     for cost in points["cost"].quantile([0, 0.5, 1]):
-        size = largest * cost / points["cost"].max()
-        ax.scatter([], [], s=size, color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
+        ax.scatter([], [], s=area(cost), color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
     ax.plot([], [], color="black", lw=1, label="front of these two")
     ax.scatter([], [], s=40, color=PALETTE[0], lw=0, label="Pareto-optimal:")
     for number, name in enumerate(named.index, start=1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -14,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit.faults import cut
+from cobandit.figures.panels import INK, panels
 from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ LINES = ("-", "--", ":", "-.")
 LOOKS = {
     "CoHVUCB": (PALETTE[0], "o"),
     "CoHVUCBV": (PALETTE[9], ">"),
+    "CoHVKLUCB": ("#2f4f2f", "8"),
     "HVUCB": (PALETTE[1], "s"),
     "AccuracyCostUCB": (PALETTE[2], "D"),
     "UniformAllocation": (PALETTE[3], "^"),
@@ -46,12 +50,14 @@ LOOKS = {
 }
 #: Letters of a name that a figure shows, at most.
 LONGEST_NAME = 60
+#: What Markdown takes for markup within a line, and may not where it stands as an entity.
+MARKUP = re.compile(r"[\\`*_\[\]<>&$|{}~]")
 #: Markers of all other methods, none of which is one of those above.
 OTHER_MARKERS = "1234+x|_"
 
 
 def use_style() -> None:
-    """Set the book's matplotlib style.
+    """Set the book's matplotlib style; a notebook shows figures as `panels`.
 
     Examples
     --------
@@ -72,8 +78,16 @@ def use_style() -> None:
             "font.size": 10,
             "lines.linewidth": 1.6,
             "lines.markersize": 5,
+            **dict.fromkeys(
+                ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
+            ),
         }
     )
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None:
+        plt.switch_backend(plt.get_backend())  # a notebook's backend, once loaded, forgets who shows figures
+        plt.rcParams["figure.dpi"] = 100  # of the raster image that stands in where HTML cannot be shown
+        shell.display_formatter.formatters["text/html"].for_type(Figure, panels)
 
 
 def method_style(method: str) -> dict[str, Any]:
@@ -128,8 +142,23 @@ def drawn(name: object) -> str:
     >>> drawn("costs $1 or $2\n"), len(drawn("long " * 100))
     ('costs \\$1 or \\$2', 60)
     """
-    printable = "".join(c if c.isprintable() else " " for c in str(name))
-    return cut(" ".join(printable.split()), LONGEST_NAME).replace("$", r"\$")
+    return cut(_on_one_line(name), LONGEST_NAME).replace("$", r"\$")
+
+
+def written(text: object) -> str:
+    """Make a name, or a sentence with names, fit for Markdown: nothing is markup, a long word is cut.
+
+    Examples
+    --------
+    >>> written("<b>_gpt_</b> at $1")
+    '&#60;b&#62;&#95;gpt&#95;&#60;/b&#62; at &#36;1'
+    """
+    short = re.sub(rf"\S{{{LONGEST_NAME},}}", lambda word: cut(word[0], LONGEST_NAME), _on_one_line(text))
+    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", short)
+
+
+def _on_one_line(text: object) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
 
 
 def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame]) -> str:

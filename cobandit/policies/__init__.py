@@ -2,6 +2,7 @@
 
 from cobandit.policies.accuracy_cost_ucb import AccuracyCostUCB
 from cobandit.policies.asktell import Pull
+from cobandit.policies.cohv_kl_ucb import CoHVKLUCB
 from cobandit.policies.cohv_ucb import CoHVUCB
 from cobandit.policies.cohv_ucb_v import CoHVUCBV
 from cobandit.policies.copsi import CoPSI
@@ -21,6 +22,7 @@ __all__ = [
     "PSISR",
     "AccuracyCostUCB",
     "BestArm",
+    "CoHVKLUCB",
     "CoHVUCB",
     "CoHVUCBV",
     "CoPSI",

@@ -268,8 +268,8 @@ class CoPSIOnce(Once):
         means = self._sums[active] / n
         differences = means[None, :, :] - means[:, None, :]
         scatter = self._squares[np.ix_(active, active)] - n * differences**2
-        variance = (np.maximum(scatter, 0.0) + PRIOR_VARIANCE) / n
-        return differences / np.sqrt(variance / n * (1 - n / self.n_kept))
+        scatter = np.maximum(scatter, 0.0) + PRIOR_VARIANCE
+        return differences / np.sqrt(scatter * ((1 - n / self.n_kept) / (n * n)))
 
     def _leaves(self) -> bool:
         """Let one configuration leave, if one may, and say whether it did."""

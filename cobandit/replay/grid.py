@@ -19,8 +19,9 @@ from cobandit.replay.parallel import Parallel, run
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Each cell (method, budget) is played in this many parts, between which progress shows and Ctrl-C works.
-PARTS = 20
+#: Each cell (method, budget) is played in at most so many parts, between which progress shows and Ctrl-C
+#: works; in fewer where the cells alone make work for many workers, as each part has its overhead.
+PARTS, ENOUGH = 20, 100
 
 
 class Source(NamedTuple):
@@ -80,9 +81,9 @@ def grid_cells(
     rho: Iterable[float] | float,
     replications: int,
     seed: int,
-    most: int = PARTS,
+    most: int | None = None,
 ) -> list[GridCell]:
-    """Check the grid and cut it into parts, each method and budget in at most ``most``."""
+    """Check the grid and cut it into parts; each method and budget in at most ``most``, if given."""
     if not hasattr(table, "feedback"):
         raise CobanditError(
             f"table: an EvaluationTable is needed, got {table!r}; load one with cobandit.load"
@@ -91,19 +92,33 @@ def grid_cells(
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
     replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
+    if most is None:
+        most = min(PARTS, -(-ENOUGH // (len(chosen) * len(rhos))))
     parts = np.array_split(np.arange(replications), min(most, replications))
     per_round = float(table.costs.sum())  # K times the mean cost
     return [GridCell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
 
 
-def frame_of(cell: GridCell, **columns: Any) -> pd.DataFrame:
-    """Tidy rows of a part, one per replication."""
+def columns_of(cell: GridCell, **columns: Any) -> dict[str, Any]:
+    """Columns of a part, one row per replication: arrays, or one value for all rows."""
     shared = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho, "budget": cell.budget}
-    return pd.DataFrame({**shared, "replication": cell.replications, **columns})
+    return {**shared, "replication": cell.replications, **columns}
+
+
+def _frame(parts: list[dict[str, Any]]) -> pd.DataFrame:
+    """Join parts column by column: a small frame for each of them would take longer than most runs."""
+
+    def filled(part: dict[str, Any], name: str) -> NDArray[Any]:
+        values = part[name]
+        return np.broadcast_to(
+            np.array(values, dtype=object) if isinstance(values, str) else values, part["replication"].shape
+        )
+
+    return pd.DataFrame({name: np.concatenate([filled(part, name) for part in parts]) for name in parts[0]})
 
 
 def run_grid(
-    part: Callable[..., pd.DataFrame],
+    part: Callable[..., dict[str, Any]],
     cells: list[GridCell],
     table: EvaluationTable,
     *fixed: Any,
@@ -115,5 +130,4 @@ def run_grid(
     parts = run(part, tasks, shared=(source or source_from_table(table),), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
-    whole: pd.DataFrame = pd.concat(parts, ignore_index=True)
-    return whole.assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)
+    return _frame(parts).assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)

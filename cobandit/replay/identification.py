@@ -13,7 +13,7 @@ from cobandit.errors import BudgetError, CobanditError
 from cobandit.replay.grid import (
     GridCell,
     Source,
-    frame_of,
+    columns_of,
     grid_cells,
     once_from_table,
     run_grid,
@@ -36,19 +36,19 @@ def policy_of(source: Source, cell: GridCell) -> Any:
     return cell.spec.make(cell.rho, **known)
 
 
-def _part(source: Source, cell: GridCell, realised: bool) -> pd.DataFrame:
-    """Replay a cell: its rows of the frame of `replay_identification`."""
+def _part(source: Source, cell: GridCell, realised: bool) -> dict[str, Any]:
+    """Replay a cell: its columns of the frame of `replay_identification`."""
     problem, n = source.problem, len(cell.replications)
     try:
         policy = policy_of(source, cell)
     except BudgetError:
         nothing = np.full(n, np.nan)
-        return frame_of(
+        return columns_of(
             cell,
             status="infeasible",
             spent=nothing,
             pulls=0,
-            returned=[()] * n,
+            returned=np.fromiter([()] * n, dtype=object),
             correct=False,
             f1=nothing,
         )
@@ -56,12 +56,12 @@ def _part(source: Source, cell: GridCell, realised: bool) -> pd.DataFrame:
         policy, source.feedback, cell.seed, cell.replications, realised=realised
     )
     names = np.array(problem.names, dtype=object)
-    return frame_of(
+    return columns_of(
         cell,
         status="ok",
         spent=spent,
         pulls=pulls.sum(axis=1),
-        returned=[tuple(names[mask]) for mask in returned],
+        returned=np.fromiter((tuple(names[mask]) for mask in returned), dtype=object),
         correct=(returned == problem.pareto_mask).all(axis=1),
         f1=metrics.f1_score(returned, problem.pareto_mask),
     )

@@ -11,7 +11,7 @@ import pandas as pd
 from cobandit import _check
 from cobandit.errors import BudgetError
 from cobandit.replay import kernels
-from cobandit.replay.grid import GridCell, Source, frame_of, grid_cells, run_grid, source_from_table
+from cobandit.replay.grid import GridCell, Source, columns_of, grid_cells, run_grid, source_from_table
 from cobandit.replay.methods import specs
 from cobandit.replay.parallel import Parallel
 from cobandit.replay.running import run_kernel
@@ -36,14 +36,14 @@ def policy_of(source: Source, cell: GridCell) -> Any:
     )
 
 
-def _part(source: Source, cell: GridCell) -> pd.DataFrame:
-    """Replay a cell: its rows of the frame of `replay_online`."""
+def _part(source: Source, cell: GridCell) -> dict[str, Any]:
+    """Replay a cell: its columns of the frame of `replay_online`."""
     problem = source.problem
     try:
         policy = policy_of(source, cell)
     except BudgetError:
         nothing = np.full(len(cell.replications), np.nan)
-        return frame_of(
+        return columns_of(
             cell,
             status="infeasible",
             spent=nothing,
@@ -53,7 +53,7 @@ def _part(source: Source, cell: GridCell) -> pd.DataFrame:
             best_arm_pulls=0,
         )
     pulls, spent = run_kernel(policy, source.feedback, cell.seed, cell.replications)
-    return frame_of(
+    return columns_of(
         cell,
         status="ok",
         spent=spent,
@@ -64,35 +64,36 @@ def _part(source: Source, cell: GridCell) -> pd.DataFrame:
     )
 
 
-def _paths_part(source: Source, cell: GridCell) -> pd.DataFrame:
-    """Replay a cell: its rows of the frame of `replay_paths`."""
+def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
+    """Replay a cell: its columns of the frame of `replay_paths`."""
     try:
         policy = policy_of(source, cell)
     except BudgetError:
         nothing = np.full(len(cell.replications), np.nan)
-        unknown = frame_of(cell, spent=nothing, efficiency_regret=nothing, moving_average=nothing)
-        return unknown.drop(columns="budget")
+        unknown = columns_of(cell, spent=nothing, efficiency_regret=nothing, moving_average=nothing)
+        del unknown["budget"]
+        return unknown
     # A run is deterministic, so it is played again once its length is known, and taken down; one at a time,
     # since with thousands of arms each has millions of pulls.
     pulls, _ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
     steps = cell.budget * np.arange(1, POINTS + 1) / POINTS
-    paths = []
-    for number, length in zip(cell.replications, pulls.sum(axis=1), strict=True):
+    regrets, averages = np.empty((2, len(pulls), POINTS))
+    for r, (number, length) in enumerate(zip(cell.replications, pulls.sum(axis=1), strict=True)):
         taken = kernels.record(1, length)
         run_kernel(policy, source.feedback, cell.seed, np.array([number]), taken)
         gaps = source.problem.efficiency_gaps[taken.arms[0]]
         done = np.searchsorted(np.cumsum(taken.charges[0]), steps * (1 + _check.SLACK), side="right")
-        path = {
-            "method": cell.spec.name,
-            "options": cell.spec.options,
-            "rho": cell.rho,
-            "replication": number,
-            "spent": steps,
-            "efficiency_regret": np.append(0.0, np.cumsum(gaps))[done],
-            "moving_average": np.append(np.nan, metrics.moving_average(gaps))[done],
-        }
-        paths.append(pd.DataFrame(path))
-    return pd.concat(paths, ignore_index=True)
+        regrets[r] = np.append(0.0, np.cumsum(gaps))[done]
+        averages[r] = np.append(np.nan, metrics.moving_average(gaps))[done]
+    return {
+        "method": cell.spec.name,
+        "options": cell.spec.options,
+        "rho": cell.rho,
+        "replication": np.repeat(cell.replications, POINTS),
+        "spent": np.tile(steps, len(pulls)),
+        "efficiency_regret": regrets.ravel(),
+        "moving_average": averages.ravel(),
+    }
 
 
 def replay_online(

@@ -14,11 +14,14 @@ from cobandit.replay import kernels
 from cobandit.replay.reference import run_class
 
 
-def terms_of(policy: Any, realised: bool) -> kernels.OnlineTerms | kernels.IdentificationTerms:
+def terms_of(
+    policy: Any, realised: bool, orders: NDArray[np.int64]
+) -> kernels.OnlineTerms | kernels.IdentificationTerms:
     """Read off a policy on which terms its kernel plays."""
     limit = _check.with_slack(policy.budget)
     if isinstance(policy, IdentificationPolicy):
-        return kernels.IdentificationTerms(limit, np.array(policy.costs), realised)
+        costs = np.array(policy.costs)
+        return kernels.IdentificationTerms(limit, costs, realised, np.sort(costs), orders)
     expected = np.array(policy.expected_costs)
     if policy.selection == "all":  # no arm is left out because of what it is expected to cost
         expected[:] = 0.0
@@ -71,5 +74,9 @@ def run_kernel(
     kernel = kernels.kernel_of(type(policy))
     if kernel is None:
         return run_class(policy, feedback, seed, replications, record, realised)
-    terms, rows = terms_of(policy, realised), as_compiled_for(feedback)
+    n_instances = int(feedback.offsets[1]) if feedback.once else 0
+    orders = np.empty((len(replications), n_instances), dtype=np.int64)
+    for order, replication in zip(orders, replications, strict=True):
+        order[:] = kernels.shared_order(seed, replication, n_instances)
+    terms, rows = terms_of(policy, realised, orders), as_compiled_for(feedback)
     return kernel.run(kernel.parameters_of(policy), terms, rows, np.uint64(seed), replications, record)

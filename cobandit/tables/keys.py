@@ -66,6 +66,48 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
     >>> int(profiling_mask(10, 4, seed=0).sum())
     4
     """
-    mask = np.zeros(n_instances, dtype=bool)
-    mask[np.random.default_rng(seed).permutation(n_instances)[:n_profiling]] = True
-    return mask
+    return _places(n_instances, seed) < n_profiling
+
+
+def profiling_rows(
+    arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed: int, least: int
+) -> np.ndarray:
+    """Choose the profiling rows, so that either split holds some of every arm.
+
+    An arm's profiling rows are the first of its rows in the one random order of the instances: as many as are
+    on the profiling instances, and where that leaves fewer than ``least`` in a split, as many more or less.
+
+    Parameters
+    ----------
+    arm, instance : ndarray of int, shape (N,)
+        Of each row, from 0.
+    n_profiling, seed : int
+        As in `profiling_mask`.
+    least : int
+        Rows of each arm in either split; an arm that has not twice as many is left as it is.
+
+    Returns
+    -------
+    array of bool, shape (N,)
+
+    Examples
+    --------
+    >>> arm, instance = np.repeat([0, 1], [10, 4]), np.array([*range(10), 0, 3, 4, 9])
+    >>> by_instance = profiling_mask(10, 2, seed=1)[instance]
+    >>> by_arm = profiling_rows(arm, instance, 2, seed=1, least=2)
+    >>> np.bincount(arm, by_instance), np.bincount(arm, by_arm)
+    (array([2., 1.]), array([2., 2.]))
+    """
+    place = _places(instance.max() + 1, seed)[instance]
+    known, n = np.bincount(arm, place < n_profiling).astype(np.int64), np.bincount(arm)
+    wanted = np.where(n < 2 * least, known, np.clip(known, least, n - least))
+    order = np.lexsort((place, arm))
+    within = np.empty(len(arm), dtype=np.int64)
+    within[order] = np.arange(len(arm)) - np.repeat(np.cumsum(n) - n, n)
+    rows: np.ndarray = within < wanted[arm]
+    return rows
+
+
+def _places(n_instances: int, seed: int) -> np.ndarray:
+    """Place of each instance in the random order."""
+    return np.argsort(np.random.default_rng(seed).permutation(n_instances))

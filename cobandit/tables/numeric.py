@@ -28,6 +28,15 @@ COST = Rule(
     "give what the evaluation cost; one that was free needs a smallest cost, as cobandit import gives it",
 )
 
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Costs beyond these are no costs in any unit, and their squares and ratios overflow."""
+
+RANGE = Rule(
+    lambda x: (x > LARGEST) | ((x > 0) & (x < SMALLEST)),
+    f"the cost {{value}} is not between {SMALLEST:g} and {LARGEST:g}",
+    "give the costs in another unit, or correct the value",
+)
+
 
 def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Read a column as float64, and mark what is not a number but text or the like.

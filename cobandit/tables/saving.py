@@ -26,7 +26,7 @@ def save(
     frame : DataFrame
         One row per (configuration, instance).
     fields : mapping
-        The card's, without ``records`` and ``sha256``.
+        The card's; ``records`` and ``sha256`` are added.
     output : Path
         A ``.parquet`` file; the card goes next to it with the suffix ``.yml``.
     head : iterable of str
@@ -57,7 +57,7 @@ def save(
     except (pa.ArrowException, OverflowError) as error:
         reason = " ".join(str(error).split())[:120]
         problem = f"a column mixes kinds of values, or has numbers too large to store ({reason})"
-        stop(output, problem, "give each column one kind, text or numbers")
+        stop(output, problem, "give each column one kind, text or numbers, in all files")
     except OSError as error:
         stop(output, f"it could not be written: {error}", "free some space, or choose another folder")
     return table

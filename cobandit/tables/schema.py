@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobandit.faults import Faults, TableError, nearest, refuse
-from cobandit.tables.card import Card
-from cobandit.tables.keys import Keys, encode, profiling_mask
-from cobandit.tables.numeric import COST, check_column
+from cobandit.tables.card import Card, Split
+from cobandit.tables.keys import Keys, encode, profiling_mask, profiling_rows
+from cobandit.tables.numeric import COST, RANGE, check_column
 from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2
@@ -64,9 +64,10 @@ def validate(
     ------
     TableError
         With every fault found: missing or repeated column, value that is missing, not finite or no number,
-        cost or latency that is not positive, objective outside [0, 1], duplicate (config, instance), fewer
-        than two configurations, fewer than two instances of a configuration in either split, constant
-        latency, descriptive column that changes within a configuration, no rows.
+        cost or latency that is not positive, cost too large or small to compute with, objective outside
+        [0, 1], duplicate (config, instance), fewer than two configurations, fewer than four instances of a
+        configuration (two in either split), constant latency, descriptive column that changes within a
+        configuration, no rows.
 
     Notes
     -----
@@ -104,11 +105,7 @@ rows) -> rescale the column, or give the objective a transform in the card
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
 
-    if card.split.instances is None:
-        mask = profiling_mask(len(instances.labels), card.split.profiling, card.split.seed)
-    else:
-        mask = np.isin(instances.labels, card.split.instances)
-    profiling = mask[instances.codes]
+    profiling = _profiling_rows(configs, instances, card.split)
     _check_split(configs, profiling, card, faults)
     rewards, limits = _rewards(numbers, profiling, card, faults)
     refuse(faults.found)
@@ -150,7 +147,7 @@ def _check_columns(frame: pd.DataFrame, card: Card, faults: Faults) -> None:
 
 def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str, np.ndarray]:
     """Read the cost column and those of the objectives, and return those without a fault."""
-    rules = {card.cost.column: [COST]}
+    rules = {card.cost.column: [COST, RANGE]}
     for objective in card.objectives:
         rule = TRANSFORMS[objective.transform].rule
         rules.setdefault(objective.column, []).extend([rule] if rule else [])
@@ -214,6 +211,15 @@ def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
         refuse(faults.found)
 
 
+def _profiling_rows(configs: Keys, instances: Keys, split: Split) -> np.ndarray:
+    """Which rows are for profiling: those on the named instances, or drawn so that either split has some."""
+    if split.instances is not None:
+        return np.isin(instances.labels, split.instances)[instances.codes]
+    if split.profiling > len(instances.labels) - MIN_INSTANCES:  # a mistake in the card, which is said
+        return profiling_mask(len(instances.labels), split.profiling, split.seed)[instances.codes]
+    return profiling_rows(configs.codes, instances.codes, split.profiling, split.seed, MIN_INSTANCES)
+
+
 def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
     """Either split of each arm holds at least two instances.
 
@@ -227,9 +233,13 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Fault
     if len(short):
         arm = short[0]
         there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
-        others = f" (and {len(short) - 1} more configurations)" if len(short) > 1 else ""
+        more = len(short) - 1
+        others = f" (and {more} more configuration{'s' if more > 1 else ''})" if more else ""
         least = f"of which either has to be {MIN_INSTANCES} at least{others}"
-        remedy = f"add instances, drop it, or change the card's split.profiling, now {card.split.profiling}"
+        few = known[arm] + held_out[arm] < 2 * MIN_INSTANCES
+        remedy = "evaluate it on more instances, or leave it out"
+        if not few:
+            remedy = f"change the card's split.profiling, now {card.split.profiling}"
         faults.add(f"configuration {configs.labels[arm]!r} has {there}, {least}", remedy, "instance")
 
 

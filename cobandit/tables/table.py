@@ -16,6 +16,7 @@ from cobandit.errors import CobanditError
 from cobandit.faults import stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
+from cobandit.tables.keys import profiling_mask
 from cobandit.tables.query import matching
 from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
 
@@ -92,7 +93,8 @@ class EvaluationTable:
         TableError
             With every fault that :func:`cobandit.tables.schema.validate` found.
         """
-        return cls(card, notes, *validate(frame, card, source))
+        records, arms, limits, raw = validate(frame, card, source)
+        return cls(card, (*notes, *_moved(records, card)), records, arms, limits, raw)
 
     def __repr__(self) -> str:
         """Name, kind, size, objectives, unit of cost and notes, in lines of 84 characters."""
@@ -357,6 +359,23 @@ class EvaluationTable:
         limits = {name: self._limits[name] for name in names}
         raw = self._raw[[objective.column for objective in card.objectives]]
         return EvaluationTable(card, self.notes, records, self._arms, limits, raw)
+
+
+def _moved(records: Records, card: Card) -> list[str]:
+    """Say which configurations have another profiling part than the random one, so that both have some."""
+    if card.split.instances is not None:  # chosen by a run
+        return []
+    mask = profiling_mask(len(records.instances), card.split.profiling, card.split.seed)
+    moved = np.bincount(records.arm, records.profiling != mask[records.instance]).astype(int)
+    if not moved.any():
+        return []
+    names = [records.configs[arm] for arm in np.flatnonzero(moved)[:3]]
+    more = f" and {(moved > 0).sum() - 3} more" if (moved > 0).sum() > 3 else ""
+    evaluations = "1 evaluation was" if moved.sum() == 1 else f"{moved.sum():,} evaluations were"
+    return [
+        f"few instances: the random profiling part left {', '.join(names)}{more} with fewer than "
+        f"{MIN_INSTANCES} in one split, so {evaluations} moved to it from the other"
+    ]
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from cobandit.theory.differences import (
     difference_error_budget,
     difference_error_rate,
 )
+from cobandit.theory.divergence import bernoulli_divergence, least_divergence, least_regret_slope
 from cobandit.theory.identification import (
     allocation_constant,
     exact_allocation_constant,
@@ -41,8 +42,15 @@ from cobandit.theory.online import (
     pull_bound,
     standard_regret_bound,
 )
+from cobandit.theory.random_costs import (
+    overspend_bound,
+    pilot_failure_bound,
+    planning_margin,
+    random_cost_error_bound,
+)
 from cobandit.theory.rates import error_rate, psi_sr_error_bound
 from cobandit.theory.ratio import ratio_leading_constant, ratio_pull_bound
+from cobandit.theory.reach import least_error, may_leave, reachable_complexity, reachable_sets
 from cobandit.theory.sharper import (
     informative_budget,
     instance_pull_bound,
@@ -62,6 +70,7 @@ from cobandit.theory.standard import (
 __all__ = [
     "allocation_constant",
     "alpha_in_flight",
+    "bernoulli_divergence",
     "bernstein_serfling_tail",
     "completed_utility_bound",
     "confidence_radius",
@@ -85,16 +94,26 @@ __all__ = [
     "instance_standard_regret_bound",
     "leading_constant",
     "lean_pull_bound",
+    "least_divergence",
+    "least_error",
     "least_evaluations",
+    "least_regret_slope",
+    "may_leave",
     "needed_allocation_constant",
     "once_error_bound",
     "one_sided_failure_probability",
     "optimal_utility_bound",
+    "overspend_bound",
     "paired_error_bound",
+    "pilot_failure_bound",
+    "planning_margin",
     "psi_sr_error_bound",
     "pull_bound",
+    "random_cost_error_bound",
     "ratio_leading_constant",
     "ratio_pull_bound",
+    "reachable_complexity",
+    "reachable_sets",
     "serfling_factor",
     "sharpened_error_bound",
     "split_pull_bound",

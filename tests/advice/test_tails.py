@@ -29,10 +29,17 @@ def test_equal_costs_hide_nothing():
 
 
 def test_what_was_not_met_is_by_hand():
-    """Sixteen costs: k is 8, all of them e times the ninth, so the index is 1 and three errors more."""
-    heavy, light = [np.e] * 8 + [1.0] * 8, [np.exp(0.1)] * 8 + [1.0] * 8
+    """Sixteen costs: k is 8, these are e times the ninth in the mean, so the index is 1 and 3 errors more."""
+    spread = np.exp(np.linspace(-0.05, 0.05, 8))
+    heavy, light = [*np.e * spread, *[1.0] * 8], [*np.exp(0.1) * spread, *[1.0] * 8]
     index = 0.1 * (1 + 3 / np.sqrt(8))
     assert tails_of(np.array([heavy, light])).unmet == pytest.approx([1, (16**index - 1) / 16])
+
+
+def test_a_cap_is_no_tail():
+    """A limit on what is generated that is met three times; met twice, it might be none."""
+    met = [np.array([32.0] * times + [20.0, 8.0] + [1.0] * 20)[:20] for times in (3, 2)]
+    assert tails_of(np.array(met)).unmet == pytest.approx([0, 1])
 
 
 def test_a_heavy_tail_is_noticed_and_a_light_one_is_not():

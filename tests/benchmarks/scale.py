@@ -29,6 +29,8 @@ import cobandit as cb
 from cobandit.tables import Card, EvaluationTable
 
 LETTERS = "abcdefgh"
+#: The sizes from which `growth` starts.
+BASE = {"K": 50, "N": 200, "D": 2, "R": 10}
 
 
 def card(objectives: int, instances: int) -> dict[str, Any]:
@@ -80,11 +82,10 @@ def growth() -> pd.DataFrame:
         ``what``, ``K``, ``N``, ``D``, ``R``, and seconds: ``validate``, ``online`` (CoHV-UCB at rho = 32),
         ``identification`` (CoPSI at rho = 200), ``recommend``.
     """
-    base = {"K": 50, "N": 200, "D": 2, "R": 10}
-    changes = [{}, *({name: 4 * value} for name, value in base.items())]
+    changes = [{}, *({name: 4 * value} for name, value in BASE.items())]
     rows = []
     for change in [{}, *changes]:  # the first compiles and warms
-        size = base | change
+        size = BASE | change
         records = frame(size["K"], size["N"], size["D"])
         about = Card.model_validate(card(size["D"], size["N"]))
         table = EvaluationTable.from_frame(records, about)

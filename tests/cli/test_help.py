@@ -8,7 +8,10 @@ from typer.testing import CliRunner
 
 from cobandit.cli.app import app
 
-COMMANDS = [[], *([name] for name in ("datasets", "validate", "replay", "reconstruct", "recommend"))]
+COMMANDS = [
+    [],
+    *([name] for name in ("datasets", "validate", "doctor", "replay", "reconstruct", "recommend")),
+]
 COMMANDS += [["run"], ["rerun"], ["page"], ["verify"]]
 
 
@@ -16,7 +19,7 @@ def test_help_imports_nothing_heavy():
     """One process asks for the help of each command in turn: what one imports, the next would show, too."""
     code = (
         "import sys; from typer.testing import CliRunner; from cobandit.cli.app import app\n"
-        "heavy = {'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'}\n"
+        "heavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'}\n"
         f"for words in {COMMANDS}:\n"
         "    done = CliRunner().invoke(app, [*words, '--help'])\n"
         "    assert done.exit_code == 0 and 'Usage:' in done.output, done.output\n"

@@ -21,6 +21,7 @@ from cobandit.companion.proofs import (
     exact_error,
     identification_error,
     misclassification,
+    sharpness,
     stopping,
 )
 from cobandit.errors import CobanditError
@@ -202,6 +203,15 @@ def test_the_sharp_example(share, right):
     assert means.min() >= 0 and means.max() <= 1
     returned, _ = misclassification.eliminate(means, [errors])
     assert np.array_equal(returned, cb.pareto_mask(means)) == right
+
+
+@pytest.mark.slow
+def test_a_search_around_the_sharp_example_comes_to_it_and_not_below():
+    found = sharpness.local_search(400, seed=1)
+    assert 1 / 8 < found.share < 0.127 and found.improvements > 10
+    blunt, errors = misclassification.sharp_example(0.2, margin=2.0)
+    for share in (0.999 * found.start, 1.001 * found.start):
+        assert sharpness.misleads(blunt, np.sign(errors), share) == (share > found.start)
 
 
 # ----------------------------------------------------------------------------- Theorem 2

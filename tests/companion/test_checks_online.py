@@ -16,8 +16,9 @@ from scipy import stats
 import cobandit as cb
 from cobandit import theory
 from cobandit.companion import known_arms as known
-from cobandit.companion.proofs import compare, concentration, fluid, growth, optimism, pulls
+from cobandit.companion.proofs import adversary, compare, concentration, fluid, growth, optimism, pulls
 from cobandit.errors import BudgetError, CobanditError
+from cobandit.problem import Problem
 
 MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
 
@@ -163,10 +164,7 @@ def test_optimism_holds_on_the_event_and_can_fail_off_it(runs):
 
 def test_the_index_bound_holds_on_the_event(runs):
     for seen in runs.values():
-        on = seen.on_event()
-        assert (seen.closest[on] <= 1).all()
-        suboptimal = np.delete(seen.pulls, 0, axis=1).sum(axis=1)
-        assert (seen.slack[on].sum(axis=1) == suboptimal[on]).all()  # every ratio in [0, 1]
+        assert (seen.closest[seen.on_event()] <= 1).all()
 
 
 @pytest.mark.parametrize("D", [1, 2, 5])
@@ -316,6 +314,40 @@ def test_chances_of_an_index_that_is_too_large(n, mean, a):
     index = np.minimum(1.0, np.arange(n + 1) / n + beta) / max(0.5, 1 - beta)
     exact = stats.binom.pmf(np.arange(n + 1), n, mean)[index >= 0.9].sum()
     assert exact <= min(1, 2 * np.exp(-2 * max(0, radius * sqrt(n) - sqrt(a)) ** 2)) + 1e-12
+
+
+@pytest.mark.parametrize("upper", [True, False])
+@given(st.floats(0, 1), st.floats(0.1, 1), st.floats(0.01, 1), st.floats(0.5, 40))
+def test_the_extreme_means_are_those_of_samples_in_range(upper, mean, cost, lam, a):
+    """So that a run can be made of them: no sample leaves [0, 1], no cost [lambda, 1], no mean its radius."""
+    cost = max(cost, lam)
+    n = np.arange(1, 400)
+    radius = np.sqrt(a / n)
+    rewards, costs = adversary.extreme_means(np.full((len(n), 1), mean), cost, radius, lam, upper=upper)
+    for means, truth, low in ((rewards[:, 0], mean, 0.0), (costs, cost, lam)):
+        samples = np.diff(n * means, prepend=0.0)
+        assert samples.min() >= low - 1e-9 and samples.max() <= 1 + 1e-9
+        assert (np.abs(means - truth) <= radius + 1e-12).all()
+
+
+def test_the_worst_run_on_the_event_attains_the_threshold_bound():
+    """Algorithm 1 on these samples; no bound that reads only the event can be below it."""
+    three = Problem([[0.875, 0.9], [0.125, 0.5], [0.6, 0.3]], [0.5, 0.75, 0.7])
+    how = {"cost_ratio": 0.25, "budget": 1200.0}
+    played = adversary.adversarial_run(three, **how)
+    for arm in (1, 2):
+        bounds = compare.pull_bounds(three, arm, **how)
+        assert played[arm] == adversary.adversarial_pulls(three, arm, **how) == int(bounds["threshold"])
+        assert bounds["split"] < played[arm] < bounds["lean"] < bounds["Theorem 1"]
+    assert played[0] > 100  # the best arm's turn came, so the others had ended
+
+
+def test_theorem_1_is_a_sixteenth_from_the_worst_run_at_best():
+    lam = 0.01
+    near = Problem([[1.0], [1.0]], [lam, lam * 1.02])
+    how = {"cost_ratio": lam, "budget": 1e12}
+    worst = adversary.adversarial_pulls(near, 1, **how)
+    assert 16 < compare.pull_bounds(near, 1, **how)["Theorem 1"] / worst < 17
 
 
 def test_bounds_by_hand():

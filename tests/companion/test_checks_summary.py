@@ -1,47 +1,114 @@
-"""The table of what was tested: its outcomes, and that a false statement gets another.
+"""The table of what was tested: its outcomes, that a false statement gets another, what it would notice.
 
 Seeds are fixed, so nothing here is flaky.
 """
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from cobandit import theory
-from cobandit.companion.proofs import deviation, misclassification, pulls, stopping, summary
+from cobandit.companion.proofs import (
+    adversary,
+    complexity,
+    deviation,
+    identification_error,
+    misclassification,
+    mutation,
+    once,
+    spend_all,
+    stopping,
+    summary,
+    tested_practice,
+)
 from cobandit.errors import CobanditError
 
 IDENTITY = "Proof of Corollary 1: optional sampling at T(B)"
 CLAIM = "Abstract: error O(exp(−B/H))"
 REFUTED = {IDENTITY, CLAIM}
-#: What to divide by a million to get a statement that is false.
+#: What to divide by a million to get a statement that is false, and the constant in front of it in the table.
 BOUNDS = {
-    "Theorem 1, Step 1: means stay within their radii": "failure_probability",
-    "Theorem 1, Step 3: no index exceeds its efficiency by much": "index_constant",
-    "Theorem 1: pulls of a suboptimal arm": "pull_bound",
-    "Theorem 1: efficiency regret O(log B)": "efficiency_regret_bound",
-    "Lemma 1: no policy earns more than ν*(B + 1)": "optimal_utility_bound",
-    "Corollary 1: standard regret": "standard_regret_bound",
-    "Section 3.2: complexity H": "cost_complexity",
-    "Theorem 2, Step 2: CoPSI stays within its budget": "allocation_constant",
-    "Theorem 2: error probability": "identification_error_bound",
+    "Theorem 1, Step 1: means stay within their radii": ("failure_probability", "2K(D+1)"),
+    "Theorem 1, Step 3: no index exceeds its efficiency by much": ("index_constant", "C"),
+    "Theorem 1: pulls of a suboptimal arm": ("pull_bound", "4αC²"),
+    "Theorem 1: efficiency regret O(log B)": ("efficiency_regret_bound", "4αC²"),
+    "Lemma 1: no policy earns more than ν*(B + 1)": ("optimal_utility_bound", None),
+    "Corollary 1: standard regret": ("standard_regret_bound", "2ν*"),
+    "Section 3.2: complexity H": ("cost_complexity", None),
+    "Theorem 2, Step 2: CoPSI stays within its budget": ("allocation_constant", "L"),
+    "Theorem 2: error probability": ("identification_error_bound", "2K²D"),
+    "Pulls: lean, instance and threshold bound": ("threshold_pull_bound", "threshold"),
+    "Pulls: split bound": ("split_pull_bound", "sum"),
+    "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that": ("completed_utility_bound", None),
+    "The exact constant": ("exact_allocation_constant", "L*"),
+    "Error probability by differences": ("difference_error_bound", "K(K−1)²D"),
+    "Concentration without replacement": ("hoeffding_serfling_tail", None),
+    "Error probability without replacement": ("paired_error_bound", "by pairs, 2"),
+    "Exploration with several in flight": ("alpha_in_flight", None),
 }
+
+
+def twice_as_far(means, cost, radius, lam, *, upper, extreme=adversary.extreme_means):
+    return extreme(means, cost, 2 * np.asarray(radius), lam, upper=upper)
+
+
+def half_the_targets(costs, budget, targets=spend_all.elimination_targets):
+    given, shares = targets(costs, budget)
+    return given // 2, shares
+
+
+def ten_more(*args, selection, policy=tested_practice.CoHVUCB, **named):
+    K, D, budget = args
+    return policy(K, D, budget + 10 * (selection == "feasible"), selection=selection, **named)
+
+
+def twice_as_many(rewards, delta, least=theory.least_evaluations):
+    return 2 * least(rewards, delta)
+
+
+def small_bound(x):
+    return 1e-6 * math.exp(x)
+
+
 OTHERS = {
-    "Theorem 1, Step 2: the best arm's index is optimistic": (
-        (pulls.WatchedRuns, "on_event"),  # optimistic in every run, also off the event
-        lambda runs: np.ones(len(runs.spent), dtype=bool),
+    "Theorem 1, Step 2: the best arm's index is optimistic": (adversary, "extreme_means", twice_as_far),
+    "Theorem 2, Step 3: what every phase collects": (
+        identification_error,
+        "least_target_share",
+        lambda problem, budget, seed, share=identification_error.least_target_share: (
+            0.7 * share(problem, budget, seed)
+        ),
     ),
-    "Lemma 2: no mistake while margins err by little": ((misclassification, "PAPER_SHARE"), 0.5),
-    "Theorem 2, Step 4: concentration at adaptive targets": (
-        (deviation, "exp"),
-        lambda x: 1e-6 * math.exp(x),
+    "Lemma 2: no mistake while margins err by little": (misclassification, "PAPER_SHARE", 0.5),
+    "Theorem 2, Step 4: concentration at adaptive targets": (deviation, "exp", small_bound),
+    "The two smallest gaps are equal": (
+        complexity,
+        "smallest_gaps",
+        lambda trials, seed: np.array([[0.1, 0.1], [0.1, 0.2]]),
     ),
+    "The adaptive constant spends all but a round": (spend_all, "elimination_targets", half_the_targets),
+    "Lemma 2 with margins off by less than γ/4": (misclassification, "SHARP_SHARE", 0.2),
+    "Concentration of differences": (deviation, "exp", small_bound),
+    "Pulls under feasible selection: 1/λ more": (tested_practice, "CoHVUCB", ten_more),
+    "CoPSI once stays within its budget": (once, "largest_spend", lambda *args: 1.01),
+    "What certainty costs at least": (theory, "least_evaluations", twice_as_many),
 }
+
+
+def row(statement):
+    return summary.check_statements([statement]).iloc[0]
 
 
 def outcome(statement):
-    return summary.check_statements([statement])["outcome"].item()
+    return row(statement)["outcome"]
+
+
+def factors(statement):
+    """Constants of a statement and the factors at which a change is noticed, from the words of the table."""
+    found = re.findall(r"(?:^|, )(.+?) [÷×] ([\d.,]*\d|anything)", row(statement)["noticed"])
+    return {name: float(number.replace(",", "").replace("anything", "inf")) for name, number in found}
 
 
 def scaled(monkeypatch, name, factor):
@@ -50,7 +117,8 @@ def scaled(monkeypatch, name, factor):
 
 
 def test_every_statement_has_a_test_that_it_can_fail():
-    assert set(summary.CHECKS) == REFUTED | set(BOUNDS) | set(OTHERS)
+    assert not set(summary.CHECKS) & set(summary.OURS)
+    assert set(summary.CHECKS) | set(summary.OURS) == REFUTED | set(BOUNDS) | set(OTHERS)
 
 
 @pytest.mark.slow
@@ -59,26 +127,66 @@ def test_outcomes():
     assert table["statement"].tolist() == list(summary.CHECKS)
     assert set(table.loc[table["outcome"] == summary.FAILS, "statement"]) == REFUTED
     assert set(table.loc[table["outcome"] != summary.FAILS, "outcome"]) == {summary.HOLDS}
+    assert set(table.loc[table["noticed"] == "–", "statement"]) == REFUTED
+    assert set(summary.check_statements(summary.OURS)["outcome"]) == {summary.HOLDS}
 
 
-@pytest.mark.parametrize(("statement", "name"), BOUNDS.items())
-def test_a_millionth_of_a_bound_is_refuted(statement, name, monkeypatch):
-    scaled(monkeypatch, name, 1e-6)
+@pytest.mark.parametrize("statement", BOUNDS)
+def test_a_millionth_of_a_bound_is_refuted(statement, monkeypatch):
+    scaled(monkeypatch, BOUNDS[statement][0], 1e-6)
     assert outcome(statement) == summary.FAILS
 
 
 @pytest.mark.parametrize("statement", OTHERS)
 def test_other_false_statements_are_refuted(statement, monkeypatch):
-    place, false = OTHERS[statement]
-    monkeypatch.setattr(*place, false)
+    monkeypatch.setattr(*OTHERS[statement])
     assert outcome(statement) == summary.FAILS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statement", [s for s, (_, constant) in BOUNDS.items() if constant])
+def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch):
+    name, constant = BOUNDS[statement]
+    factor = factors(statement)[constant]
+    with monkeypatch.context() as cut:
+        scaled(cut, name, 1 / (1.05 * factor))
+        assert outcome(statement) == summary.FAILS
+    scaled(monkeypatch, name, 1 / (0.95 * factor))
+    assert outcome(statement) == summary.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("statement", "constant", "least", "most"),
+    [
+        # no check can notice less than what is true: the instance bound is a sixteenth of Theorem 1's
+        ("Theorem 1: pulls of a suboptimal arm", "4αC²", 16, 20),
+        ("Theorem 1, Step 2: the best arm's index is optimistic", "radius", 1, 1.01),
+        ("Lemma 1: no policy earns more than ν*(B + 1)", "1 in B + 1", 1, 1.01),
+        ("Corollary 1: standard regret", "2ν*", 1, 1.05),
+        ("Theorem 2, Step 3: what every phase collects", "2", 4 / 3, 1.35),
+        ("Pulls: lean, instance and threshold bound", "threshold", 1, 1.01),
+        ("Pulls: split bound", "sum", 1, 1.3),
+        ("The exact constant", "L*", 1, 1.01),
+        ("Pulls under feasible selection: 1/λ more", "1/λ", 1, 1.05),
+        ("What certainty costs at least", "2δ", 4 / 3, 1.34),
+        ("Exploration with several in flight", "κ − 1", 1, 1.05),
+    ],
+)
+def test_how_sharp_the_checks_are(statement, constant, least, most):
+    assert 0.995 * least <= factors(statement)[constant] <= most  # three digits are printed
+
+
+@pytest.mark.slow
+def test_the_checks_of_lemma_2_stop_where_it_is_sharp():
+    assert factors("Lemma 2: no mistake while margins err by little")["γ/8"] == pytest.approx(2, abs=0.02)
+    assert factors("Lemma 2 with margins off by less than γ/4")["γ/4"] == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.parametrize(
     "statement", ["Theorem 1: pulls of a suboptimal arm", "Theorem 2: error probability"]
 )
 def test_a_bound_above_the_trivial_one_says_nothing(statement, monkeypatch):
-    scaled(monkeypatch, BOUNDS[statement], 1e9)
+    scaled(monkeypatch, BOUNDS[statement][0], 1e300 if "Theorem 2" in statement else 1e9)
     assert outcome(statement) == summary.SAYS_NOTHING
 
 
@@ -88,6 +196,15 @@ def test_what_is_refuted_would_hold_where_it_does(monkeypatch):
     assert outcome(IDENTITY) == summary.HOLDS
     scaled(monkeypatch, "cost_complexity", 256)
     assert outcome(CLAIM) == summary.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("holds", "factor"),
+    [(lambda by: by < 7.5, 7.5), (lambda by: True, math.inf), (lambda by: by <= 1, 1), (lambda by: False, 0)],
+)
+def test_the_factor_is_where_a_check_begins_to_fail(holds, factor):
+    found = mutation.noticed_at(holds)
+    assert math.isnan(found) if factor == 0 else found == pytest.approx(factor, rel=1e-3)
 
 
 def test_unknown_statements_are_refused():

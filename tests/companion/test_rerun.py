@@ -24,11 +24,11 @@ from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
 from cobandit.companion.report.plan import KEPT_FRAMES, ladder
 from cobandit.companion.report.run import NEXT_TO_THE_PAPER, NOT_OF_A_TABLE
-from cobandit.companion.report.typeset import formula, plain
+from cobandit.companion.report.typeset import REFERENCE, formula, plain
 from cobandit.errors import CobanditError
 
 CHROMIUM = shutil.which("chromium")
-SOME = ["landscape", "full-set-recovery"]
+SOME = ["landscape", "identification-results"]
 
 
 def write_table(folder, name="mine", n_arms=5, n_objectives=2, n_instances=40, seed=0):
@@ -125,10 +125,10 @@ def test_a_report_has_its_parts(first):
 @pytest.mark.slow
 def test_results_are_those_of_the_library(first, home):
     folder, table = first[0].report.parent, cb.read(home / "mine.csv")
-    kept = pd.read_parquet(folder / "results" / "full-set-recovery-runs.parquet")
-    (entry,) = [e for e in made.read_manifest(folder)["pages"] if e["page"] == "full-set-recovery"]
+    kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
+    (entry,) = [e for e in made.read_manifest(folder)["pages"] if e["page"] == "identification-results"]
     given = entry["parameters"]
-    again = experiments.full_set(table, given["replications"], given["seed"], given["rho"])
+    again = experiments.full_set(table, given["replications"] // 5, given["seed"], given["full_rho"])
     columns = ["method", "rho", "replication", "spent", "pulls", "f1"]
     pd.testing.assert_frame_equal(kept[columns], again[columns], check_dtype=False)
 
@@ -138,7 +138,7 @@ def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
     text = first[0].report.read_text(encoding="utf-8")
     page = References(text)
     assert all(ref.startswith(("#", "data:")) for ref in page.found), page.found
-    assert "default-src 'none'" in text and not re.findall(r"url\((?!data:)|@import", text)
+    assert "default-src 'none'" in text and not re.findall(r"url\((?!data:|#)|@import", text)
     assert len(page.pictures) > 3 and all(page.pictures) and len(set(page.ids)) == len(page.ids)
     assert all(ref[1:] in page.ids for ref in page.found if ref.startswith("#"))
     assert "c0000&lt;b&gt;&amp;$x$" in text and "<b>&" not in text
@@ -188,7 +188,7 @@ def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_pat
     assert counted == SOME * 2
     (tmp_path / "r" / "results" / "landscape-every.csv").write_text("spoilt")
     outcome = rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
-    assert counted == [*SOME * 2, "landscape"] and outcome.kept == ["full-set-recovery"]
+    assert counted == [*SOME * 2, "landscape"] and outcome.kept == ["identification-results"]
 
 
 @pytest.mark.slow
@@ -212,14 +212,33 @@ def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
 def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
-    outcome = rerun(table, tmp_path / "r", fast=True, pages=["trajectories"])
-    assert (outcome.executed, outcome.kept) == (["trajectories"], SOME)
+    outcome = rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
+    assert (outcome.executed, outcome.kept) == (["online-results"], SOME)
     found = made.read_manifest(tmp_path / "r")
-    assert [entry["page"] for entry in found["pages"]] == ["landscape", "trajectories", "full-set-recovery"]
+    assert [entry["page"] for entry in found["pages"]] == [
+        "landscape",
+        "online-results",
+        "identification-results",
+    ]
     before = outcome.report.read_text()
-    with pytest.raises(CobanditError, match=r"would leave out \(trajectories, full-set-recovery\)"):
+    with pytest.raises(CobanditError, match=r"would leave out \(online-results, identification-results\)"):
         rerun(table, tmp_path / "r", fast=True, pages=["landscape"], seed=1)
     assert outcome.report.read_text() == before
+
+
+@pytest.mark.slow
+def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
+    table = write_table(tmp_path)
+    for about, said in (
+        ("benchmark", "about the instances of the table"),
+        ("instances", "independent draws of what"),
+    ):
+        report = rerun(table, tmp_path / about, fast=True, pages=["landscape"], about=about).report
+        assert (
+            said in report.read_text() and made.read_manifest(tmp_path / about)["options"]["about"] == about
+        )
+    again = rerun(None, tmp_path / "again", follow=tmp_path / "benchmark")
+    assert "about the instances of the table" in again.report.read_text() and again.differs == []
 
 
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
@@ -235,11 +254,16 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_report_on_another_table_says_nothing_of_the_papers(first):
     text = first[0].report.read_text(encoding="utf-8")
-    notebook = (first[0].report.parent / "notebooks" / "full-set-recovery.ipynb").read_text()
+    notebook = (first[0].report.parent / "notebooks" / "identification-results.ipynb").read_text()
     for title in ("Next to the paper", "The same on measured evaluations", "What would have falsified it"):
-        assert f"## {title}" in pages.source("full-set-recovery")
-        assert title not in notebook and f"{title}</h3>" not in text.partition('id="full-set-recovery"')[2]
-    assert "What it means" in notebook
+        assert f"## {title}" in pages.source("identification-results")
+        assert (
+            title not in notebook and f"{title}</h3>" not in text.partition('id="identification-results"')[2]
+        )
+    assert "What is to be identified" in notebook
+    shown = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
+    assert "The ranges" in shown and "Table 1" not in shown and not re.search(r"\bpapers?\b", shown)
+    assert not re.search(r"\{[a-z:]+\}|```", shown)
 
 
 def test_sections_may_begin_within_a_cell_of_text():
@@ -250,11 +274,43 @@ def test_sections_may_begin_within_a_cell_of_text():
 
 
 def test_sections_that_are_left_out_are_headings_of_their_pages():
-    for page, sections in NEXT_TO_THE_PAPER.items():
-        for title in (*sections, NOT_OF_A_TABLE[0]):
-            assert f"\n## {title}\n" in pages.source(page)
-    for title in NOT_OF_A_TABLE[1:]:
+    paper, falsified = NEXT_TO_THE_PAPER
+    for page in KEPT_FRAMES:
+        assert f"\n## {falsified}\n" in pages.source(page)
+        assert (f"\n## {paper}\n" in pages.source(page)) == (page != "real-data")
+        replayed = page not in ("landscape", "real-data")
+        assert (f"\n## {NOT_OF_A_TABLE[0]}\n" in pages.source(page)) == replayed
+    for title in NOT_OF_A_TABLE[1:-1]:
         assert f"\n## {title}\n" in pages.source("real-data")
+    assert f"\n## {NOT_OF_A_TABLE[-1]}\n" in pages.source("online-results")
+
+
+def left_in_a_report(page):
+    """Text of a page's cells as a report on another table shows them, without the introduction."""
+    cells = pages._outside(pages._cells(page).cells, NOT_OF_A_TABLE)
+    cells = pages._outside(cells, NEXT_TO_THE_PAPER)
+    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return plain(REFERENCE.sub(r"\1", "## " + text.partition("\n## ")[2]))
+
+
+@pytest.mark.parametrize("page", KEPT_FRAMES)
+def test_what_a_report_says_is_no_directive_and_not_about_the_paper(page):
+    """Words of the pages; what their cells print is tested on reports."""
+    text = left_in_a_report(page)
+    assert text and not re.search(r"\{[\w:-]+\}|```|:::|\)=$", text, re.MULTILINE)
+    allowed = "radii that the paper tuned on its own data"
+    assert not re.search(r"[Pp]aper|Figures? \d|Table \d|claims", text.replace(allowed, ""))
+
+
+def test_blocks_of_the_book_are_quoted_in_a_report():
+    note = ":::{note} A title\n:class: tip\nOf {term}`arms <arm>`.\n:::"
+    assert plain(f"before\n\n```{{margin}}\nA *line*.\nTwo.\n```\n\n{note}\n") == (
+        "before\n\n> A *line*.\n> Two.\n\n\n> Of *arms*.\n\n"
+    )
+    assert plain("(a-label)=\n## Title\n\nf(x)=1") == "## Title\n\nf(x)=1"
+    assert plain("```python\nx = {a}\n```") == "```python\nx = {a}\n```"
+    headings = "## Regret (Figures 2a and 2b)\n\n## Ranges (Table 1)\n\n## Costs (realised)"
+    assert REFERENCE.sub(r"\1", headings) == "## Regret\n\n## Ranges\n\n## Costs (realised)"
 
 
 def test_shares_of_the_landscape_are_those_of_the_recommendation():
@@ -326,7 +382,10 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     book.mkdir()
     (book / "landscape.md").write_text(BROKEN)
     sound = BROKEN.replace("1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})")
-    (book / "full-set-recovery.md").write_text(sound.replace("seed = 0", "seed = 0\nrho = [1]"))
+    sound = sound.replace("runs = ", "runs = charged = full = ").replace(
+        "seed = 0", "seed = 0\nrho = full_rho = [1]"
+    )
+    (book / "identification-results.md").write_text(sound)
     monkeypatch.setattr(pages, "directory", lambda: book)
     result = call("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
     assert result.exit_code == 1 and "failed: landscape" in result.stderr, result.output
@@ -335,7 +394,7 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     entries = {entry["page"]: entry for entry in made.read_manifest(tmp_path / "r")["pages"]}
     assert [entries[page]["status"] for page in SOME] == ["failed", "done"]
     assert (tmp_path / "r" / "notebooks" / "landscape.ipynb").is_file()
-    assert (tmp_path / "r" / "results" / "full-set-recovery-runs.csv").is_file()
+    assert (tmp_path / "r" / "results" / "identification-results-full.csv").is_file()
 
 
 def manifest(**changes):
@@ -384,6 +443,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
         "decides on --fast, --seed": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
         "manifest none.json": ["rerun", "--from", "none.json"],
         "budget is -1": ["rerun", table, "--budget", "-1", "--fast"],
+        "about": ["rerun", table, "--about", "benchmrk"],
         "seed is -1": ["rerun", table, "--seed", "-1"],
         "unknown backend": ["rerun", table, "--backend", "treading"],
         "missing port": ["rerun", table, "--backend", "dask", "--scheduler", "nonsense"],

@@ -124,7 +124,7 @@ def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
 
 @pytest.mark.parametrize("column", ["efficiency_regret", "moving_average"])
 def test_along_runs_against_runs_one_by_one(small_table, column):
-    methods, rho, replications = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")], 30, 3
+    methods, rho, replications = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")], 20, 2
     paths = cb.replay_paths(small_table, methods, rho, replications)
     ax = figures.along_runs(paths, column, "regret")
     for method in methods:
@@ -148,7 +148,7 @@ def test_along_runs_against_runs_one_by_one(small_table, column):
 
 
 def test_error_bars_against_runs_one_by_one(synthetic):
-    methods, rho, replications = ["CoPSI", "UniformIdentification"], 300, 12
+    methods, rho, replications = ["CoPSI", "UniformIdentification"], 100, 12
     charges, table = ("declared", "realised"), synthetic.subset(f"config in {list(synthetic.configs[:6])}")
     runs = pd.concat(
         [

@@ -16,7 +16,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 #: Extras with weights and other tools, which only `make test-local` installs.
-MODELS = ("inspect", "local")
+MODELS = ("inspect", "local", "test-local")
 DIRECT = [
     *PROJECT["dependencies"],
     *(

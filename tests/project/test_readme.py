@@ -38,7 +38,7 @@ def test_example_runs(tmp_path):
 
 def test_commands_run_as_they_stand(tmp_path, monkeypatch):
     """In the order of the page, from a folder that holds the logs; each leaves what the next one takes."""
-    assert [command.split()[1] for command in COMMANDS] == ["import", "recommend", "rerun", "page"]
+    assert [command.split()[1] for command in COMMANDS] == ["import", "doctor", "recommend", "rerun", "page"]
     shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS:

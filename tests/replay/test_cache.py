@@ -105,7 +105,11 @@ def test_nothing_is_left_set_in_this_process():
 
 
 def test_compiled_code_sorts_in_one_way_only():
-    """Sorting and sorting of indices have symbols of one name in Numba; see `fronts.ascending`."""
+    """Only by `np.argsort`, since what is loaded from the disk must not use `np.sort` next to it.
+
+    Inside, both call a function of the same name on the same types.  Of two such symbols that were compiled
+    by different processes and loaded by a third, one stands for both, and the wrong one crashes.
+    """
     compiled = 0
     for source in (ROOT / "cobandit").rglob("*.py"):
         for function in ast.walk(ast.parse(source.read_text())):

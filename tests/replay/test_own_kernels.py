@@ -41,17 +41,17 @@ USE = """
     table = cb.load("synthetic-24")
     policy = own.Weighted(24, 2, 8 * table.costs.sum(), table.cost_range, expected_costs=table.costs)
     cb.play(policy, table)
-    runs = cb.replay_online(table, ["Weighted", own.Weighted][CHOICE], 8, replications=4, workers=2)
+    runs = cb.replay_online(table, ["Weighted", own.Weighted][CHOICE], 8, replications=4, workers=WORKERS)
     assert kernels.kernel_of(own.Weighted)
     print(runs["spent"][0] == policy.spent and runs["pulls"][0] == policy.pulls.sum())
     print(runs["efficiency_regret"].tolist())
 """
 
 
-def replayed(folder, weight, choice):
-    """Whether a fresh process replays what its class does, and the regrets; workers are two others."""
+def replayed(folder, weight, choice, workers):
+    """Whether a fresh process replays what its class does, and the regrets; two workers are two others."""
     (folder / "own.py").write_text(f"WEIGHT = {weight}\n" + textwrap.dedent(MODULE))
-    use = textwrap.dedent(USE).replace("CHOICE", str(choice))
+    use = textwrap.dedent(USE).replace("CHOICE", str(choice)).replace("WORKERS", str(workers))
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", use], cwd=folder, capture_output=True, text=True
     )
@@ -63,7 +63,7 @@ def replayed(folder, weight, choice):
 @pytest.mark.slow
 def test_a_changed_formula_is_noticed(tmp_path):
     """A run that was kept on disk would play the formula of before."""
-    (first, before), (second, after) = replayed(tmp_path, 0.25, 0), replayed(tmp_path, 2.0, 1)
+    (first, before), (second, after) = replayed(tmp_path, 0.25, 0, 2), replayed(tmp_path, 2.0, 1, 1)
     assert first and second and before != after
 
 

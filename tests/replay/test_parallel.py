@@ -22,6 +22,12 @@ def usual(small_table):
     return replays(small_table)
 
 
+@pytest.fixture(autouse=True)
+def few_parts(monkeypatch):
+    """Enough for two workers to take turns."""
+    monkeypatch.setattr(grid, "PARTS", 5)
+
+
 def replays(table, **how):
     methods = ["CoHVUCB", cb.spec("AccuracyCostUCB", objective=1), "UniformAllocation"]
     runs = cb.replay_online(table, methods, [0.5, 4], replications=25, seed=3, **how)

@@ -137,12 +137,17 @@ def test_replications_do_not_depend_on_how_many_there_are_or_on_company(small_ta
     pd.testing.assert_frame_equal(part.reset_index(drop=True), few)
 
 
-@pytest.mark.parametrize("parts", [1, 3, 1000])
-def test_chunking_does_not_matter(parts, small_table, monkeypatch):
-    usual = cb.replay_identification(small_table, IDENTIFICATION, rho=[9, 20], replications=30)
-    monkeypatch.setattr(grid, "PARTS", parts)
-    other = cb.replay_identification(small_table, IDENTIFICATION, rho=[9, 20], replications=30)
-    pd.testing.assert_frame_equal(usual, other)
+def test_chunking_does_not_matter(small_table, monkeypatch):
+    def replay(parts):
+        monkeypatch.setattr(grid, "PARTS", parts)
+        return cb.replay_identification(small_table, ["CoPSI", "PSISR"], rho=[9, 20], replications=25)
+
+    usual = replay(grid.PARTS)
+    for parts, cut in ((1, 1), (3, 3), (1000, 25)):
+        pd.testing.assert_frame_equal(usual, replay(parts))
+        assert len(grid.grid_cells(small_table, [cb.spec("CoPSI")], 9, 25, 0)) == cut
+    many = grid.grid_cells(small_table, [cb.spec("CoPSI")], range(9, 109), 25, 0)
+    assert len(many) == 100  # cells enough for many workers: each is one part
 
 
 # ----------------------------------------------------------------------------- paths

@@ -596,7 +596,7 @@ BAD = {
     "output nowhere": (nothing, [*INSPECT, "-o", "none/my.parquet"], "there is no folder"),
     "card is a folder": (lambda: Path("my.yml").mkdir(), INSPECT, "this is a folder"),
     "profiling of one": (nothing, [*INSPECT, "--profiling", "1"], "error: --profiling: "),
-    "profiling of all": (nothing, [*INSPECT, "--profiling", "12"], "or change --profiling"),
+    "profiling of all": (nothing, [*INSPECT, "--profiling", "12"], "-> change --profiling, now 12"),
     "name in capitals": (nothing, [*INSPECT, "--name", "My Table"], "error: --name: "),
     "unknown kind": (nothing, [*INSPECT, "--kind", "guessed"], "error: --kind: "),
     "negative seed": (nothing, [*INSPECT, "--seed", "-1"], "error: --seed: "),

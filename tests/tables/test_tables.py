@@ -341,6 +341,47 @@ def test_the_split_against_its_rule(n, n_profiling, seed):
     assert {ids[i] for i in np.flatnonzero(mask)} == chosen
 
 
+@examples(30)
+@given(st.integers(0, 2**32), st.integers(6, 15), st.integers(2, 13))
+def test_holes_leave_some_of_every_configuration_in_both_splits(seed, n, n_profiling):
+    """Its profiling rows are the first of its rows in the random order, as few as possible moved."""
+    rng, n_profiling = np.random.default_rng(seed), min(n_profiling, n - 2)
+    whole = frame(arms=4, instances=n).sort_values(["config", "instance"])
+    kept = np.concatenate([rng.permutation(n) < rng.integers(4, n, endpoint=True) for _ in range(3)])
+    kept = np.concatenate([np.ones(n, dtype=bool), kept])  # the first has all, so that ids stay
+    table = EvaluationTable.from_frame(whole[kept], card(split={"profiling": n_profiling, "seed": seed}))
+    ids = sorted(f"q{i}" for i in range(n))
+    place = {name: i for i, name in enumerate(np.random.default_rng(seed).permutation(ids).tolist())}
+    moved = 0
+    for _, rows in table.rows.groupby("config", observed=True):
+        order = rows.sort_values("instance", key=lambda names: names.map(place).astype(int))
+        known = order["split"] == "profiling"
+        assert known.is_monotonic_decreasing and min(known.sum(), (~known).sum()) >= 2
+        at_random = sum(place[name] < n_profiling for name in rows["instance"])
+        least, most = 2, len(rows) - 2
+        assert known.sum() == min(max(at_random, least), most)
+        moved += abs(known.sum() - at_random)
+    said = repr(table).replace("\n    ", " ")
+    assert f"so {moved} evaluation" in said if moved else table.notes == ()
+
+
+def test_a_configuration_with_few_instances_is_taken_and_said():
+    """Seven of ten instances, of which the random profiling part has one."""
+    few = frame(arms=3, instances=10)
+    split = {"profiling": 2, "seed": 0}
+    known = EvaluationTable.from_frame(few, card(split=split)).rows.query("split == 'profiling'")
+    gone = [known["instance"].iloc[0], *sorted(set(few["instance"]) - set(known["instance"]))[:2]]
+    rows = few[(few["config"] != "arm1") | ~few["instance"].isin(gone)]
+    table = EvaluationTable.from_frame(rows, card(split=split))
+    assert table.n_instances.tolist() == [10, 7, 10]
+    (note,) = table.notes
+    assert note == (
+        "few instances: the random profiling part left arm1 with fewer than 2 in one split, so 1 "
+        "evaluation was moved to it from the other"
+    )
+    assert table.subset("config != 'arm0'").notes == table.notes and "note: few instances" in repr(table)
+
+
 def test_subset_keeps_transforms_and_split():
     whole = EvaluationTable.from_frame(frame(arms=5, instances=12), card(split={"profiling": 4}))
     part = whole.subset("temperature > 0.5 and model == 'm0' or config == 'arm3'")

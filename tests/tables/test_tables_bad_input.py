@@ -73,6 +73,11 @@ ROWS = {
     "infinite reward": (with_cell(2, "correct", np.inf), ["row 2", "'correct'", "inf is not finite"]),
     "cost of nothing": (with_cell(5, "usd", 0.0), ["row 5", "'usd'", "0.0 is not positive", "smallest cost"]),
     "negative cost": (with_cell(5, "usd", -2.5), ["row 5", "'usd'", "-2.5 is not positive"]),
+    "enormous cost": (
+        with_cell(5, "usd", 1e300),
+        ["row 5", "'usd'", "1e+300 is not between 1e-30 and 1e+30"],
+    ),
+    "tiny cost": (with_cell(5, "usd", 1e-300), ["row 5", "'usd'", "1e-300 is not between", "another unit"]),
     "missing cost": (with_cell(8, "usd", None), ["row 8", "'usd'", "missing"]),
     "infinite cost": (with_cell(8, "usd", np.inf), ["row 8", "'usd'", "inf is not finite"]),
     "minus infinite cost": (with_cell(8, "usd", -np.inf), ["row 8", "'usd'", "-inf is not finite"]),
@@ -101,7 +106,7 @@ ROWS = {
     "one configuration": (frame()[:4], ["'config'", "only one configuration, 'a'", "at least two"]),
     "few instances": (
         frame().assign(instance=["q1", "q2", "q3", "q4", "q1", "q2", "q3", "q9"])[:7],
-        ["'instance'", "'b'", "profiling and", "at least", "split.profiling"],
+        ["'instance'", "'b'", "profiling and", "at least", "on more instances"],
     ),
     "changing description": (
         with_cell(3, "model", "medium"),

@@ -1,12 +1,14 @@
 """Sampling without replacement: bounds against exact enumeration, and what happens if a constant is cut."""
 
+from itertools import combinations
 from math import exp, inf
 
 import numpy as np
 import pytest
 
 from cobandit import theory
-from cobandit.companion.proofs.once import exact_tail, expected_capital, largest_ratio, orders
+from cobandit.companion.proofs.once import exact_tails, expected_capital, largest_ratio, orders
+from cobandit.companion.proofs.tested_practice import two_arms_once
 from cobandit.errors import CobanditError
 from cobandit.policies.evidence import PairedEvidence
 
@@ -48,8 +50,17 @@ def test_the_factor_falls_from_one_to_zero_and_switches_where_half_is_seen():
 
 
 def test_the_tail_by_enumeration_is_that_of_the_hypergeometric_distribution():
-    assert exact_tail([0, 0, 0, 1, 1, 1], n=5, deviation=0.1) == pytest.approx(0.5)  # the last is a zero
+    tails = {(n, values.sum(), round(off, 9)): tail for tail, off, n, values in exact_tails(6)}
+    assert tails[5, 3, 0.1] == pytest.approx(0.5)  # the last is a zero
     assert len(list(orders([0, 0, 1, 1]))) == 6
+
+
+@pytest.mark.parametrize("depth", [1, 3, 5, 6])
+@pytest.mark.parametrize(("better", "worse"), [(1, 0), (2, 1), (4, 2), (3, 3)])
+def test_the_error_of_two_arms_by_enumeration(better, worse, depth):
+    differences = np.repeat([1, -1, 0], [better, worse, 6 - better - worse])
+    seen = [sum(differences[list(Q)]) for Q in combinations(range(6), depth)]
+    assert two_arms_once(better, worse, 6, depth) == pytest.approx(np.mean(np.array(seen) <= 0))
 
 
 def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_elsewhere():

@@ -158,7 +158,7 @@ def _trials(rng, trials, draws, shares, max_arms, max_objectives, rows):
             means = _problem(rng, family, n_arms, 1 + int(rng.random() * max_objectives))
             gaps, truth = np.empty(n_arms), np.empty(n_arms, dtype=np.bool_)
             _gaps(means, np.ones(n_arms, dtype=np.bool_), gaps, truth)
-            sorted_gaps = gaps[np.argsort(gaps)]  # for the reason in cobandit.replay.kernels.fronts.ascending
+            sorted_gaps = gaps[np.argsort(gaps)]  # compiled code sorts in one way, as a test says
             if sorted_gaps[0] > 1e-6:  # the paper assumes positive gaps
                 break
         rows[trial, :4] = family, adversary, n_arms, means.shape[1]

@@ -34,32 +34,37 @@ def orders(values: ArrayLike) -> Iterator[NDArray[np.float64]]:
         yield np.array(order)
 
 
-def exact_tail(values: ArrayLike, n: int, deviation: float) -> float:
-    """Probability, by enumeration, that the mean over the first k is ever so far above, n <= k <= N.
+def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, float, int, NDArray[np.float64]]]:
+    """Probabilities, by enumeration, that a mean is ever so far above the full one from depth n on.
 
     Parameters
     ----------
-    values : array_like, shape (N,)
-        The population; N! orders, so few distinct values.
-    n : int
-    deviation : float
+    n_instances : int
+        N, small: there are up to N! orders.
+    levels : int
+        Rewards are multiples of 1 / (levels - 1), and populations all that there are.
 
-    Returns
-    -------
-    float
+    Yields
+    ------
+    tuple
+        The probability, the deviation, each one that occurs, n and the population.
 
     Examples
     --------
-    >>> exact_tail([0, 1, 1], n=2, deviation=0.3)  # the mean is 2/3, and the first two are right in 1 of 3
-    0.3333333333333333
+    >>> max(tail for tail, *_ in exact_tails(3))
+    0.6666666666666666
     """
-    population = _check.numbers(values, "values", 1)
-    mean, hits, count = float(population.mean()), 0, 0
-    for order in orders(population):
-        running = np.cumsum(order) / np.arange(1, len(order) + 1)
-        hits += bool((running[n - 1 :] - mean >= deviation - 1e-12).any())
-        count += 1
-    return hits / count
+    grid = np.linspace(0, 1, levels)
+    for counts in np.ndindex(*(n_instances + 1,) * (levels - 1)):
+        if sum(counts) > n_instances:
+            continue
+        values = np.repeat(grid, [n_instances - sum(counts), *counts])
+        ordered = np.array(list(orders(values)))
+        running = np.cumsum(ordered, axis=1) / np.arange(1, n_instances + 1) - values.mean()
+        for n in range(1, n_instances + 1):
+            highest = running[:, n - 1 :].max(axis=1)
+            for deviation in np.unique(highest[highest > 1e-9]):
+                yield float((highest >= deviation - 1e-12).mean()), float(deviation), n, values
 
 
 def largest_ratio(
@@ -85,21 +90,11 @@ def largest_ratio(
     >>> largest_ratio(lambda deviation, n, N, values: 1.0, n_instances=3)
     0.6666666666666666
     """
-    largest = 0.0
-    grid = np.linspace(0, 1, levels)
-    for counts in np.ndindex(*(n_instances + 1,) * (levels - 1)):
-        if sum(counts) > n_instances:
-            continue
-        values = np.repeat(grid, [n_instances - sum(counts), *counts])
-        ordered = np.array(list(orders(values)))
-        running = np.cumsum(ordered, axis=1) / np.arange(1, n_instances + 1) - values.mean()
-        for n in range(1, n_instances + 1):
-            highest = running[:, n - 1 :].max(axis=1)
-            for deviation in np.unique(highest[highest > 1e-9]):
-                tail = float((highest >= deviation - 1e-12).mean())
-                allowed = bound(float(deviation), n, n_instances, values)
-                largest = max(largest, tail / allowed if allowed else inf)
-    return largest
+    ratios = []
+    for tail, deviation, n, values in exact_tails(n_instances, levels):
+        allowed = bound(deviation, n, n_instances, values)
+        ratios.append(tail / allowed if allowed else inf)
+    return max(ratios)
 
 
 def expected_capital(differences: ArrayLike) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ Theorem 1 speaks of the former.
 
 from __future__ import annotations
 
-from math import log, log10, sqrt
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 from cobandit import _check, theory
 from cobandit.companion.known_arms import Arms
 from cobandit.errors import BudgetError
-
-#: Bins of the histogram of :math:`(I - \nu) / (C \beta)`, equally wide in the logarithm from 1e-6 to 1.
-BINS, DECADES = 180, 6
 
 
 class WatchedRuns(NamedTuple):
@@ -37,7 +34,6 @@ class WatchedRuns(NamedTuple):
     closest: NDArray[
         np.float64
     ]  #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
-    slack: NDArray[np.int64]  #: (R, BINS) histogram of that ratio, suboptimal arms, one entry per pull
     clipped: NDArray[np.int64]  #: (R, K) pulls after which some objective was clipped at 1
     truncated: NDArray[np.int64]  #: (R, K) pulls after which the cost was truncated at lambda / 2
 
@@ -53,7 +49,7 @@ class WatchedRuns(NamedTuple):
 @njit(cache=True)
 def _play(
     rows: Any, offsets: Any, limit: Any, log_term: Any, least: Any, constant: Any, means: Any, costs: Any,
-    efficiency: Any, best: Any, rng: Any, pulls: Any, over: Any, under: Any, closest: Any, slack: Any,
+    efficiency: Any, best: Any, rng: Any, pulls: Any, over: Any, under: Any, closest: Any,
     clipped: Any, truncated: Any,
 ) -> Any:  # fmt: skip
     """One run of Algorithm 1: fills the arrays; spend, last arm and cost, and the least optimism."""
@@ -94,11 +90,7 @@ def _play(
         index[arm] = hypervolume / denominator
         if arm == best:
             optimism = min(optimism, index[arm] - efficiency[arm])
-        ratio = (index[arm] - efficiency[arm]) / (constant * radius)
-        closest[arm] = max(closest[arm], ratio)
-        if arm != best and 0.0 <= ratio <= 1.0:
-            place = (1.0 + log10(ratio) / DECADES) * len(slack) if ratio > 0.0 else 0.0
-            slack[max(0, min(int(place), len(slack) - 1))] += 1
+        closest[arm] = max(closest[arm], (index[arm] - efficiency[arm]) / (constant * radius))
 
 
 def run_cohv(
@@ -139,7 +131,7 @@ def run_cohv(
     (True, True)
     """
     budget, replications = _check.positive(budget, "budget"), _check.count(replications, "replications", 1)
-    problem, n_bins = arms.problem, BINS
+    problem = arms.problem
     most = float(sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)))
     if most > _check.with_slack(budget):
         raise BudgetError(f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed", most)
@@ -155,13 +147,12 @@ def run_cohv(
         under=np.zeros(shape, dtype=np.bool_),
         optimism=np.empty(replications),
         closest=np.full(shape, -np.inf),
-        slack=np.zeros((replications, n_bins), dtype=np.int64),
         clipped=np.zeros(shape, dtype=np.int64),
         truncated=np.zeros(shape, dtype=np.int64),
     )
     truth = problem.means, problem.costs, problem.efficiency, problem.best_arm
     for r, child in enumerate(np.random.SeedSequence(_check.seed(seed)).spawn(replications)):
-        watched = (runs.pulls, runs.over, runs.under, runs.closest, runs.slack, runs.clipped, runs.truncated)
+        watched = (runs.pulls, runs.over, runs.under, runs.closest, runs.clipped, runs.truncated)
         runs.spent[r], runs.last_arm[r], runs.last_cost[r], runs.optimism[r] = _play(
             arms.rows, arms.offsets, _check.with_slack(budget), log_term, arms.cost_ratio, constant, *truth,
             np.random.default_rng(child), *(array[r] for array in watched),

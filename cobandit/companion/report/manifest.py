@@ -86,6 +86,7 @@ class _Options(_Part):
     seed: int
     pages: list[str] | None
     budget: float | None
+    about: str = "instances"
     level: float
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from cobandit import _check, theory
 from cobandit.advice.recommendation import REDRAWS
+from cobandit.advice.words import amount
 from cobandit.companion.paper.experiments import (
     FULL_SET_RHO,
     IDENTIFICATION_RHO,
@@ -17,10 +18,8 @@ from cobandit.tables import EvaluationTable
 #: Variables of each page that are kept as tidy results, in the order of the report.
 KEPT_FRAMES: dict[str, tuple[str, ...]] = {
     "landscape": ("every",),
-    "online-results": ("runs",),
-    "trajectories": ("paths",),
-    "identification-results": ("runs", "charged"),
-    "full-set-recovery": ("runs",),
+    "online-results": ("runs", "paths"),
+    "identification-results": ("runs", "charged", "full"),
     "real-data": ("runs", "found"),
 }
 
@@ -120,8 +119,8 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
         fitting = int(SECONDS[profile] / seconds)
         if fitting < LEAST[profile]:
             reason = (
-                f"one replication on {table.n_arms:,} configurations takes about {seconds:,.0f} s, so "
-                f"{LEAST[profile]} of them more than the {SECONDS[profile]:,.0f} s a page may take"
+                f"one replication on {table.n_arms:,} configurations takes about {amount(seconds)} s, so "
+                f"that {LEAST[profile]} of them take more than the {SECONDS[profile]:,.0f} s a page may take"
             )
             return Planned(page, {}, reason)
         return Planned(page, {"replications": min(wanted, fitting), "seed": seed, **parameters})
@@ -140,10 +139,20 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
         about(
             "landscape", REDRAWS, 2e-8 * table.n_arms * int(table.n_instances.max()) + 1e-9 * table.n_arms**2
         ),
-        about("online-results", 100, 4 * online, rho=list(ONLINE_RHO)),
-        about("trajectories", 100, 8 * _online_seconds(table, ONLINE_RHO[-1:])),
-        about("identification-results", 500, _found_seconds(arms, structured), rho=structured),
-        about("full-set-recovery", 100, _found_seconds(table, full), rho=full),
+        about(
+            "online-results",
+            100,
+            4 * online + 8 * _online_seconds(table, ONLINE_RHO[-1:]),
+            rho=list(ONLINE_RHO),
+        ),
+        about(
+            "identification-results",
+            500,
+            _found_seconds(arms, structured)
+            + _found_seconds(table, full) / 5,  # with a fifth of the replications
+            rho=structured,
+            full_rho=full,
+        ),
         about(
             "real-data",
             100,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +25,13 @@ INTRODUCTIONS = {
     "online-results": (
         "Online selection",
         "Four online methods replayed on the table with the radii that the paper tuned on its own data: what "
-        "each budget costs in regret.",
-    ),
-    "trajectories": (
-        "Online selection along a run",
-        r"The same four methods at one budget, $\rho = 32$: how much regret has accumulated by the time so "
-        "much was spent, and how large the gap of the last fifty pulls is on average.",
+        "each budget costs in regret, when along a run it is lost, and what other radii would change.",
     ),
     "identification-results": (
         "Which configurations are Pareto-optimal",
         "Three algorithms look for the Pareto set at several budgets, from the smallest at which all of them "
-        "can run: how often what they return is not exactly that set.",
-    ),
-    "full-set-recovery": (
-        "How much of the Pareto set is recovered",
-        "Where exact recovery is too much to ask: F1 of the set that each algorithm returns among all "
-        "configurations.",
+        "can run: how often what they return is not exactly that set, and how much of the set they find "
+        "among all configurations.",
     ),
     "real-data": (
         "All methods side by side",
@@ -51,7 +43,13 @@ INTRODUCTIONS = {
 SHOWN = 200
 
 
-def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation) -> Path:
+def write_report(
+    folder: Path,
+    manifest: dict[str, Any],
+    advice: Recommendation,
+    notice: Sequence[str],
+    of_the_paper: bool,
+) -> Path:
     """Write ``index.html`` from what a folder holds.
 
     Parameters
@@ -60,6 +58,10 @@ def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation)
         With the executed notebooks that the manifest names.
     manifest : dict
     advice : Recommendation
+    notice : sequence of str
+        What to notice of the table.
+    of_the_paper : bool
+        Whether figures and tables of the paper show this table; otherwise headings do not name them.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation)
             notebook = nbformat.read(executed, as_version=4)
             first = next(cell for cell in notebook.cells if cell.source.startswith("# "))
             first.source = "# {}\n\n{}".format(*INTRODUCTIONS[entry["page"]])
-            shown["body"] = body(notebook, entry["page"])
+            shown["body"] = body(notebook, entry["page"], figures=of_the_paper)
         sections.append(shown)
     script = (HERE / "report.js").read_text(encoding="utf-8")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
@@ -87,6 +89,7 @@ def write_report(folder: Path, manifest: dict[str, Any], advice: Recommendation)
         advice=advice,
         counted={name: PURCHASES[name] for name in purchases(advice)},
         said=sentences(advice),
+        notice=notice,
         sections=sections,
         arms=_arms(advice),
         questions=_questions(advice),

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cobandit.advice.recommendation import Recommendation, recommend
+import pandas as pd
+
+from cobandit.advice import Finding, Recommendation, doctor, recommend
 from cobandit.companion.paper import claims
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages as book
@@ -21,19 +23,17 @@ from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, records_of
 from cobandit.tables.readers import file_sha256
 
-#: Sections of the pages that are about other tables than the report's.
+#: Sections of the pages that are about other tables than the report's, or take long.
 NOT_OF_A_TABLE = (
     "The same on measured evaluations",
     "What was measured",
     "Would other questions say the same?",
     "The paper's claims on measured tables",
     "On SWE-bench, where it can be had",
+    "How much the radii decide",
 )
 #: Sections that set a table next to the paper's numbers and claims, which are about the paper's tables.
-NEXT_TO_THE_PAPER = dict.fromkeys(
-    ("online-results", "trajectories", "identification-results", "full-set-recovery"),
-    ("Next to the paper", "What would have falsified it"),
-)
+NEXT_TO_THE_PAPER = ("Next to the paper", "What would have falsified it")
 
 #: Called with a page, the cells that are finished and their number.
 Watch = Callable[[str, int, int], None]
@@ -107,6 +107,7 @@ def rerun(
     seed: int = 0,
     pages: list[str] | None = None,
     budget: float | None = None,
+    about: str = "instances",
     level: float = 0.95,
     how: dict[str, Any] | None = None,
     follow: str | Path | None = None,
@@ -129,7 +130,7 @@ def rerun(
     seed : int
     pages : list of str, optional
         Only these.
-    budget, level : float
+    budget, about, level
         As in `cobandit.recommend`.
     how : dict, optional
         How replays run in parallel: ``workers``, ``backend``, ``scheduler``.
@@ -153,11 +154,11 @@ def rerun(
         table = table or where
     if table is None:
         raise CobanditError("table: name one, or a manifest to follow")
-    data, dataset, about = _identify(str(table), output)
+    data, dataset, identity = _identify(str(table), output)
     if earlier is not None:
         if (
-            about["sha256"] != earlier["table"]["sha256"]
-            or about["card_sha256"] != earlier["table"]["card_sha256"]
+            identity["sha256"] != earlier["table"]["sha256"]
+            or identity["card_sha256"] != earlier["table"]["card_sha256"]
         ):
             raise CobanditError(
                 f"table {table}: not the one of the manifest, its checksum or its card's differs"
@@ -166,8 +167,9 @@ def rerun(
         options = earlier["options"]
     else:
         planned = plan(data, fast=fast, seed=seed, pages=pages)
-        options = {"fast": fast, "seed": seed, "pages": pages, "budget": budget, "level": level}
-    before = _folder(output, about)
+        options = {"fast": fast, "seed": seed, "pages": pages}
+        options |= {"budget": budget, "about": about, "level": level}
+    before = _folder(output, identity)
     finished = {entry["page"]: entry for entry in (before or {}).get("pages", [])}
     if earlier is None and pages:  # what is there from other calls stays in the report
         whole = plan(data, fast=fast, seed=seed)
@@ -175,24 +177,25 @@ def rerun(
         planned = [
             each
             for each in planned
-            if each.page in pages or _entry(each, finished[each.page], output, about)["status"] == "done"
+            if each.page in pages or _entry(each, finished[each.page], output, identity)["status"] == "done"
         ]
         options["pages"] = [each.page for each in planned]
     _refuse_to_drop(output, finished, planned)
     for each in planned:
         book.refuse_unknown(each.page, each.parameters)
-    advice = recommend(data, options["budget"], level=options["level"], seed=options["seed"])
+    asked = {name: options[name] for name in ("budget", "about", "level", "seed") if name in options}
+    advice, findings = recommend(data, **asked), doctor(data)
 
     for part in (output, output / "notebooks", output / "results"):
         part.mkdir(parents=True, exist_ok=True)
     manifest = {
         "format": made.FORMAT,
         "command": shlex.join(["cobandit", *sys.argv[1:]]),
-        "table": about,
+        "table": identity,
         "options": options,
         "software": made.software(),
-        "recommendation": _keep(advice, output),
-        "pages": [_entry(each, finished.get(each.page), output, about) for each in planned],
+        "recommendation": _keep(advice, findings, output),
+        "pages": [_entry(each, finished.get(each.page), output, identity) for each in planned],
     }
     made.write_manifest(output, manifest)
     executed, kept = [], []
@@ -208,15 +211,22 @@ def rerun(
 
     from cobandit.companion.report.report import write_report
 
-    report = write_report(output, manifest, advice)
+    notice = [*data.notes, *map(str, findings)]
+    report = write_report(output, manifest, advice, notice, of_the_paper=data.name in papers())
     failed = [entry["page"] for entry in manifest["pages"] if entry["status"] == "failed"]
     left_out = {entry["page"]: entry["reason"] for entry in manifest["pages"] if entry["reason"]}
     return RerunResult(report, executed, kept, failed, left_out, _differing(earlier, manifest))
 
 
-def _keep(advice: Recommendation, output: Path) -> dict[str, str]:
-    """Write the recommendation's frames; their checksums."""
+def papers() -> set[str]:
+    """Names of the tables about which the paper says something."""
+    return {name for claim in claims() for name in claim.datasets}
+
+
+def _keep(advice: Recommendation, findings: list[Finding], output: Path) -> dict[str, str]:
+    """Write the recommendation's frames and what there is to notice; their checksums."""
     names = {
+        "findings": pd.DataFrame(findings, columns=list(Finding._fields)).astype({"number": float}),
         "recommendation": advice.arms,
         "questions": advice.questions,
         "evaluate-next": advice.evaluate_next,
@@ -275,8 +285,7 @@ def _execute(
     """Run one page; what became of it goes into its entry."""
     page = entry["page"]
     keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in KEPT_FRAMES[page]}
-    papers = {name for claim in claims() for name in claim.datasets}
-    without = () if table in papers else NEXT_TO_THE_PAPER.get(page, ())
+    without = () if table in papers() else NEXT_TO_THE_PAPER
     given = {"dataset": dataset, **entry["parameters"]}
     if how and "how" in book.parameters(page):
         given["how"] = how

@@ -9,10 +9,22 @@ import re
 from functools import cache
 from typing import Any
 
+from cobandit.figures import described
+
+#: Where a drawing names one of its definitions: pages of a report stand in one document.
+DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<[^`>]*>)?`")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 #: As in pandoc: no space inside the dollars, no digit behind them, so that "$5 or $10" stays money.
 FORMULA = re.compile(r"(?<![\\$])\$(?=[^\s$])((?:[^$\\]|\\.)+?)(?<=\S)\$(?![\d$])", re.DOTALL)
+#: A block directive of the book, such as a margin note; its options stand first.
+DIRECTIVE = re.compile(
+    r"^(`{3,}|:{3,})\{[\w:-]+\}[^\n]*\n(?::[\w-]+:[^\n]*\n)*(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL
+)
+#: A label for references, on a line of its own.
+LABEL = re.compile(r"^\([\w:-]+\)=\n?", re.MULTILINE)
+#: What a heading says of the figures and tables of the paper.
+REFERENCE = re.compile(r"^(#{1,6} .*?)[ \t]*\((?:Figures?|Tables?) [^()]*\)[ \t]*$", re.MULTILINE)
 HEADING = re.compile(r"^(#{1,5} )", re.MULTILINE)
 
 
@@ -43,17 +55,25 @@ def formula(tex: str) -> str:
 
 
 def plain(markdown: str) -> str:
-    """Take the book's roles out of Markdown and draw its formulas; code stays as it is.
+    r"""Take directives, labels and roles of the book out of Markdown and draw its formulas; code stays.
 
     Examples
     --------
     >>> plain("see {doc}`real-data`, {prf:ref}`gap <def-gap>`, `$x$` and $5 or $10")
     'see *real-data*, *gap*, `$x$` and $5 or $10'
+    >>> plain("```{margin}\nOn {term}`arms <arm>`.\n```")
+    '> On *arms*.\n'
     """
+    markdown = DIRECTIVE.sub(lambda found: _quoted(found[2].strip("\n")), markdown)
+    markdown = LABEL.sub("", markdown)
     markdown = ROLE.sub(lambda found: f"*{found[1].rpartition('/')[2]}*", markdown)
     parts = CODE.split(markdown)
     parts[::2] = [_drawn(part) for part in parts[::2]]
     return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    return re.sub("^", "> ", text, flags=re.MULTILINE) + "\n"
 
 
 def _drawn(text: str) -> str:
@@ -64,8 +84,11 @@ def _drawn(text: str) -> str:
     return "".join(pieces)
 
 
-def body(notebook: Any, page: str) -> str:
-    """Give an executed page as HTML without its code: text, tables, described pictures, errors."""
+def body(notebook: Any, page: str, figures: bool) -> str:
+    """Give an executed page as HTML without its code: text, tables, described pictures, errors.
+
+    Headings name the figures and tables of the paper only if asked to.
+    """
     from nbconvert import HTMLExporter
 
     notebook = notebook.copy()
@@ -75,15 +98,19 @@ def body(notebook: Any, page: str) -> str:
         if "papermill-error-cell-tag" in cell.metadata.get("tags", []):
             continue  # papermill's own words on an error, which the report says itself
         if cell.cell_type == "markdown":
-            cell.source = HEADING.sub(r"#\1", plain(cell.source))
+            text = cell.source if figures else REFERENCE.sub(r"\1", cell.source)
+            cell.source = HEADING.sub(r"#\1", plain(text))
         elif cell.cell_type == "code":
-            described = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
             for output in cell.outputs:
                 data = output.get("data", {})
                 if "text/markdown" in data:
                     data["text/markdown"] = plain("".join(data["text/markdown"]))
-                if "image/png" in data and described:
-                    output.metadata["alt"] = " ".join(described.split())
+                if "image/png" in data and alt:
+                    output.metadata["alt"] = " ".join(alt.split())
+                if "text/html" in data and alt:
+                    drawn = described("".join(data["text/html"]), alt)
+                    data["text/html"] = DEFINED.sub(f"{page}-", drawn)
         cells.append(cell)
     notebook.cells = cells
     exporter = HTMLExporter(

@@ -1,4 +1,9 @@
-"""A Python function as an evaluator, plain or async."""
+"""A Python function as an evaluator, plain or async.
+
+.. code-block:: yaml
+
+    evaluate: {callable: {function: "my_module:evaluate"}}
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,15 @@
 A configuration is a model, with fields of the generate config and arguments of the task.  Scores, usage, cost
 and time are what the log holds that Inspect keeps in the run's folder, from where ``cobandit import inspect``
 reads the same.
+
+.. code-block:: yaml
+
+    evaluate:
+      inspect:
+        task: sums.py@sums              # or a registered name, such as inspect_evals/gsm8k
+        generate: {seed: 1}
+        eval: {time_limit: 120}
+        prices: prices.yml
 """
 
 from __future__ import annotations
@@ -240,10 +249,11 @@ class InspectEvaluator:
         if why is not None:
             return Failure(str(why), cost=row.get(self._cost), retry=sample.error is not None)
         where = f"{log.location}, sample {sample.id!r}"
+        scores = {"score": read_score(values[scorer], where, scorer)}
         for name, value in values.items():
-            with suppress(TableError):  # a score that is no number, and not the one that counts
-                row[name] = read_score(value, where, name)
-        return row | {"score": read_score(values[scorer], where, scorer)}
+            with suppress(TableError):  # one that is no number, and not the one that counts
+                scores[name] = read_score(value, where, name)
+        return scores | row
 
 
 @evaluator("inspect", InspectOptions)

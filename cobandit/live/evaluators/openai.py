@@ -1,4 +1,19 @@
-"""Any endpoint that answers as OpenAI's does: chat or plain completions, a prompt template and a scorer."""
+"""Any endpoint that answers as OpenAI's does: chat or plain completions, a prompt template and a scorer.
+
+.. code-block:: yaml
+
+    evaluate:
+      openai:
+        base_url: http://127.0.0.1:8080/v1
+        key: MY_API_KEY                 # the environment variable that holds it
+        instances: questions.jsonl      # with instance, question and answer
+        prompt: "{question} Answer with a number."
+        scorer: number
+        prices: prices.yml
+
+A setting of a configuration is a field of the request (``model``, ``temperature``, ``max_tokens`` and so on,
+or whatever ``body`` gives a default of), the name of one of several prompts, or a value for the templates.
+"""
 
 from __future__ import annotations
 

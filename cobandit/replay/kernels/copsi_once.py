@@ -16,17 +16,9 @@ from cobandit._check import SLACK
 from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import STAKES
-from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.fronts import (
-    Tally,
-    ascending,
-    draws_of,
-    empirical,
-    find_front,
-    sample,
-    sort_by_mean,
-)
+from cobandit.replay.kernels.fronts import empirical, find_front, sample, sort_by_mean, without
 from cobandit.replay.kernels.registry import ONCE, register
+from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
 class CoPSIOnceParameters(NamedTuple):
@@ -38,10 +30,11 @@ class CoPSIOnceParameters(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """What the compared instances say of pairs: sums of squares of differences, and statistics.
+    """What the compared instances say of pairs a < b of the k active arms, by their positions.
 
-    ``squares`` is (K, K, D), filled for i < j; ``lowest`` and ``highest`` (K, K) are the least and the
-    largest of the D statistics of j over i.
+    ``squares`` (D, K, K) are sums of squared differences, ``lowest`` and ``highest`` (K, K) the least and the
+    largest of the D statistics of b over a; of each matrix the first k rows and columns are in use, so that
+    the innermost loops run over neighbours in memory.
     """
 
     squares: np.ndarray
@@ -58,10 +51,13 @@ class Evidence(NamedTuple):
     spared: np.ndarray
 
 
-@njit
+@njit(error_model="numpy")
 def _planned_depth(costs, depth, n_instances, left):
-    """As `cobandit.policies.copsi_once.planned_depth`."""
-    round_costs = np.cumsum(ascending(costs))[:0:-1]
+    """As `cobandit.policies.copsi_once.planned_depth`, of costs in ascending order.
+
+    A phase that is too dear, or evaluates everything, decides: what the later ones cost is never negative.
+    """
+    round_costs = np.cumsum(costs)[:0:-1]
     low, high = depth, n_instances + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -71,6 +67,8 @@ def _planned_depth(costs, depth, n_instances, left):
             if target > reached:
                 spend += round_cost * (target - reached)
                 reached = target
+            if spend > left or reached == n_instances:
+                break
         if spend <= left:
             low = middle
         else:
@@ -82,20 +80,21 @@ def _planned_depth(costs, depth, n_instances, left):
 def _add_squares(arms, first, last, draws, squares):
     """Add the squared differences of all pairs of arms on the instances from ``first`` to ``last``."""
     rows, offsets, _, order = draws
-    n_objectives = squares.shape[2]
-    block = np.empty((n_objectives, len(arms), last - first))
-    for d in range(n_objectives):
+    n_objectives, k = len(squares), len(arms)
+    block = np.empty((n_objectives, last - first, k))
+    for q in range(first, last):
         for a, arm in enumerate(arms):
-            for q in range(first, last):
-                block[d, a, q - first] = rows[offsets[arm] + order[q], d + 2]
+            row = offsets[arm] + order[q]
+            for d in range(n_objectives):
+                block[d, q - first, a] = rows[row, d + 2]
     for d in range(n_objectives):
-        for a in range(len(arms)):
-            for b in range(a + 1, len(arms)):
-                total = squares[arms[a], arms[b], d]
-                for q in range(last - first):
-                    difference = block[d, b, q] - block[d, a, q]
-                    total += difference * difference
-                squares[arms[a], arms[b], d] = total
+        for a in range(k):
+            total = squares[d, a, a + 1 : k]
+            for q in range(last - first):
+                own, others = block[d, q, a], block[d, q, a + 1 :]
+                for b in range(len(total)):
+                    difference = others[b] - own
+                    total[b] += difference * difference
 
 
 @njit
@@ -161,54 +160,70 @@ def _certain_to_leave(arms, evidence):
     return -1, False
 
 
-@njit
+@njit(error_model="numpy")
 def _compare(arms, n, n_instances, sums, pairs):
     """Fill the lowest and highest statistics of all pairs of arms."""
     squares, lowest, highest = pairs
-    unseen = 1 - n / n_instances
-    for i in arms:
-        for j in arms:
-            if j <= i:
-                continue
-            low, high = inf, -inf
-            for d in range(sums.shape[1]):
-                difference = sums[j, d] / n - sums[i, d] / n
-                scatter = squares[i, j, d] - n * (difference * difference)
-                variance = (max(scatter, 0.0) + PRIOR_VARIANCE) / n
-                statistic = difference / sqrt(variance / n * unseen)
-                low, high = min(low, statistic), max(high, statistic)
-            lowest[i, j], highest[i, j] = low, high
-            lowest[j, i], highest[j, i] = -high, -low
+    per_scatter, k = (1 - n / n_instances) / (n * n), len(arms)
+    lowest[:k, :k].fill(inf)
+    highest[:k, :k].fill(-inf)
+    means = np.empty(k)
+    for d in range(len(squares)):
+        for a, arm in enumerate(arms):
+            means[a] = sums[arm, d] / n
+        for a in range(k):
+            of, low, high = squares[d, a, a + 1 : k], lowest[a, a + 1 : k], highest[a, a + 1 : k]
+            others, own = means[a + 1 :], means[a]
+            for b in range(len(of)):
+                difference = others[b] - own
+                scatter = of[b] - n * (difference * difference)
+                scatter = (scatter if scatter > 0.0 else 0.0) + PRIOR_VARIANCE
+                statistic = difference / sqrt(scatter * per_scatter)
+                low[b] = statistic if statistic < low[b] else low[b]
+                high[b] = statistic if statistic > high[b] else high[b]
 
 
 @njit
-def _clearest(arms, pairs, dominated, gaps):
-    """Position of the arm with the largest gap, the gap, and whether the arm is on the front."""
+def _clearest(k, pairs, dominated, gaps):
+    """Position of the arm with the largest gap, the gap, and whether the arm is on the front.
+
+    Of a over b < a the statistics are those of b over a with the other sign.
+    """
     _, lowest, highest = pairs
-    for i in arms:
-        dominated[i] = -inf
-        for j in arms:
-            if j != i:
-                dominated[i] = max(dominated[i], lowest[i, j])
+    dominated[:k] = -inf
+    for a in range(k):
+        for b in range(a + 1, k):
+            dominated[a] = max(dominated[a], lowest[a, b])
+            dominated[b] = max(dominated[b], -highest[a, b])
     largest = -inf
-    for i in arms:
-        gap = dominated[i]
+    for a in range(k):
+        gap = dominated[a]
         if gap <= 0:
             gap = inf
-            for j in arms:
-                if j != i:
-                    needed = max(highest[i, j], 0.0) + max(dominated[j], 0.0)
-                    gap = min(gap, min(-lowest[i, j], needed))
-        gaps[i] = gap
+            for b in range(k):
+                if b == a:
+                    continue
+                apart, beats = (-lowest[a, b], highest[a, b]) if a < b else (highest[b, a], -lowest[b, a])
+                gap = min(gap, min(apart, max(beats, 0.0) + max(dominated[b], 0.0)))
+        gaps[a] = gap
         largest = max(largest, gap)
     accepted = -1
-    for a, i in enumerate(arms):
-        if gaps[i] >= largest - (GAP_ATOL + GAP_RTOL * largest):
-            if dominated[i] > 0:
-                return a, gaps[i], False
+    for a in range(k):
+        if gaps[a] >= largest - (GAP_ATOL + GAP_RTOL * largest):
+            if dominated[a] > 0:
+                return a, gaps[a], False
             if accepted < 0:
                 accepted = a
-    return accepted, gaps[arms[accepted]], True
+    return accepted, gaps[accepted], True
+
+
+@njit
+def _close_gap(position, k, matrix):
+    """Take the row and the column of one of k arms out of what is known of pairs."""
+    for a in range(k - 1):
+        source = a + (a >= position)
+        for b in range(a + 1, k - 1):
+            matrix[a, b] = matrix[source, b + (b >= position)]
 
 
 @njit
@@ -216,13 +231,14 @@ def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_instances, chance, claims_limit = p
     n_arms, n_objectives = seen.sums.shape
-    limit, declared, _ = terms
-    arms, depth, spent, complete = np.arange(n_arms), 0, 0.0, True
-    shape = n_arms, n_arms, n_objectives
-    pairs = Pairs(np.zeros(shape), np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms)))
+    limit, declared = terms.limit, terms.declared
+    arms, costs, spent, complete = np.arange(n_arms), terms.ascending.copy(), 0.0, True
+    depth, compared = 0, 0  # pairs are compared only where somebody may leave
+    shape = n_arms, n_arms
+    pairs = Pairs(np.zeros((n_objectives, n_arms, n_arms)), np.empty(shape), np.empty(shape))
     dominated, gaps = np.empty(n_arms), np.empty(n_arms)
     certainty = claims_limit < inf
-    shape = shape if certainty else (0, 0, n_objectives)
+    shape = (n_arms, n_arms, n_objectives) if certainty else (0, 0, n_objectives)
     evidence = Evidence(
         np.zeros(shape),
         np.full((shape[0], shape[0], n_objectives, len(STAKES)), 1 / len(STAKES)),
@@ -232,30 +248,36 @@ def _play(p, terms, draws, seen, returned):
 
     while len(arms) > 1 and depth < n_instances and complete:
         step = max(FIRST_LOOK, depth + max(1, floor(STEP * depth)))
-        target = _planned_depth(declared[arms], depth, n_instances, limit - spent)
+        target = _planned_depth(costs, depth, n_instances, limit - spent)
         goal = min(step, max(1, target))
         spent, complete = sample(arms, goal, draws, terms, seen, spent)
         if not complete:
             break
-        _add_squares(arms, depth, goal, draws, pairs.squares)
         if certainty:
             _add_evidence(arms, depth, goal, n_instances, claims_limit, draws, evidence)
         depth = goal
-        if depth < n_instances:
-            _compare(arms, depth, n_instances, seen.sums, pairs)
         while len(arms) > 1 and depth < n_instances:
             position, accepted = -1, False
             if certainty:
                 position, accepted = _certain_to_leave(arms, evidence)
             if position < 0:
-                target = _planned_depth(declared[arms], depth, n_instances, limit - spent)
+                target = _planned_depth(costs, depth, n_instances, limit - spent)
                 if target == n_instances or (certainty and depth < target):
                     break
-                position, gap, accepted = _clearest(arms, pairs, dominated, gaps)
+                if compared < depth:
+                    _add_squares(arms, compared, depth, draws, pairs.squares)
+                    _compare(arms, depth, n_instances, seen.sums, pairs)
+                    compared = depth
+                position, gap, accepted = _clearest(len(arms), pairs, dominated, gaps)
                 if gap < sqrt(chance * (1 - depth / target) / (1 - target / n_instances)):
                     break
-            returned[arms[position]] = accepted
-            arms = np.delete(arms, position)
+            arm, k = arms[position], len(arms)
+            returned[arm] = accepted
+            for d in range(n_objectives):
+                _close_gap(position, k, pairs.squares[d])
+            _close_gap(position, k, pairs.lowest)
+            _close_gap(position, k, pairs.highest)
+            arms, costs = without(arm, arms), without(declared[arm], costs)
 
     shared = n_instances
     for arm in arms:
@@ -272,18 +294,5 @@ def _play(p, terms, draws, seen, returned):
     return spent
 
 
-@compiled
-def copsi_once(p, terms, feedback, seed, replications, record):
-    """Play replications: pulls (R, K), spend (R,) and returned sets (R, K)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        draws = draws_of(feedback, seed, replications[r])
-        seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
-        spent[r] = _play(p, terms, draws, seen, returned[r])
-    return pulls, spent, returned
-
-
-register(ONCE, policies.CoPSIOnce, copsi_once, CoPSIOnceParameters)
+REPLICATIONS[CoPSIOnceParameters] = _play
+register(ONCE, policies.CoPSIOnce, identify, CoPSIOnceParameters)

@@ -10,18 +10,16 @@ from numba import njit
 
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
-from cobandit.replay.kernels._cache import compiled
 from cobandit.replay.kernels.fronts import (
-    Tally,
-    ascending,
-    draws_of,
     empirical,
     find_front,
     front_gap,
     sample,
     sort_by_mean,
+    without,
 )
 from cobandit.replay.kernels.registry import IDENTIFICATION, Kernel, PhaseState, register_formula, target
+from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
 class Active(NamedTuple):
@@ -30,17 +28,6 @@ class Active(NamedTuple):
     arms: np.ndarray
     order: np.ndarray
     costs: np.ndarray
-
-
-@njit
-def _without(value, values):
-    """Take a value out, keeping the order of the others."""
-    position = 0
-    while values[position] != value:
-        position += 1
-    for later in range(position, len(values) - 1):
-        values[later] = values[later + 1]
-    return values[:-1]
 
 
 @njit
@@ -71,7 +58,7 @@ def _eliminate(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
     at, declared = empirical(n_arms, n_objectives), terms.declared
-    left = Active(np.arange(n_arms), np.arange(n_arms), ascending(declared))
+    left = Active(np.arange(n_arms), np.arange(n_arms), terms.ascending.copy())
     spent, reached = 0.0, 0
 
     for phase in range(1, n_arms):
@@ -87,30 +74,15 @@ def _eliminate(p, terms, draws, seen, returned):
                     returned[arm] = True
                 return spent
             reached = goal
-            order = sort_by_mean(left.arms, seen.sums, seen.pulls, at.means)
+            order = sort_by_mean(left.order, seen.sums, seen.pulls, at.means)
             left = Active(left.arms, order, left.costs)
 
         arm, accepted = _removed(left, at)
         returned[arm] = accepted
-        costs = _without(declared[arm], left.costs)
-        left = Active(_without(arm, left.arms), _without(arm, left.order), costs)
+        costs = without(declared[arm], left.costs)
+        left = Active(without(arm, left.arms), without(arm, left.order), costs)
     returned[left.arms[0]] = True
     return spent
-
-
-@compiled
-def eliminate(p, terms, feedback, seed, replications, record):
-    """Play replications of a gap elimination: pulls (R, K), spend (R,) and returned sets (R, K)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        draws = draws_of(feedback, seed, replications[r])
-        sums = np.zeros((n_arms, n_objectives))
-        seen = Tally(pulls[r], sums, record.arms[r], record.charges[r])
-        spent[r] = _eliminate(p, terms, draws, seen, returned[r])
-    return pulls, spent, returned
 
 
 def elimination_target(
@@ -119,7 +91,8 @@ def elimination_target(
     """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`."""
 
     def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        register_formula(registry, policy, eliminate, parameters, formula)
+        register_formula(registry, policy, identify, parameters, formula)
+        REPLICATIONS[parameters] = _eliminate
         return formula
 
     return made

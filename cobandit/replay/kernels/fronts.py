@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cobandit.replay.kernels.stream import draw, keys, shared_order
+from cobandit.replay.kernels.stream import draw
 
 
 class Draws(NamedTuple):
@@ -49,22 +49,14 @@ class Empirical(NamedTuple):
 
 
 @njit
-def ascending(values):
-    """Values in order, by `np.argsort`, since kernels that are loaded from the disk must not use `np.sort`.
-
-    Inside, both call a function of the same name on the same types.  Of two such symbols that were compiled
-    by different processes and loaded by a third, one stands for both, and the wrong one crashes.
-    """
-    return values[np.argsort(values)]
-
-
-@njit
-def draws_of(feedback, seed, replication):
-    """Return where the pulls of a replication come from."""
-    offsets = feedback.offsets
-    size = offsets[1] - offsets[0] if feedback.once else 0
-    starts = keys(seed, replication, len(offsets) - 1)
-    return Draws(feedback.rows, offsets, starts, shared_order(seed, replication, size))
+def without(value, values):
+    """Take a value out, keeping the order of the others."""
+    position = 0
+    while values[position] != value:
+        position += 1
+    for later in range(position, len(values) - 1):
+        values[later] = values[later + 1]
+    return values[:-1]
 
 
 @njit
@@ -78,7 +70,7 @@ def empirical(n_arms, n_objectives):
 def sample(chosen, goal, draws, terms, seen, spent):
     """Bring arms up to ``goal`` pulls, one after the other; the spend, and whether the budget held."""
     rows, offsets, starts, order = draws
-    limit, declared, realised = terms
+    limit, declared, realised, _, _ = terms
     pulls, sums, arms, charges = seen
     t = pulls.sum()
     for arm in chosen:
@@ -105,13 +97,20 @@ def sample(chosen, goal, draws, terms, seen, spent):
 
 @njit
 def sort_by_mean(arms, sums, pulls, means):
-    """Fill the means of some arms; these arms in the order of falling first coordinate."""
-    first = np.empty(len(arms))
-    for position, arm in enumerate(arms):
+    """Fill the means of some arms; these arms in the order of falling first coordinate.
+
+    By insertion: arms that come in the order of the phase before are nearly in order.
+    """
+    order = arms.copy()
+    for last, arm in enumerate(arms):
         for d in range(means.shape[1]):
             means[arm, d] = sums[arm, d] / pulls[arm]
-        first[position] = -means[arm, 0]
-    return arms[np.argsort(first)]
+        first, position = means[arm, 0], last
+        while position > 0 and means[order[position - 1], 0] < first:
+            order[position] = order[position - 1]
+            position -= 1
+        order[position] = arm
+    return order
 
 
 @njit

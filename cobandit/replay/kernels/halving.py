@@ -10,17 +10,9 @@ from numba import njit
 
 from cobandit import policies
 from cobandit._check import SLACK
-from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.fronts import (
-    Tally,
-    draws_of,
-    empirical,
-    find_front,
-    front_gap,
-    sample,
-    sort_by_mean,
-)
+from cobandit.replay.kernels.fronts import empirical, find_front, front_gap, sample, sort_by_mean
 from cobandit.replay.kernels.registry import ONCE, register
+from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
 class EGESHOnceParameters(NamedTuple):
@@ -70,18 +62,5 @@ def _halve(p, terms, draws, seen, returned):
     return spent
 
 
-@compiled
-def halve(p, terms, feedback, seed, replications, record):
-    """Play replications of sequential halving: pulls (R, K), spend (R,) and returned sets (R, K)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        draws = draws_of(feedback, seed, replications[r])
-        seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
-        spent[r] = _halve(p, terms, draws, seen, returned[r])
-    return pulls, spent, returned
-
-
-register(ONCE, policies.EGESHOnce, halve, EGESHOnceParameters)
+REPLICATIONS[EGESHOnceParameters] = _halve
+register(ONCE, policies.EGESHOnce, identify, EGESHOnceParameters)

@@ -36,9 +36,10 @@ def _tournament(n_arms):
     size = 1
     while size < n_arms:
         size *= 2
-    winner = np.zeros(2 * size, dtype=np.int64)
-    winner[size:] = np.arange(size)
-    return Tournament(np.full(size, -np.inf), winner)
+    value, winner = np.empty(size), np.zeros(2 * size, dtype=np.int64)
+    for arm in range(size):
+        value[arm], winner[size + arm] = -np.inf, arm
+    return Tournament(value, winner)
 
 
 @njit

@@ -45,11 +45,17 @@ class OnlineTerms(NamedTuple):
 
 
 class IdentificationTerms(NamedTuple):
-    """Terms of an identification run: the budget with its slack, declared costs (K,), and what is charged."""
+    """Terms of an identification run: the budget with its slack, declared costs (K,), and what is charged.
+
+    ``ascending`` (K,) are the declared costs in order.  ``orders`` (R, N) are the instances in the order in
+    which each replication evaluates them once, (R, 0) for a bootstrap.
+    """
 
     limit: float
     declared: np.ndarray
     realised: bool
+    ascending: np.ndarray
+    orders: np.ndarray
 
 
 class Record(NamedTuple):

@@ -16,19 +16,21 @@ MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S30, S27, S31, S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
 
-@njit
 def _mix(z):
     z = (z ^ (z >> S30)) * MIX_1
     z = (z ^ (z >> S27)) * MIX_2
     return z ^ (z >> S31)
 
 
+_mixed = njit(_mix)
+
+
 @njit
 def key(seed, replication, arm):
     """Where the stream of an arm in a replication starts."""
-    z = _mix(np.uint64(seed) + GOLDEN)
-    z = _mix(z + np.uint64(replication) * GOLDEN)
-    return _mix(z + np.uint64(arm) * GOLDEN)
+    z = _mixed(np.uint64(seed) + GOLDEN)
+    z = _mixed(z + np.uint64(replication) * GOLDEN)
+    return _mixed(z + np.uint64(arm) * GOLDEN)
 
 
 @njit
@@ -43,17 +45,16 @@ def keys(seed, replication, n_arms):
 @njit
 def draw(start, s, n):
     """Instance, 0 <= . < n, of the s-th evaluation: the upper half of the mix, scaled to n."""
-    high = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN) >> S32
+    high = _mixed(start + (np.uint64(s) + np.uint64(1)) * GOLDEN) >> S32
     return np.int64((high * np.uint64(n)) >> S32)
 
 
-@compiled
 def shared_order(seed, replication, n):
     """Random order of n instances that all arms, methods and budgets share, where each is evaluated once."""
-    start, values = key(seed, replication, -1), np.empty(n, dtype=np.uint64)  # no arm has that number
-    for s in range(n):
-        values[s] = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN)
-    return np.argsort(values, kind="mergesort")
+    start = _mix(np.array([seed], dtype=np.uint64) + GOLDEN)  # arrays: numbers warn when they overflow
+    for name in np.array([[replication], [2**64 - 1]], dtype=np.uint64) * GOLDEN:  # no arm has that number
+        start = _mix(start + name)
+    return np.argsort(_mix(start + np.arange(1, n + 1, dtype=np.uint64) * GOLDEN), kind="stable")
 
 
 @compiled

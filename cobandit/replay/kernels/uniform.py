@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 
 from cobandit import policies
-from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.fronts import Tally, draws_of, empirical, find_front, sample, sort_by_mean
+from cobandit.replay.kernels.fronts import empirical, find_front, sample, sort_by_mean
 from cobandit.replay.kernels.registry import IDENTIFICATION, ONCE, register
+from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
 @njit
-def _rounds(terms, draws, seen, returned):
+def _rounds(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
     arms, declared, round_cost = np.arange(n_arms), terms.declared, 0.0
@@ -27,27 +27,14 @@ def _rounds(terms, draws, seen, returned):
         spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
         if whole:
             n_rounds += 1
-            complete[:] = seen.sums
+            for arm in arms:  # assigning the whole array would take seconds more to compile
+                for d in range(n_objectives):
+                    complete[arm, d] = seen.sums[arm, d]
     if n_rounds > 0:
         at, rounds = empirical(n_arms, n_objectives), np.full(n_arms, n_rounds)
         for arm in find_front(sort_by_mean(arms, complete, rounds, at.means), at):
             returned[arm] = True
     return spent
-
-
-@compiled
-def round_robin(p, terms, feedback, seed, replications, record):
-    """Play replications of uniform identification: pulls (R, K), spend (R,) and returned sets (R, K)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        draws = draws_of(feedback, seed, replications[r])
-        sums = np.zeros((n_arms, n_objectives))
-        seen = Tally(pulls[r], sums, record.arms[r], record.charges[r])
-        spent[r] = _rounds(terms, draws, seen, returned[r])
-    return pulls, spent, returned
 
 
 class UniformIdentificationParameters(NamedTuple):
@@ -58,5 +45,6 @@ class UniformOnceParameters(NamedTuple):
     """Neither does the same on a finite benchmark."""
 
 
-register(IDENTIFICATION, policies.UniformIdentification, round_robin, UniformIdentificationParameters)
-register(ONCE, policies.UniformOnce, round_robin, UniformOnceParameters)
+REPLICATIONS |= dict.fromkeys((UniformIdentificationParameters, UniformOnceParameters), _rounds)
+register(IDENTIFICATION, policies.UniformIdentification, identify, UniformIdentificationParameters)
+register(ONCE, policies.UniformOnce, identify, UniformOnceParameters)

@@ -96,10 +96,10 @@ def combine(
     taken = ("config", "instance", SCORE, SECONDS, cost.column)
     names, columns, labels, described = configurations(given, options.by, taken)
     logged = _evaluations(runs, labels, pooled=not options.compare_tasks)
-    _check_scores(logged, options.scale)
-    _refuse_duplicates(logged)
+    _check_scores(logged, runs, options.scale)
+    _refuse_duplicates(runs)
     logged = _newest(logged, runs, notes)
-    timed = _timed(logged, notes)
+    timed = _timed(logged, runs, notes)
 
     rows = {
         "config": logged["config"],
@@ -107,19 +107,18 @@ def combine(
         SCORE: logged["score"] / options.scale,
         cost.column: with_smallest(logged["cost"], cost.unit, options.smallest_cost, notes),
     } | ({SECONDS: logged["seconds"].astype(float)} if timed else {})
-    each = pd.DataFrame(described).iloc[logged["run"].tolist()].reset_index(drop=True)
-    frame = pd.concat([pd.DataFrame(rows), each], axis=1)
-    if not logged["name"].equals(logged["instance"]):
+    of_each = logged["run"].tolist()
+    frame = pd.DataFrame(rows | {name: [described[i][name] for i in of_each] for name in columns})
+    if logged["name"].tolist() != logged["instance"].tolist():
         frame = settle(frame, list(rows)[2:], logged["name"], repeats, notes).reset_index(drop=True)
-    n_configs, per_instance = len(set(labels)), frame.groupby("instance")["config"].nunique()
-    shared = int((per_instance == n_configs).sum())
+    n_configs, per_instance = len(set(labels)), Counter(frame["instance"].tolist())
+    shared = sum(number == n_configs for number in per_instance.values())
     if not shared:
         those = f"{n_configs} configurations ({', '.join(names)})"
         remedy = "say which settings make a configuration with --by, or leave logs out"
         notes.stop("the logs", f"no instance was evaluated under each of {those}", remedy)
     notes.remarks[:0] = [
-        f"took: {len(logged):,} evaluations of {n_configs:,} configurations from "
-        f"{logged['run'].nunique():,} logs",
+        f"took: {len(logged):,} evaluations of {n_configs:,} configurations from {len(set(of_each)):,} logs",
         f"instances: {len(per_instance):,}, of which {shared:,} were evaluated under every configuration",
         f"a configuration is: {', '.join(names)} ({'see' if options.by else 'what differs; see'} --by)",
     ]
@@ -146,39 +145,42 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
 
 
 def _evaluations(runs: Sequence[LoggedRun], labels: Sequence[str], pooled: bool) -> pd.DataFrame:
-    """Put the evaluations of all runs into one frame, with the number of their run, its file and its label.
+    """Put the evaluations of all runs into one frame, with the number of their run and its label.
 
     ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
     """
-    logged = pd.DataFrame(
-        [(i, run.file, labels[i], *row) for i, run in enumerate(runs) for row in run.evaluations],
-        columns=["run", "file", "config", *Evaluation._fields],
-    )
+    number = [i for i, run in enumerate(runs) for _ in run.evaluations]
+    each = zip(*(row for run in runs for row in run.evaluations), strict=True)
+    found: dict[str, Any] = dict(zip(Evaluation._fields, map(list, each), strict=True))
     # as objects, so that a time that is missing stays apart from one that is not a number
-    logged["seconds"] = pd.Series([row.seconds for run in runs for row in run.evaluations], dtype=object)
+    found["seconds"] = pd.Series(found["seconds"], dtype=object)
     if pooled and len({run.task for run in runs}) > 1:
-        logged["instance"] = [f"{runs[i].task}/" for i in logged["run"]] + logged["instance"]
-    repeated = len(set(logged["repeat"])) > 1
-    logged["name"] = logged["instance"] + (", " + logged["repeat"] if repeated else "")
-    return logged
+        tasks = [run.task for run in runs]
+        found["instance"] = [f"{tasks[i]}/{name}" for i, name in zip(number, found["instance"], strict=True)]
+    found["name"] = found["instance"]
+    if len(set(found["repeat"])) > 1:
+        pairs = zip(found["instance"], found["repeat"], strict=True)
+        found["name"] = [f"{instance}, {repeat}" for instance, repeat in pairs]
+    return pd.DataFrame({"run": number, "config": [labels[i] for i in number]} | found)
 
 
-def _check_scores(logged: pd.DataFrame, scale: float) -> None:
-    outside = logged[~logged["score"].between(0, scale)]
-    if len(outside):
-        row = outside.iloc[0]
+def _check_scores(logged: pd.DataFrame, runs: Sequence[LoggedRun], scale: float) -> None:
+    scores = logged["score"].to_numpy()
+    outside = ~((scores >= 0) & (scores <= scale))
+    if outside.any():
+        row = logged.iloc[int(outside.argmax())]
         problem = f"instance {row['instance']!r} has the score {row['score']:.15g}, outside 0 to {scale:g}"
-        stop(row["file"], problem, "choose another score with --metric, or say its range with --scale")
+        remedy = "choose another score with --metric, or say its range with --scale"
+        stop(runs[row["run"]].file, problem, remedy)
 
 
-def _refuse_duplicates(logged: pd.DataFrame) -> None:
+def _refuse_duplicates(runs: Sequence[LoggedRun]) -> None:
     """One log has an instance once, or several repeats of it that are known apart."""
-    again = logged[logged.duplicated(["run", "name"])]
-    if again.empty:
-        return
-    file = again.iloc[0]["file"]
-    problem = f"{(again['file'] == file).sum():,} of its evaluations repeat an instance of the same log"
-    stop(file, problem, "keep one line per instance")
+    for run in runs:
+        again = len(run.evaluations) - len({(row.instance, row.repeat) for row in run.evaluations})
+        if again:
+            problem = f"{again:,} of its evaluations repeat an instance of the same log"
+            stop(run.file, problem, "keep one line per instance")
 
 
 def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:
@@ -207,19 +209,21 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
     return logged[~older].reset_index(drop=True)
 
 
-def _timed(logged: pd.DataFrame, notes: Notes) -> bool:
+def _timed(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> bool:
     """Say whether all evaluations have their seconds, and refuse if only some have."""
-    without = logged[logged["seconds"].map(lambda seconds: seconds is None)]
+    given = logged["seconds"].tolist()
+    without = [place for place, seconds in enumerate(given) if seconds is None]
     if len(without) == len(logged):
         notes.remarks.append("objectives: accuracy alone, since there is no latency to make efficiency from")
         return False
     if len(without):
         problem = f"{len(without):,} of {len(logged):,} evaluations have no time, the first of them here"
-        stop(without.iloc[0]["file"], problem, "leave out all times with --latency none")
-    useless = logged[[not 0 < seconds < math.inf for seconds in logged["seconds"]]]
-    if len(useless):
-        row = useless.iloc[0]
+        stop(runs[logged["run"].iloc[without[0]]].file, problem, "leave out all times with --latency none")
+    useless = [place for place, seconds in enumerate(given) if not 0 < seconds < math.inf]
+    if useless:
+        row = logged.iloc[useless[0]]
         problem = f"instance {row['instance']!r} took {row['seconds']:g} seconds, which has no inverse"
-        stop(row["file"], problem, "correct the log, or leave out all times with --latency none")
+        remedy = "correct the log, or leave out all times with --latency none"
+        stop(runs[row["run"]].file, problem, remedy)
     notes.remarks.append("objectives: accuracy, and efficiency as the normalised inverse of the seconds")
     return True

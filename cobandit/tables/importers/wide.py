@@ -57,9 +57,8 @@ def melted(
             if known.count(column) > 1:
                 stop(file, f"the column {column!r} stands in it more than once", "keep one")
         cells = {field: frame[column] for field, column in columns.items()}
-        part = pd.DataFrame({"config": config, "instance": instance} | cells, index=frame.index)
-        parts.append(part.dropna(how="all", subset=numbers))
-    long = pd.concat(parts)
+        parts.append(pd.DataFrame({"config": config, "instance": instance} | cells, index=frame.index))
+    long = pd.concat(parts).dropna(how="all", subset=numbers)
     holes = len(parts) * len(frame) - len(long)
     if holes:
         notes.left_out["empty cells of a wide file: the configuration was not run there"] += holes

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-import yaml
 from pydantic import ValidationError
 
 from cobandit.faults import Fault, TableError, refuse, stop
@@ -20,7 +16,7 @@ from cobandit.tables.importers import updating
 from cobandit.tables.importers.core import IMPORTERS, Importer, ImportResult, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.importers.notes import Notes
-from cobandit.tables.readers import file_sha256, read
+from cobandit.tables.saving import save
 from cobandit.tables.table import EvaluationTable
 
 SHARE = 0.2
@@ -134,7 +130,9 @@ def import_logs(
         refuse(_in_options(fault if found.place is None else fault.at(found.place)) for fault in error.faults)
         raise
     found.frame.attrs[updating.MADE] = updating.remembered(source, found)
-    return _write(found.frame, fields, output, (f"made by: cobandit import {source}", *notes.lines()))
+    report = (f"made by: cobandit import {source}", *notes.lines())
+    table = save(found.frame, fields, output, head=report)
+    return ImportedTable(table, output, output.with_suffix(".yml"), report)
 
 
 def _fields(found: ImportResult, old: updating.Earlier | None, output: Path) -> dict[str, Any]:
@@ -211,29 +209,3 @@ def _options(chosen: Importer, given: dict[str, Any]) -> Options:
     except ValidationError as error:
         option = str(error.errors()[0]["loc"][0]).replace("_", "-")
         stop(f"--{option}", first_fault(error), f"see cobandit import {chosen.name} --help")
-
-
-def _write(
-    frame: pd.DataFrame, fields: dict[str, Any], output: Path, report: tuple[str, ...]
-) -> ImportedTable:
-    """Write both files in a folder of their own, read them back as a user would, then move them in place."""
-    card_path = output.with_suffix(".yml")
-    # a comment may hold no line breaks, and YAML no control characters
-    head = "".join(f"# {''.join(c if c.isprintable() else ' ' for c in line)}\n" for line in report)
-    try:
-        with tempfile.TemporaryDirectory(prefix=".cobandit-", dir=output.parent) as folder:
-            records, card = Path(folder) / output.name, Path(folder) / card_path.name
-            frame.to_parquet(records, index=False)
-            content = fields | {"sha256": file_sha256(records)}
-            body = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
-            card.write_text(head + body, encoding="utf-8")
-            table = read(records)
-            records.replace(output)
-            card.replace(card_path)
-    except (pa.ArrowException, OverflowError) as error:
-        reason = " ".join(str(error).split())[:120]
-        problem = f"a column mixes kinds of values, or has numbers too large to store ({reason})"
-        stop(output, problem, "give each column one kind, text or numbers, in all files")
-    except OSError as error:
-        stop(output, f"it could not be written: {error}", "free some space, or choose another folder")
-    return ImportedTable(table, output, card_path, report)

@@ -1,0 +1,136 @@
+"""What a page sets next to its own results: the paper's values on the curves, its numbers, its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from pandas.io.formats.style import Styler
+
+from cobandit import figures
+from cobandit.companion import paper
+from cobandit.companion.stored import results
+from cobandit.tables import EvaluationTable
+
+#: Roles in the order in which they test the paper.
+ORDER = {"predicted": 0, "related": 1, "arithmetic": 2, "fitted": 3}
+
+
+def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFrame:
+    """Values that the paper prints of a quantity, each once.
+
+    Parameters
+    ----------
+    dataset : {"gsm8k", "piqa"}
+        Of another table nothing is printed.
+    quantity : str
+        Such as ``"efficiency_regret"``.
+    *experiments : str
+        Such as ``"online"``, ``"trajectory"``; the first that has a value counts.
+
+    Returns
+    -------
+    DataFrame
+        ``method``, ``rho``, ``value``.
+
+    Examples
+    --------
+    >>> printed_points("gsm8k", "efficiency_regret", "online", "trajectory")["method"].tolist()
+    ['UniformAllocation', 'CoHVUCB', 'AccuracyCostUCB', 'HVUCB']
+    """
+    rows = [
+        (number.method, number.rho, number.value)
+        for experiment in experiments
+        for number in paper.published()
+        if (number.dataset, number.experiment, number.quantity) == (dataset, experiment, quantity)
+        and number.operation is None
+        and number.method is not None
+        and number.costs in (None, "declared")
+    ]
+    return pd.DataFrame(rows, columns=["method", "rho", "value"]).drop_duplicates(["method", "rho"])
+
+
+def mark_printed(ax: Axes, points: pd.DataFrame) -> None:
+    """Mark printed values on a figure against the budget, as rings in the colours of the methods.
+
+    Parameters
+    ----------
+    ax : Axes
+    points : DataFrame
+        As from `printed_points`.
+    """
+    ring: dict[str, Any] = {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mew": 1.5, "zorder": 3}
+    for number, point in enumerate(points.to_dict("records")):
+        color = figures.method_style(point["method"])["color"]
+        label = None if number else "the paper's value"
+        ax.plot([point["rho"]], [point["value"]], color=color, label=label, **ring)
+
+
+def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Styler | None:
+    """Table of the numbers that the paper prints about some results, judged by the ledger's rule.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        With ``dataset``, as `cobandit.companion.paper.experiments.summary`.
+    tables : sequence of EvaluationTable
+        From which they come.
+
+    Returns
+    -------
+    Styler or None
+        None if the paper prints nothing about these tables.
+    """
+    rows = paper.ledger(cells, ensemble=results.ensemble_of(tables))
+    for name in ("experiment", "dataset", "quantity"):
+        rows = rows[rows[name].isin(cells[name])]
+    if rows.empty:
+        return None
+    rows = rows.assign(order=rows["role"].map(ORDER)).sort_values(["order", "dataset"], kind="stable")
+    shown = pd.DataFrame(
+        {
+            "dataset": rows["dataset"],
+            "what": [_about(row) for row in rows.to_dict("records")],
+            "ρ": rows["rho"],
+            "role": rows["role"],
+            "printed": rows["printed"],
+            "ours": [_plain(value) for value in rows["ours"]],
+            "95 % interval": [
+                f"{_plain(low)} to {_plain(high)}"
+                for low, high in zip(rows["low"], rows["high"], strict=True)
+            ],
+            "verdict": rows["verdict"],
+        }
+    )
+    caption = f"Printed and computed: {figures.provenance(tables)}"
+    formats: dict[str, Any] = {"ρ": "g"}
+    return figures.show_table(shown, caption, **formats)
+
+
+def _about(row: dict[Any, Any]) -> str:
+    """What a number of the ledger is about."""
+    versus = f" against {figures.method_label(row['against'])}" if isinstance(row["against"], str) else ""
+    charged = f", {row['costs']} costs" if isinstance(row["costs"], str) else ""
+    return f"{row['quantity'].replace('_', ' ')}, {figures.method_label(row['method'])}{versus}{charged}"
+
+
+def _plain(value: float) -> str:
+    """Four digits without an exponent."""
+    return "–" if value != value else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def claims_about(cells: pd.DataFrame, caption: str, *experiments: str) -> Styler:
+    """Table of the orderings that the paper states about some experiments, each with its verdict.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `next_to_paper`.
+    caption : str
+    *experiments : str
+    """
+    found = paper.verdicts(cells)
+    rows = [(c.says, found[c.key]) for c in paper.claims() if c.experiment in experiments]
+    return figures.show_table(pd.DataFrame(rows, columns=["the paper says", "verdict"]), caption)

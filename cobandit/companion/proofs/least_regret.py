@@ -1,0 +1,164 @@
+"""The lower bound of online selection: coins to compare regrets with it on, and the index's region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from math import pi
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check, theory
+from cobandit.companion.known_arms import Arms, arms_of_outcomes, feedback_source
+from cobandit.errors import CobanditError
+from cobandit.replay import Spec
+from cobandit.replay.grid import GridCell
+from cobandit.replay.running import run_kernel
+
+#: Means of coins, and the shares of pulls that are expensive, are multiples of one over this.
+LEVELS = 20
+
+
+def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
+    """Arms whose objectives are coins and whose pulls cost lambda or 1, all independent.
+
+    Parameters
+    ----------
+    means : array_like, shape (K, D)
+        Multiples of 1/20 in [0, 1].
+    costs : array_like, shape (K,)
+        Mean costs; the share of expensive pulls is a multiple of 1/20 as well.
+    cost_ratio : float
+        lambda in (0, 1).
+
+    Returns
+    -------
+    Arms
+        Of 20^(D + 1) equally likely outcomes each.
+
+    Raises
+    ------
+    CobanditError
+        If a mean or a share is no such multiple.
+
+    Examples
+    --------
+    >>> coin_arms([[0.75], [0.5]], [0.7, 0.4], cost_ratio=0.4).problem.efficiency.round(4)
+    array([1.0714, 1.25  ])
+    """
+    means = _check.means(means)
+    shares = (_check.costs(costs, n_arms=len(means)) - cost_ratio) / (1 - cost_ratio)
+    ones = np.column_stack([shares, means]) * LEVELS
+    if (abs(ones - ones.round()) > 1e-6).any() or ones.min() < -1e-6 or ones.max() > LEVELS + 1e-6:
+        raise CobanditError(f"means and shares of expensive pulls: multiples of 1/{LEVELS} are needed")
+    drawn = np.array(list(product(range(LEVELS), repeat=ones.shape[1])))
+    outcomes = [(drawn < row.round()).astype(float) for row in ones]
+    for each in outcomes:
+        each[:, 0] = cost_ratio + (1 - cost_ratio) * each[:, 0]
+    return arms_of_outcomes(outcomes, cost_ratio)
+
+
+def pulls_by_budget(
+    arms: Arms, method: Spec, budgets: Iterable[float], replications: int, seed: int = 0
+) -> pd.DataFrame:
+    """Pulls of every arm, by an online method's kernel.
+
+    Parameters
+    ----------
+    arms : Arms
+    method : Spec
+    budgets : iterable of float
+        In units of the largest single cost.
+    replications, seed : int
+
+    Returns
+    -------
+    DataFrame, one row per budget and replication
+        ``budget``, ``regret`` (of efficiency) and ``arm0``, ``arm1``, ...
+
+    Examples
+    --------
+    >>> from cobandit import spec
+    >>> arms = coin_arms([[0.75], [0.5]], [0.7, 0.7], cost_ratio=0.4)
+    >>> pulls_by_budget(arms, spec("CoHVKLUCB", selection="all"), [100.0], 2)["budget"].tolist()
+    [100.0, 100.0]
+    """
+    source, frames = feedback_source(arms), []
+    problem = arms.problem
+    for budget in budgets:
+        cell = GridCell(method, 1.0, float(budget), np.arange(replications), seed)
+        policy = method.make(
+            cell.rho,
+            n_arms=problem.n_arms,
+            n_objectives=problem.n_objectives,
+            budget=cell.budget,
+            cost_range=source.cost_range,
+            expected_costs=source.costs,
+        )
+        pulls, _ = run_kernel(policy, source.feedback, seed, cell.replications)
+        frame = pd.DataFrame(pulls, columns=[f"arm{i}" for i in range(problem.n_arms)])
+        frames.append(frame.assign(budget=float(budget), regret=pulls @ problem.efficiency_gaps))
+    return pd.concat(frames, ignore_index=True)
+
+
+def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
+    """Slope of a column over log B by least squares, with a 95 % interval from the runs' spread.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With ``budget``, from `pulls_by_budget`.
+    column : str
+
+    Returns
+    -------
+    slope, low, high : float
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"budget": [1.0, 1.0, np.e, np.e], "regret": [1.0, 3.0, 4.0, 4.0]})
+    >>> [round(each, 2) for each in slope(frame, "regret")]
+    [2.0, 0.04, 3.96]
+    """
+    cells = frame.assign(x=np.log(frame["budget"])).groupby("x")[column].agg(["mean", "var", "count"])
+    centred = cells.index.to_numpy() - cells.index.to_numpy().mean()
+    weight = centred / (centred**2).sum()
+    best = float(weight @ cells["mean"])
+    half = 1.96 * float(np.sqrt((weight**2) @ (cells["var"] / cells["count"])))
+    return best, best - half, best + half
+
+
+def leaving_region(
+    mean: NDArray[np.float64], runs: int, longest: int, seed: int, level: float, share: float = 1.0
+) -> tuple[int, int]:
+    r"""How many runs of independent coins leave their joint region at some n, of how many.
+
+    Parameters
+    ----------
+    mean : ndarray, shape (M,)
+        Of the coins, in (0, 1).
+    runs, longest, seed : int
+        Tosses of each coin in a run.
+    level : float
+        delta; inside is :math:`n \sum_m \mathrm{kl} \le \log\frac1\delta + \frac M2 \log(\pi(n + \frac12))`.
+    share : float
+        Factor of the right-hand side; at 1 at most a share delta of the runs leaves.
+
+    Returns
+    -------
+    left, runs : int
+
+    Examples
+    --------
+    >>> leaving_region(np.array([0.5, 0.2]), 200, 100, seed=0, level=0.2)
+    (19, 200)
+    """
+    rng = np.random.default_rng(seed)
+    tosses = rng.random((_check.count(runs, "runs", 1), longest, len(mean))) < mean
+    n = np.arange(1, longest + 1)
+    seen = tosses.cumsum(axis=1) / n[None, :, None]
+    divergence = n * theory.bernoulli_divergence(seen, mean).sum(axis=2)
+    allowed = -np.log(level) + len(mean) / 2 * np.log(pi * (n + 0.5))
+    return int((divergence > share * allowed).any(axis=1).sum()), runs

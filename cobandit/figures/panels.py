@@ -1,0 +1,169 @@
+"""Figures for a page: every panel a drawing of its own, in the colours of what surrounds it.
+
+A row of panels that is scaled to the width of a phone cannot be read.  Here its panels are cut apart, so that
+a page sets them side by side or one below the other; text stays text, and ink the page's colour of text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from html import escape
+from io import StringIO
+from itertools import count
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+#: What `use_style` draws text, ticks and frames with; on a page it becomes the colour of the text around it.
+INK = "#22262b"
+#: Characters from which a figure is left to its raster image: clouds of many thousand points.
+LARGEST = 1_000_000
+#: A panel gets a row of its own before it has to shrink below this share of its size.
+SHRINK = 0.7
+PAD = 3 / 72
+
+_ROW = "display: flex; flex-wrap: wrap; gap: 0.3rem 0.6rem; justify-content: center"
+_numbers = count()
+
+
+def panels(figure: Figure) -> str | None:
+    """Draw a figure as HTML: an inline SVG for each panel, and one for each entry of the figure's legends.
+
+    `use_style` lets a notebook show figures so.
+
+    Parameters
+    ----------
+    figure : Figure
+
+    Returns
+    -------
+    str or None
+        A ``div`` of rows; None where it would be too large for a page.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> figure, axes = plt.subplots(1, 2)
+    >>> panels(figure).count("<svg")
+    2
+    """
+    figure.canvas.draw()  # places everything
+    layout, parts = figure.get_layout_engine(), [p for p in figure.get_children() if p is not figure.patch]
+    outside = [legend for ax in figure.axes if (legend := ax.get_legend()) and _beside(legend, ax)]
+    shown = {part: part.get_visible() for part in [*parts, *outside]}
+    if layout is not None:
+        figure.set_layout_engine("none")
+    try:
+        for legend in outside:
+            legend.set_visible(False)
+        titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
+        rows = [*titles, *_grid(ax for ax in figure.axes if shown[ax])]
+        drawn = [_row(figure, parts, row) for row in rows]
+    finally:
+        for part, visible in shown.items():
+            part.set_visible(visible)
+        if layout is not None:
+            figure.set_layout_engine(layout)
+    legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
+    drawn += [
+        _legend(legend) for legend in legends.values()
+    ]  # those of several panels that say the same, once
+    drawing = f'<div class="panels">{"".join(drawn)}</div>'
+    return drawing if len(drawing) < LARGEST else None
+
+
+def described(drawing: str, text: str) -> str:
+    """Say in words what the panels of a drawing show, for those who cannot see them.
+
+    Examples
+    --------
+    >>> described('<div class="panels">...</div>', "A line that rises.")
+    '<div class="panels" role="img" aria-label="A line that rises.">...</div>'
+    """
+    said = escape(" ".join(text.split()))
+    return drawing.replace('<div class="panels">', f'<div class="panels" role="img" aria-label="{said}">')
+
+
+def _grid(axes: Iterable[Axes]) -> list[list[list[Axes]]]:
+    """Rows of panels; a panel has several axes where they lie over each other; loose axes make one panel."""
+    rows: dict[int, dict[int, list[Axes]]] = defaultdict(lambda: defaultdict(list))
+    placed = {ax: ax.get_subplotspec() for ax in axes}
+    for ax, spec in placed.items():
+        row = column = 0
+        if spec and None not in placed.values():
+            top = spec.get_topmost_subplotspec()
+            row, column = top.rowspan.start, top.colspan.start
+        rows[row][column].append(ax)
+    return [[panel for _, panel in sorted(row.items())] for _, row in sorted(rows.items())]
+
+
+def _beside(legend: Legend, ax: Axes) -> bool:
+    """Whether a legend stands outside of the axes that it explains."""
+    return not legend.get_window_extent().overlaps(ax.bbox)
+
+
+def _row(figure: Figure, parts: list[Artist], row: Sequence[Sequence[Artist]]) -> str:
+    """Panels next to each other: of widths of their own and one height, so that axes line up."""
+    for own in (own for panel in row for own in panel):
+        own.set_visible(True)  # what is not, has no extent
+    boxes = [Bbox.union([box for own in panel if (box := own.get_tightbbox())]) for panel in row]
+    low, high = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
+    drawn = []
+    for panel, box in zip(row, boxes, strict=True):
+        for part in parts:
+            part.set_visible(part in panel)
+        drawn.append(_svg(figure, Bbox([[box.x0, low], [box.x1, high]])))
+    return f'<div style="{_ROW}">{"".join(drawn)}</div>'
+
+
+def _labels(legend: Legend) -> tuple[str, ...]:
+    return tuple(text.get_text() for text in [legend.get_title(), *legend.get_texts()])
+
+
+def _legend(legend: Legend) -> str:
+    """Each entry by itself, so that entries wrap as words do."""
+    texts, drawn = legend.get_texts(), []
+    if title := legend.get_title().get_text():
+        alone = Figure()
+        drawn.append(_svg(alone, alone.text(0.5, 0.5, title).get_window_extent(), 1))
+    for handle, text in zip(legend.legend_handles, texts, strict=True):
+        assert handle is not None
+        alone = Figure()
+        entry = alone.legend(
+            [handle], [text.get_text()], fontsize=text.get_fontsize(), borderpad=0, frameon=False
+        )
+        alone.canvas.draw()
+        drawn.append(_svg(alone, entry.get_window_extent(), 1))
+    return f'<div style="{_ROW}">{"".join(drawn)}</div>'
+
+
+def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
+    """What a box (in pixels) of the figure shows, as SVG for the inside of a page."""
+    file = StringIO()
+    inches = Bbox(box.get_points() / figure.dpi).padded(PAD)
+    # the salt tells the definitions of drawings on one page apart
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": str(next(_numbers))}):
+        figure.savefig(file, format="svg", bbox_inches=inches, transparent=True, metadata={"Date": None})
+    inside = re.split(r"<svg.*?>|</svg>", file.getvalue(), flags=re.S)[1]
+    inside = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>|<!--.*?-->", "", inside, flags=re.S)
+    inside = re.sub(r'(?<=<g) id="[^"]*"| font-family: [^;"]*;?', "", inside)
+    inside = re.sub(
+        '="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside
+    )  # hundredths of a point
+    inside = re.sub(rf"{INK}|#000000", "currentColor", inside)
+    inside = inside.replace("#ffffff", "var(--pst-color-background, #fff)")
+    inside = re.sub(r"\s*\n\s*", " ", inside)
+    width, height = (round(float(side * 72), 1) for side in (inches.width, inches.height))
+    wide = width * 96 / 72
+    style = f"flex: {wide:.0f} 1 {shrink * wide:.0f}px; max-width: {wide:.0f}px; min-width: 0; height: auto"
+    look = 'fill="currentColor" font-family="DejaVu Sans, Verdana, sans-serif" stroke-linejoin="round"'
+    head = f'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {width} {height}" {look}'
+    return f'<svg {head} style="{style}">{inside}</svg>'

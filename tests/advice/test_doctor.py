@@ -1,0 +1,246 @@
+"""The doctor: one table for each finding, with its number, and a clean table with none."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.drawn import table_of
+from typer.testing import CliRunner
+
+import cobandit as cb
+from cobandit.advice import Finding, doctor
+from cobandit.cli import app as cli
+from cobandit.tables import Card, EvaluationTable
+from cobandit.tables.catalogue import data_directory
+from cobandit.tables.keys import profiling_mask
+
+
+def sound(rng, n_arms=6, n=120):
+    """Scores and costs in which there is nothing to notice."""
+    levels = np.linspace(0.2, 0.8, n_arms)[:, None]
+    scores = (rng.random((n_arms, n)) < levels).astype(float)
+    return scores, rng.uniform(0.8, 1.2, (n_arms, n)) * rng.permutation(np.arange(1, n_arms + 1))[:, None]
+
+
+@pytest.fixture
+def clean():
+    return sound(np.random.default_rng(1))
+
+
+def two_objectives(scores, costs, speed, transform="none"):
+    """Table of two objectives from arrays (K, I)."""
+    table = table_of(scores, costs, profiling=30)
+    frame = table.rows.drop(columns="split").assign(speed=speed.ravel())
+    card = table.card.model_dump(exclude_none=True) | {
+        "cost": {"column": "cost", "unit": "USD"},
+        "objectives": [
+            {"name": "accuracy", "column": "accuracy"},
+            {"name": "speed", "column": "speed", "transform": transform},
+        ],
+    }
+    return EvaluationTable.from_frame(frame, Card.model_validate(card))
+
+
+def found(table, name):
+    """The findings of a name; there are no others, but that instances may have become too few."""
+    findings = doctor(table)
+    assert {finding.name for finding in findings} - {"few"} == {name} - {"few"}, findings
+    return [finding for finding in findings if finding.name == name]
+
+
+def test_of_a_clean_table_there_is_nothing_to_say(clean, synthetic):
+    assert doctor(table_of(*clean, profiling=30)) == [] == doctor(synthetic)
+
+
+def test_constant_configurations(clean):
+    scores, costs = clean
+    scores[2] = 0
+    (finding,) = found(table_of(scores, costs, profiling=30), "constant")
+    assert finding.number == 1
+    assert finding.found == "1 of 6 configurations has accuracy 0 on every instance: arm2"
+    assert "broken prompt, parser or scorer" in finding.todo
+
+
+def test_duplicated_configurations(clean):
+    scores, costs = clean
+    scores[5], costs[5] = scores[1], costs[1]
+    scores[4], costs[4] = scores[1], costs[1]
+    (finding,) = found(table_of(scores, costs, profiling=30), "duplicates")
+    assert finding.number == 2 and finding.found.endswith("for arm1, arm4, arm5")
+
+
+def test_alike_in_scores_alone_is_no_duplicate(clean):
+    scores, costs = clean
+    scores[5] = scores[4]
+    assert found(table_of(scores, costs, profiling=30), "few")
+
+
+def test_instances_that_all_get_right_or_wrong(clean):
+    scores, costs = clean
+    scores[:, :30], scores[:, 30:54] = 1, 0
+    (finding,) = found(table_of(scores, costs, profiling=30), "alike")
+    same = (scores == scores[0]).all(axis=0)
+    right, wrong = (same & (scores[0] == 1)).sum(), (same & (scores[0] == 0)).sum()
+    assert finding.number == pytest.approx(same.mean()) and right >= 30 and wrong >= 24
+    assert f"(all 1 on {right}, all 0 on {wrong}): {120 - same.sum()} of 120 tell" in finding.found
+
+
+def test_one_evaluation_that_makes_the_cost(clean):
+    scores, costs = clean
+    costs[3, 17] = costs[3].sum() / 2
+    (finding,) = found(table_of(scores, costs, profiling=30), "outlier")
+    assert finding.number == pytest.approx(costs[3, 17] / costs[3].sum())
+    assert (
+        "of the cost of arm3" in finding.found and "USD on instance q0017, where the median" in finding.found
+    )
+
+
+def test_a_heavy_tail_of_costs(clean):
+    scores, costs = clean
+    costs[2] = np.random.default_rng(3).pareto(1.1, 120) + 1
+    (finding,) = [f for f in doctor(table_of(scores, costs, profiling=30)) if f.name == "tail"]
+    half = (np.cumsum(np.sort(costs[2])[::-1]) < costs[2].sum() / 2).sum() + 1
+    assert finding.number >= 0.5 and f"Of arm2, {half} of 120 evaluations carry half" in finding.found
+
+
+def test_costs_with_a_cap_have_no_tail(clean):
+    """Generation that runs to its limit once in three times: two levels, and nothing beyond."""
+    scores, costs = clean
+    costs[2] = np.where(np.random.default_rng(4).random(120) < 0.3, 64.0, np.arange(120) % 3 + 2.0)
+    assert doctor(table_of(scores, costs, profiling=30)) == []
+
+
+def test_a_latency_that_is_mostly_one_value(clean):
+    rng = np.random.default_rng(5)
+    seconds = np.where(rng.random((6, 120)) < 0.7, 1.0, rng.uniform(1, 4, (6, 120)))
+    (finding,) = [f for f in doctor(two_objectives(*clean, seconds, "inverse-percentile")) if f.name != "few"]
+    assert finding.name == "one value" and finding.number == pytest.approx((seconds == 1).mean(), abs=0.05)
+    assert "of the evaluations have speed 1 (column speed)" in finding.found
+
+
+def test_two_objectives_that_are_one(clean):
+    scores, costs = clean
+    speed = np.clip(
+        0.2 + 0.6 * scores.mean(axis=1)[:, None] + np.random.default_rng(6).normal(0, 0.01, (6, 120)), 0, 1
+    )
+    (finding,) = found(two_objectives(scores, costs, speed), "same")
+    assert finding.number == 1 and finding.found.startswith(
+        "accuracy and speed order the configurations alike"
+    )
+
+
+def test_an_objective_that_is_cost(clean):
+    scores, costs = clean
+    speed = np.clip(1 - costs / 10, 0, 1)
+    (finding,) = found(two_objectives(scores, costs, speed), "same")
+    assert (
+        finding.found.startswith("speed and low cost")
+        and finding.todo == "Leave speed out: per cost it counts twice"
+    )
+
+
+def test_too_few_instances():
+    scores, costs = sound(np.random.default_rng(8), n=12)
+    scores[:] = np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]
+    (finding,) = [f for f in doctor(table_of(scores, costs, profiling=4)) if f.name == "few"]
+    assert finding.number > 12 and "shared instances; there are 12" in finding.found
+    order = np.argsort(-scores.mean(axis=1), kind="stable")
+    assert f"(arm{order[0]}, " in finding.found and f"middle (arm{order[3]}, " in finding.found
+
+
+def test_the_number_of_instances_is_that_of_the_power_of_the_test():
+    from cobandit.stats import power
+
+    scores, costs = sound(np.random.default_rng(9), n=40)
+    scores[0, :], scores[1, :] = np.arange(40) < 24, np.arange(40) < 20  # both wrong on the last sixteen
+    (finding,) = [f for f in doctor(table_of(scores[:2], costs[:2], profiling=10)) if f.name == "few"]
+    assert finding.number == power.replays_needed(0.4, 0.5, 0.4) > 40
+
+
+def test_evaluations_that_are_missing_where_it_is_hard(clean):
+    scores, costs = clean
+    hard = np.arange(120) < 40
+    scores[:, hard] = np.random.default_rng(10).random((6, 40)) < 0.15
+    whole = table_of(scores, costs, profiling=30)
+    rows = whole.rows.drop(columns="split")
+    gone = (rows["config"] == "arm3") & rows["instance"].isin([f"q{s:04d}" for s in range(38)])
+    rows = rows.rename(columns={"cost": "usd", "accuracy": "ok"})
+    (finding,) = found(EvaluationTable.from_frame(rows[~gone], whole.card), "missing")
+    assert finding.number < -0.2
+    assert finding.found.startswith("arm3 is missing on 38 of 120 instances, and they are harder")
+    at_random = (rows["config"] == "arm3") & (np.random.default_rng(0).random(len(rows)) < 0.3)
+    names = {f.name for f in doctor(EvaluationTable.from_frame(rows[~at_random], whole.card))}
+    assert "missing" not in names
+
+
+def test_a_profiling_split_that_was_unlucky(clean):
+    scores, costs = clean
+    costs = costs * np.where(profiling_mask(120, 30, 0), 0.3, 1.0)
+    (finding,) = [f for f in doctor(table_of(scores, costs, profiling=30)) if f.name == "profiling"]
+    assert finding.number <= 0.01 and "was drawn unluckily" in finding.found
+    assert finding.todo == "Take another seed of the split, or more profiling instances"
+
+
+def test_tables_of_any_shape_are_looked_over():
+    """Two configurations, four instances, ties everywhere: findings or none, never an error."""
+    rng = np.random.default_rng(11)
+    for _ in range(20):
+        n_arms, n = rng.integers(2, 6), rng.integers(4, 9)
+        scores, costs = rng.integers(0, 2, (n_arms, n)) * 1.0, rng.integers(1, 3, (n_arms, n)) * 1.0
+        for finding in doctor(table_of(scores, costs, profiling=2)):
+            assert isinstance(finding, Finding) and np.isfinite(finding.number) and str(finding).endswith(".")
+
+
+def test_the_command_says_what_was_found(clean, tmp_path, monkeypatch):
+    scores, costs = clean
+    scores[2] = 0
+    table = table_of(scores, costs, profiling=30)
+    rows = table.rows.drop(columns="split").rename(columns={"cost": "usd", "accuracy": "ok"})
+    rows.to_parquet(tmp_path / "mine.parquet")
+    fields = table.card.model_dump(exclude_none=True, mode="json") | {"records": "mine.parquet"}
+    (tmp_path / "mine.yml").write_text(json.dumps(fields))  # JSON is YAML
+    call = CliRunner().invoke(cli.app, ["doctor", str(tmp_path / "mine.parquet")], prog_name="cobandit")
+    assert call.exit_code == 0 and "constant: 1 of 6 configurations has accuracy 0" in " ".join(
+        call.stdout.split()
+    )
+    assert "-> Look at a few of their answers" in call.stdout
+    call = CliRunner().invoke(
+        cli.app, ["doctor", str(tmp_path / "mine.parquet"), "--json"], prog_name="cobandit"
+    )
+    (plain,) = json.loads(call.stdout)
+    assert call.exit_code == 0 and plain["name"] == "constant" and plain["number"] == 1
+    call = CliRunner().invoke(cli.app, ["doctor", "synthetic-24"], prog_name="cobandit")
+    assert call.exit_code == 0 and call.stdout.endswith("nothing to notice\n")
+
+
+@pytest.mark.slow
+def test_the_bundled_tables_are_looked_over():
+    """What it says of them, by name: a change of a threshold shows here."""
+    names = ("gsm8k", "piqa", "word-sums", "piqa-small")
+    said = {name: sorted({finding.name for finding in doctor(cb.load(name))}) for name in names}
+    assert said == {
+        "gsm8k": ["alike"],
+        "piqa": [],
+        "word-sums": ["alike", "constant", "few", "outlier", "profiling", "tail"],
+        "piqa-small": ["few", "tail"],
+    }
+
+
+def test_a_run_that_some_configurations_left_is_looked_over():
+    table = cb.read(data_directory() / "runs" / "word-sums-live" / "table.parquet")
+    assert table.n_instances.min() < table.card.split.profiling + 2
+    assert "constant" in {finding.name for finding in doctor(table)}
+
+
+def test_long_names_are_cut_and_findings_are_plain_values(clean):
+    scores, costs = clean
+    scores[2] = 1
+    table = table_of(scores, costs, profiling=30)
+    rows = table.rows.drop(columns="split").rename(columns={"cost": "usd", "accuracy": "ok"})
+    rows["config"] = rows["config"].astype(str) + "l" + "o" * 100_000 + "ng"
+    frame = pd.DataFrame(doctor(EvaluationTable.from_frame(rows, table.card)))
+    assert frame.columns.tolist() == ["name", "number", "found", "todo"]
+    assert frame["found"].str.len().max() < 400 and frame["found"].str.contains("arm2loo").any()

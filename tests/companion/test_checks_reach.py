@@ -1,0 +1,94 @@
+"""Reachable sets exactly and by search, and the problems that are hard for every method."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobandit as cb
+from cobandit import theory
+from cobandit.companion.proofs import reach
+from cobandit.companion.proofs.disjunctions import Disjunctions
+
+
+@given(st.integers(2, 4), st.integers(1, 2), st.integers(0, 2**32), st.floats(0.02, 0.3))
+@settings(max_examples=25, deadline=None)
+def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
+    means = np.random.default_rng(seed).random((K, D))
+    exact = reach.exactly_leave(means, slack)
+    assert (exact <= theory.may_leave(means, slack)).all()
+    for corner in product((-1, 1), repeat=K * D):
+        gaps = cb.classification_gaps(means + np.reshape(corner, (K, D)) * slack / 2 * (1 - 1e-6))
+        assert exact[gaps == gaps.max()].all()
+
+
+def test_the_programs_exclude_more_than_the_intervals():
+    """Six arms where margins cannot all move at once as the intervals allow."""
+    fewer = 0
+    for seed in range(12):
+        means = np.random.default_rng(seed).random((6, 2))
+        slack = np.sort(cb.classification_gaps(means))[-1] / 2
+        fewer += (theory.may_leave(means, slack) & ~reach.exactly_leave(means, slack)).sum()
+    assert fewer > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_runs_within_an_eighth_stay_in_reachable_sets_and_wilder_ones_do_not(seed):
+    means = np.random.default_rng(seed).random((5, 2))
+    sets = theory.reachable_sets(means)
+    assert reach.outside(reach.visited_sets(means, 300, seed), sets) == 0
+    assert reach.outside(reach.visited_sets(means, 300, seed, share=0.5), sets) > 0
+
+
+def test_swapped_costs_are_told_apart():
+    means = [[0.2, 0.85], [0.55, 0.6], [0.8, 0.3], [0.45, 0.5], [0.6, 0.25]]
+    hard = theory.reachable_complexity(means, [0.1, 0.3, 1.0, 0.2, 0.6], reach.exactly_leave)
+    easy = theory.reachable_complexity(means, [1.0, 0.3, 0.1, 0.6, 0.2], reach.exactly_leave)
+    assert hard == pytest.approx(640) and easy == pytest.approx(120)
+
+
+def test_a_disjunction_needs_one_of_its_groups():
+    program = Disjunctions()
+    a, b = program.variable(0, 1), program.variable(0.6, 1)
+    program.one_of([[{a: 1.0, b: -1.0}, {b: 1.0, a: -1.0}], [{b: 1.0}]])  # a = b, or b <= 0
+    assert program.feasible()
+    program.all_of([{a: 2.0, b: -1.0}])  # a <= b / 2
+    assert not program.feasible()
+
+
+@given(st.integers(2, 7), st.integers(0, 2**32))
+@settings(max_examples=30, deadline=None)
+def test_the_steps_of_the_lower_bound(K, seed):
+    costs = np.sort(10 ** np.random.default_rng(seed).uniform(-2, 0, K))
+    total = np.cumsum(costs)
+    first, *others = reach.hard_family(costs)
+    assert len(others) == K - 1 and first.best_arm == 0
+    for arm, problem in enumerate(others, start=1):
+        assert np.flatnonzero((problem.means != first.means).any(axis=1)).tolist() == [arm]
+        assert problem.pareto_mask.nonzero()[0].tolist() == [arm]
+        complexity = theory.reachable_complexity(problem.means, costs)
+        assert complexity <= 16 * total[-1] ** 2 / total[arm] * (1 + 1e-9)
+        assert complexity <= 16 / 9 * theory.summed_complexity(problem.classification_gaps, costs) * (
+            1 + 1e-9
+        )
+    assert (costs[1:] / total[1:]).sum() >= theory.exact_allocation_constant(costs) - 0.5 - 1e-12
+
+
+@pytest.mark.parametrize("pulls", [1, 2, 3, 8, 30])
+def test_the_best_test_errs_on_half_of_the_first_problem_and_no_rule_does_better(pulls):
+    """Every threshold with every chance at it, by brute force on a grid."""
+    from scipy import stats
+
+    grid, least = np.linspace(0, 1, 201), 1.0
+    for threshold in range(pulls + 1):
+        on_first = stats.binom.sf(threshold, pulls, 0.25) + grid * stats.binom.pmf(threshold, pulls, 0.25)
+        on_second = stats.binom.cdf(threshold - 1, pulls, 0.75) + (1 - grid) * stats.binom.pmf(
+            threshold, pulls, 0.75
+        )
+        allowed = on_first <= 0.5
+        least = min(least, on_second[allowed].min(initial=1.0))
+    best = reach.best_test_error(pulls)
+    assert best <= least + 1e-12 and best == pytest.approx(least, abs=0.02)
+    assert best >= theory.least_error(float(pulls), allocation=1.0, complexity=32.0)

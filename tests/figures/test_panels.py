@@ -1,0 +1,110 @@
+"""Figures as drawings within a page: nothing lost, nothing repeated, and the figure as it was."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from cobandit import figures
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(autouse=True)
+def style():
+    with mpl.rc_context():
+        figures.use_style()
+        yield
+    plt.close("all")
+
+
+def parsed(drawing):
+    root = ET.fromstring(drawing.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" '))
+    return root.findall(f".//{SVG}svg")
+
+
+def texts(svg):
+    return ["".join(node.itertext()) for node in svg.iter(f"{SVG}text")]
+
+
+def test_panels_and_legend_entries_are_drawings_of_their_own():
+    figure, axes = plt.subplots(2, 2, figsize=(7, 5))
+    for number, ax in enumerate(axes.flat):
+        ax.plot([0, 1], [0, number], label="one of four")
+        ax.set(title=f"panel {number}", xlabel="0.00123 of it")
+    figures.shared_legend(figure)
+    svgs = parsed(figures.panels(figure))
+    assert len(svgs) == 5
+    for number, svg in enumerate(svgs[:4]):
+        assert f"panel {number}" in texts(svg) and "0.00123 of it" in texts(svg)
+        assert not any(f"panel {other}" in texts(svg) for other in range(4) if other != number)
+    assert texts(svgs[4]) == ["one of four"]
+
+
+def test_the_panels_of_a_row_have_one_height_and_keep_their_proportions():
+    figure, axes = plt.subplots(1, 2, figsize=(7, 3), width_ratios=[1, 3])
+    axes[1].set_title("two\nlines")
+    svgs = parsed(figures.panels(figure))
+    heights = {svg.get("viewBox").split()[3] for svg in svgs}
+    widths = [float(svg.get("viewBox").split()[2]) for svg in svgs]
+    assert len(heights) == 1 and widths[1] > 2 * widths[0]
+
+
+def test_legends_beside_the_axes_are_cut_off_once_and_those_inside_stay():
+    figure, axes = plt.subplots(1, 3, figsize=(12, 3))
+    for ax in axes:
+        ax.plot([0, 1], label="line")
+    axes[0].legend(loc="upper left")
+    for ax in axes[1:]:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.3))
+    svgs = parsed(figures.panels(figure))
+    assert [("line" in texts(svg)) for svg in svgs] == [True, False, False, True]
+
+
+def test_ink_takes_the_colour_of_the_page():
+    figure, ax = plt.subplots()
+    ax.plot([0, 1], color="black")
+    ax.plot([1, 0], color="white")
+    drawing = figures.panels(figure)
+    assert not re.search("#22262b|#000000|#ffffff", drawing)
+    assert "currentColor" in drawing and "--pst-color-background" in drawing
+
+
+def test_definitions_of_two_figures_differ_and_each_is_found():
+    drawings = []
+    for _ in range(2):
+        figure, ax = plt.subplots()
+        ax.plot([0, 1], "o-")
+        drawings.append(figures.panels(figure))
+    found = [set(re.findall(r' id="([^"]*)"', drawing)) for drawing in drawings]
+    assert found[0] and not found[0] & found[1]
+    for drawing, ids in zip(drawings, found, strict=True):
+        assert set(re.findall(r'(?:url\(|href=")#([^")]*)', drawing)) <= ids
+
+
+def test_the_figure_is_left_as_it_was():
+    figure, axes = plt.subplots(1, 2)
+    axes[0].plot([0, 1], label="a")
+    axes[1].set_visible(False)
+    figures.shared_legend(figure)
+    figure.canvas.draw()
+    before = np.asarray(figure.canvas.buffer_rgba()).copy()
+    assert figures.panels(figure).count("<svg") == 2  # the panel that can be seen, and the legend
+    figure.canvas.draw()
+    assert np.array_equal(before, np.asarray(figure.canvas.buffer_rgba()))
+
+
+def test_a_cloud_is_left_to_its_raster_image():
+    figure, ax = plt.subplots()
+    ax.plot(*np.random.default_rng(0).normal(size=(2, 20_000)), "o")
+    assert figures.panels(figure) is None
+
+
+def test_names_are_text():
+    figure, ax = plt.subplots()
+    ax.set_title("<b>x</b> & y")
+    assert "<b>x</b> & y" in texts(parsed(figures.panels(figure))[0])
+    assert 'aria-label="&lt;b&gt; &quot;x&quot;"' in figures.described(figures.panels(figure), '<b> "x"')

@@ -1,0 +1,112 @@
+"""The index of CoHV-KL-UCB, the divergence behind it, and its region."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+import cobandit as cb
+from cobandit import theory
+from cobandit.companion.proofs import least_regret
+from cobandit.policies.cohv_kl_ucb import _largest_efficiency
+
+share = st.floats(0.02, 0.98)
+
+
+@given(share, share, st.floats(0.05, 0.9), st.floats(1e-4, 5.0))
+@settings(max_examples=60, deadline=None)
+def test_the_index_against_a_grid(r, q, lam, allowed):
+    """One objective: for every cost the largest mean that the rest of the divergence allows."""
+    index = _largest_efficiency((r,), q, allowed, lam)
+    best = 0.0
+    for z in np.linspace(0, q, 400)[1:]:
+        rest = allowed - float(theory.bernoulli_divergence(q, z))
+        if rest < 0:
+            continue
+        top = 1 - 1e-15
+        if theory.bernoulli_divergence(r, top) <= rest:
+            x = top
+        else:
+            x = optimize.brentq(lambda x, rest=rest: float(theory.bernoulli_divergence(r, x)) - rest, r, top)
+        best = max(best, x / (lam + (1 - lam) * z))
+    assert best <= index * (1 + 1e-9) and index <= best * 1.03
+
+
+@given(st.lists(share, min_size=1, max_size=3), share, st.floats(0.05, 0.9), st.floats(1e-5, 2.0))
+@settings(max_examples=100, deadline=None)
+def test_index_and_divergence_are_inverse(r, q, lam, allowed):
+    index = _largest_efficiency(tuple(r), q, allowed, lam)
+    cost = lam + (1 - lam) * q
+    assert theory.least_divergence(r, cost, index, cost_ratio=lam) == pytest.approx(allowed, rel=1e-5)
+
+
+@pytest.mark.parametrize("lam", [0.05, 0.9, 1.0])
+@pytest.mark.parametrize("rewards", [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
+@pytest.mark.parametrize("q", [0.0, 0.01, 1.0])
+@pytest.mark.parametrize("allowed", [1e-6, 0.1, 20.0])
+def test_feedback_at_the_ends(lam, rewards, q, allowed):
+    q = q if lam < 1 else 0.0
+    index = _largest_efficiency(rewards, q, allowed, lam)
+    seen = np.prod(rewards) / (lam + (1 - lam) * q)
+    assert seen * (1 - 1e-12) <= index <= 1 / lam * (1 + 1e-12)
+
+
+def test_no_cheaper_way_to_be_the_best():
+    """Random points that are better than the best arm are at least as far away."""
+    rng = np.random.default_rng(0)
+    mu, cost, lam, best = np.array([0.6, 0.5]), 0.7, 0.4, 0.6
+    least = theory.least_divergence(mu, cost, best, cost_ratio=lam)
+    x, y = rng.random((2_000_000, 2)), rng.uniform(lam, 1, 2_000_000)
+    better = x.prod(axis=1) / y > best
+    away = theory.bernoulli_divergence(mu, x).sum(axis=1) + theory.bernoulli_divergence(
+        (cost - lam) / (1 - lam), (y - lam) / (1 - lam)
+    )
+    assert least < away[better].min() < 1.1 * least
+
+
+def test_divergences_that_are_zero_or_infinite():
+    assert theory.least_divergence([0.5], 0.5, 0.9, cost_ratio=0.25) == 0  # it is better already
+    assert theory.least_divergence([0.5], 0.5, 4.0, cost_ratio=0.25) == np.inf  # nothing is
+    with pytest.raises(cb.CobanditError, match="inside"):
+        theory.least_divergence([1.0], 0.5, 3.0, cost_ratio=0.25)
+
+
+def test_the_region_is_left_no_more_often_than_said():
+    """False alarm 1e-6; three fifths of the right-hand side are noticed."""
+    mean, level, runs = np.array([0.5, 0.2, 0.7]), 0.1, 400
+    most = stats.binom.isf(1e-6, runs, level)
+    assert least_regret.leaving_region(mean, runs, 400, 0, level)[0] <= most
+    assert least_regret.leaving_region(mean, runs, 400, 0, level, share=0.6)[0] > most
+
+
+def test_coins_are_independent_and_have_the_means_asked_for():
+    arms = least_regret.coin_arms([[0.75, 0.5], [0.25, 0.9]], [0.7, 0.55], cost_ratio=0.4)
+    assert np.allclose(arms.problem.means, [[0.75, 0.5], [0.25, 0.9]])
+    assert np.allclose(arms.problem.costs, [0.7, 0.55])
+    assert np.allclose(np.corrcoef(arms.rows[: 20**3].T), np.eye(3))
+    with pytest.raises(cb.CobanditError, match="multiples"):
+        least_regret.coin_arms([[0.77], [0.5]], [0.7, 0.55], cost_ratio=0.4)
+
+
+@pytest.mark.slow
+def test_fewer_pulls_of_the_others_than_with_radii():
+    arms = least_regret.coin_arms([[0.8, 0.75], [0.4, 0.6]], [0.9, 0.85], cost_ratio=0.5)
+    regret = {
+        name: least_regret.pulls_by_budget(arms, cb.spec(name, selection="all"), [2e4], 4)["regret"].mean()
+        for name in ("CoHVKLUCB", "CoHVUCB")
+    }
+    assert regret["CoHVKLUCB"] < regret["CoHVUCB"] / 2
+
+
+def test_the_index_reads_the_threshold_that_is_stated():
+    policy = cb.CoHVKLUCB(2, 1, 100.0, (0.5, 2.0))
+    for reward, cost in ((1.0, 0.5), (0.0, 2.0), (1.0, 1.0)):
+        policy.tell(policy.ask(), [reward], cost)
+    n, lam = policy.pulls, 0.25
+    allowed = (np.log(theory.horizon(50.0, lam)) + np.log(np.pi * (n + 0.5))) / n
+    shares = (policy.mean_costs / 2 - lam) / (1 - lam)
+    stated = [
+        _largest_efficiency(tuple(policy.mean_rewards[i]), shares[i], allowed[i], lam) for i in range(2)
+    ]
+    assert policy.index() == pytest.approx(stated)

@@ -1,0 +1,91 @@
+"""CoPSI with random costs: bounds, and the algorithm that they are about."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cobandit as cb
+from cobandit import theory
+from cobandit.companion.proofs import random_costs
+
+
+@given(st.floats(0.02, 0.9), st.floats(0.01, 0.3), st.integers(20, 300))
+def test_no_plan_of_two_costs_overspends_more_often_than_the_bound(lam, delta, budget):
+    bound = theory.overspend_bound(budget, delta, cost_ratio=lam)
+    assert random_costs.worst_overspend(budget, delta, cost_ratio=lam) <= bound
+    costs = np.array([lam**0.25, lam**0.75])
+    pulls = np.floor((1 - delta) * budget * np.array([0.3, 0.7]) / costs).astype(int)
+    assert random_costs.exact_overspend(pulls, costs, budget, cost_ratio=lam) <= bound
+
+
+def test_the_exponent_is_nearly_attained():
+    """The bound could not be stated with an exponent larger by a fifth."""
+    exact = random_costs.worst_overspend(3000.0, 0.1, cost_ratio=0.25)
+    bound = theory.overspend_bound(3000.0, 0.1, cost_ratio=0.25)
+    assert bound**1.2 < exact < bound
+
+
+@pytest.mark.parametrize("pulls", [(1, 2), (3, 0), (2, 2)])
+def test_the_convolution_against_all_outcomes(pulls):
+    lam, costs, budget = 0.25, np.array([0.5, 0.8]), 2.0
+    chances = np.repeat((costs - lam) / (1 - lam), pulls)
+    total = sum(
+        np.prod(np.where(outcome, chances, 1 - chances))
+        for outcome in product((0, 1), repeat=sum(pulls))
+        if np.where(outcome, 1.0, lam).sum() > budget + 1e-9
+    )
+    exact = random_costs.exact_overspend(pulls, costs, budget, cost_ratio=lam)
+    assert exact == pytest.approx(total)
+
+
+@given(st.floats(0.01, 0.99), st.floats(1.0, 4.0), st.floats(3.0, 1e5))
+def test_at_the_planning_margin_both_exponents_are_equal(lam, allocation, complexity):
+    how = {"allocation": allocation, "complexity": complexity}
+    margin = theory.planning_margin(cost_ratio=lam, **how)
+    budget = 10.0 * allocation * complexity
+    planned = theory.difference_error_rate(**how) * (1 - margin) * budget
+    assert -np.log(theory.overspend_bound(budget, margin, cost_ratio=lam)) == pytest.approx(planned)
+    assert margin < 1.1 * (1 - lam**0.5) / np.sqrt(8 * allocation * complexity) + 0.01
+
+
+def test_certain_costs_need_no_margin():
+    assert theory.overspend_bound(10.0, 0.1, cost_ratio=1.0) == 0
+    assert theory.planning_margin(allocation=1.0, complexity=10.0, cost_ratio=1.0) == 0
+    assert theory.pilot_failure_bound(5, 0.1, n_arms=2, cost_ratio=1.0) == 0
+
+
+@given(st.floats(0.05, 0.9), st.floats(0.0, 1.0), st.floats(0.05, 0.5), st.integers(1, 200))
+def test_a_pilot_of_two_costs_fails_no_more_often_than_the_bound(lam, place, eta, pulls):
+    from scipy import stats
+
+    cost = lam + place * (1 - lam)
+    means = lam + (1 - lam) * np.arange(pulls + 1) / pulls
+    chances = stats.binom.pmf(np.arange(pulls + 1), pulls, (cost - lam) / (1 - lam))
+    failing = chances[abs(means - cost) >= eta * cost * (1 + 1e-9)].sum()
+    assert 2 * failing <= theory.pilot_failure_bound(pulls, eta, n_arms=2, cost_ratio=lam) + 1e-12
+
+
+def test_runs_are_those_of_the_policy():
+    """The simulation makes the pulls that the class makes on the same rewards and declared costs."""
+    problem = cb.Problem([[0.7, 0.3], [0.4, 0.6], [0.2, 0.2], [0.5, 0.1]], [0.9, 0.5, 0.3, 0.4])
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        rewards = (rng.random((4, 300, 2)) < problem.means[:, None, :]).astype(float)
+        finder, told = cb.CoPSIAdaptive(problem.costs, 60.0, 2), [0] * 4
+        while (arm := finder.ask()) is not None:
+            finder.tell(arm, rewards[arm, told[arm]])
+            told[arm] += 1
+        pulls, returned = random_costs._eliminate(rewards.cumsum(axis=1), problem.costs, 60.0)
+        assert pulls.tolist() == finder.pulls.tolist()
+        assert np.flatnonzero(returned).tolist() == list(finder.recommend())
+
+
+def test_a_pilot_that_does_not_fit_the_first_phase_is_refused():
+    problem = cb.Problem([[0.9], [0.1]], [0.5, 0.75])
+    with pytest.raises(cb.CobanditError, match="at least"):
+        random_costs.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.25, pilot=10)
+    with pytest.raises(cb.CobanditError, match="must lie in"):
+        random_costs.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.6)

@@ -1,0 +1,97 @@
+"""The sets of arms that can be reached, and the complexity over them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobandit as cb
+from cobandit import theory
+
+
+def problems(max_arms=6):
+    """Means without ties, and costs."""
+    return st.builds(
+        lambda K, D, seed: (
+            np.random.default_rng(seed).random((K, D)),
+            10 ** np.random.default_rng(seed + 1).uniform(-2, 0, K),
+        ),
+        st.integers(2, max_arms),
+        st.integers(1, 3),
+        st.integers(0, 2**32),
+    )
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
+    means, costs = problem
+    p = cb.Problem(means, costs)
+    gaps = np.sort(p.classification_gaps)
+    # without any error one set of each size is reached: at least its cost counts
+    least = max(np.sort(costs)[:k].sum() / gaps[k - 1] ** 2 for k in range(2, len(costs) + 1))
+    reached = theory.reachable_complexity(means, costs)
+    assert least * (1 - 1e-9) <= max(reached, costs.sum() / gaps[-1] ** 2) <= p.complexity * (1 + 1e-9)
+
+
+@given(problems(), st.floats(0.01, 0.2))
+@settings(max_examples=100, deadline=None)
+def test_no_arm_is_missed_that_has_the_largest_gap_for_some_errors(problem, slack):
+    means, _ = problem
+    rng = np.random.default_rng(0)
+    named = theory.may_leave(means, slack)
+    for _ in range(50):
+        errors = np.sign(rng.uniform(-1, 1, means.shape)) * slack / 2 * (1 - 1e-9)
+        gaps = cb.classification_gaps(means + errors)
+        assert named[gaps == gaps.max()].all()
+
+
+def test_all_arms_may_leave_if_anything_may_happen():
+    assert theory.may_leave([[0.9], [0.8], [0.2]], 10.0).all()
+
+
+@given(problems(5), st.integers(0, 2**16))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_the_arms_does_not_matter(problem, seed):
+    means, costs = problem
+    order = np.random.default_rng(seed).permutation(len(means))
+    one, two = (
+        theory.reachable_complexity(means, costs),
+        theory.reachable_complexity(means[order], costs[order]),
+    )
+    assert one == pytest.approx(two)
+
+
+def test_two_arms_have_the_complexity_of_the_paper():
+    p = cb.Problem([[0.75, 0.5], [0.5, 0.75]], [1.0, 0.25])
+    assert theory.reachable_complexity(p.means, p.costs) == pytest.approx(p.complexity)
+
+
+def test_an_expensive_arm_that_is_easy_to_classify_is_gone_when_gaps_are_small():
+    means = [[0.9], [0.85], [0.1]]
+    hard, easy = [1.0, 0.1, 0.1], [0.1, 0.1, 1.0]
+    assert theory.reachable_complexity(means, hard) == pytest.approx(1.1 / 0.05**2)
+    assert theory.reachable_complexity(means, easy) == pytest.approx(0.2 / 0.05**2)
+
+
+def test_ties_have_no_finite_complexity():
+    tied = [[0.5, 0.5], [0.5, 0.8], [0.1, 0.1]]
+    assert theory.reachable_complexity(tied, [1, 1, 1]) == np.inf
+    with pytest.raises(cb.CobanditError, match="gap is zero"):
+        theory.reachable_sets(tied)
+
+
+def test_too_many_sets_are_refused():
+    means = np.random.default_rng(0).random((40, 2)) * 0.5
+    means[0] = [0.95, 0.95]  # one arm dominates all others, whose gaps are alike
+    with pytest.raises(cb.CobanditError, match="take fewer arms"):
+        theory.reachable_sets(means)
+
+
+def test_the_lower_bound_is_below_the_upper_one_and_falls_with_the_budget():
+    how = {"allocation": 1.5, "complexity": 30.0}
+    upper = [theory.difference_error_bound(b, n_arms=3, n_objectives=1, **how) for b in (1, 100, 1000)]
+    lower = [theory.least_error(b, **how) for b in (1, 100, 1000)]
+    assert all(low < up for low, up in zip(lower, upper, strict=True)) and lower == sorted(lower)[::-1]
+    with pytest.raises(cb.CobanditError, match="at least 1"):
+        theory.least_error(1.0, allocation=0.9, complexity=1.0)
