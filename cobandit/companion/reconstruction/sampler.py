@@ -44,7 +44,7 @@ from cobandit.companion.reconstruction.settings import SETTINGS
 
 Floats = NDArray[np.float64]
 HOT = (64, 3)
-COLD = (4, 100)
+COLD = (4, 300)
 """Tables of a run, and the moves of each at a level, below and above the temperature COLD_FROM."""
 COLD_FROM = 0.004
 LAST, RISE = 0.25, 1.5
