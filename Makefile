@@ -50,7 +50,7 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint  ## lint, types and every test that is not slow: a minute and a half on two cores
+check: lint  ## lint, types and every test that is not slow (some minutes)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
 
 # The tests open this book: its notebooks do not run, since `make test` runs them against the same outputs.

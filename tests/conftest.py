@@ -43,8 +43,10 @@ def synthetic():
     return load("synthetic-24")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """One Chromium at a time, and none between modules: its driver keeps an event loop in this thread, which tests of
+    asynchronous code cannot share."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

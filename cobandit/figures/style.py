@@ -33,7 +33,7 @@ LINES = ("-", "--", ":", "-.")
 LOOKS = {
     "CoHVUCB": (PALETTE[0], "o"),
     "CoHVUCBV": (PALETTE[9], ">"),
-    "CoHVKLUCB": ("#2f4f2f", "8"),
+    "CoHVKLUCB": ("#2f4f2f", "4"),
     "HVUCB": (PALETTE[1], "s"),
     "AccuracyCostUCB": (PALETTE[2], "D"),
     "UniformAllocation": (PALETTE[3], "^"),
@@ -53,7 +53,7 @@ LONGEST_NAME = 60
 #: What Markdown takes for markup within a line, and may not where it stands as an entity.
 MARKUP = re.compile(r"[\\`*_\[\]<>&$|{}~]")
 #: Markers of all other methods, none of which is one of those above.
-OTHER_MARKERS = "1234+x|_"
+OTHER_MARKERS = "123+x|_"
 
 
 def use_style() -> None:

@@ -157,7 +157,7 @@ def pilot_failure_bound(pulls: int, accuracy: float, *, n_arms: int, cost_ratio:
     Examples
     --------
     >>> round(pilot_failure_bound(500, 0.2, n_arms=5, cost_ratio=0.25), 6)
-    1e-05
+    2e-05
     """
     pulls, n_arms = _check.count(pulls, "pulls", 1), _check.count(n_arms, "n_arms", 2)
     accuracy = _check.positive(accuracy, "accuracy", 1.0)

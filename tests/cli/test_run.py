@@ -139,9 +139,9 @@ def test_interrupted_and_started_again(folder):
     while not (folder / "runs/toy/run.journal").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     (folder / "hang").touch()
-    time.sleep(1)
+    time.sleep(3)  # until evaluations hang
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGINT, err
     assert "what was told is kept.  Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
     (folder / "hang").unlink()

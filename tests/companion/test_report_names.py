@@ -1,16 +1,13 @@
 """Names of every kind in the report: shown as they are, never taken for markup, a formula or a script."""
 
-import shutil
-
 import pandas as pd
 import pytest
+from support.browsing import NEEDS_CHROMIUM
 from support.names import NAMES
 
 import cobandit as cb
 from cobandit.companion.report import rerun
 from cobandit.tables.importers import import_logs
-
-CHROMIUM = shutil.which("chromium")
 
 
 def shown(name):
@@ -19,10 +16,9 @@ def shown(name):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)")
+@NEEDS_CHROMIUM
 @pytest.mark.slow
-def test_names_are_text_in_the_report(tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api")
+def test_names_are_text_in_the_report(browser, tmp_path):
     rows = [
         (name, f"q{q}", 1.0 + (k + q) % 5, float((q * (k + 2)) % 7 > 2), k + q + 1.0)
         for k, name in enumerate(NAMES)
@@ -44,24 +40,22 @@ def test_names_are_text_in_the_report(tmp_path):
     )
     outcome = rerun(tmp_path / "my.parquet", tmp_path / "report", fast=True, pages=["landscape"], budget=50)
     complaints, asked = [], []
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = chromium.new_page(viewport={"width": 1280, "height": 900})
-        tab.on("request", lambda request: asked.append(request.url))
-        for event in ("pageerror", "console", "dialog"):
-            tab.on(event, lambda what: complaints.append(str(what)))
-        tab.goto(outcome.report.resolve().as_uri())
-        assert tab.title() != "broken"
-        text = " ".join(tab.locator("#recommendation").inner_text().split())
-        for name in NAMES:
-            # the page may cut what is long
-            assert all(word in text for word in shown(name)[:40].split() if len(word) < 30), name
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
-        assert tab.locator("#top script, #top b:has-text('gpt'), #top a:has-text('gpt')").count() == 0
-        said = " ".join(tab.locator("#landscape").inner_text().split())
-        problem = cb.read(tmp_path / "my.parquet").problem
-        for arm in (problem.best_arm, problem.hypervolume.argmax()):
-            assert shown(problem.names[arm]) in said
-        chromium.close()
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.on("request", lambda request: asked.append(request.url))
+    for event in ("pageerror", "console", "dialog"):
+        tab.on(event, lambda what: complaints.append(str(what)))
+    tab.goto(outcome.report.resolve().as_uri())
+    assert tab.title() != "broken"
+    text = " ".join(tab.locator("#recommendation").inner_text().split())
+    for name in NAMES:
+        # the page may cut what is long
+        assert all(word in text for word in shown(name)[:40].split() if len(word) < 30), name
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert tab.locator("#top script, #top b:has-text('gpt'), #top a:has-text('gpt')").count() == 0
+    said = " ".join(tab.locator("#landscape").inner_text().split())
+    problem = cb.read(tmp_path / "my.parquet").problem
+    for arm in (problem.best_arm, problem.hypervolume.argmax()):
+        assert shown(problem.names[arm]) in said
+    tab.close()
     assert not outcome.failed and complaints == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []

@@ -13,6 +13,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from support.browsing import NEEDS_CHROMIUM
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -27,7 +28,6 @@ from cobandit.companion.report.run import NEXT_TO_THE_PAPER, NOT_OF_A_TABLE
 from cobandit.companion.report.typeset import REFERENCE, formula, plain
 from cobandit.errors import CobanditError
 
-CHROMIUM = shutil.which("chromium")
 SOME = ["landscape", "identification-results"]
 
 
@@ -535,44 +535,39 @@ def test_markdown_becomes_plain():
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)")
+@NEEDS_CHROMIUM
 @pytest.mark.slow
-def test_the_report_opens_from_disk_alone(first):
-    playwright = pytest.importorskip("playwright.sync_api")
+def test_the_report_opens_from_disk_alone(first, browser):
     asked, complaints = [], []
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = chromium.new_page(viewport={"width": 1280, "height": 900})
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
-        tab.on("console", lambda message: complaints.append(message.text))
-        tab.goto(first[0].report.resolve().as_uri())
-        assert tab.evaluate("document.images.length") > 3
-        assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
-        head = tab.locator("#recommendation table").first.locator("th", has_text="cost (USD)")
-        place = head.evaluate("cell => cell.cellIndex")
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.goto(first[0].report.resolve().as_uri())
+    assert tab.evaluate("document.images.length") > 3
+    assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
+    head = tab.locator("#recommendation table").first.locator("th", has_text="cost (USD)")
+    place = head.evaluate("cell => cell.cellIndex")
 
-        def column():
-            rows = tab.locator("#recommendation table").first.locator("tbody tr")
-            return [float(row.locator("td").nth(place).inner_text()) for row in rows.all()]
+    def column():
+        rows = tab.locator("#recommendation table").first.locator("tbody tr")
+        return [float(row.locator("td").nth(place).inner_text()) for row in rows.all()]
 
-        before = column()
-        head.locator("button").click()
-        assert column() == sorted(before) and head.get_attribute("aria-sort") == "ascending"
-        head.locator("button").press("Enter")
-        assert column() == sorted(before, reverse=True) and len(set(before)) > 1
-        assert tab.evaluate(
-            "[...document.querySelectorAll('thead th')].every(th => th.querySelector('button'))"
-        )
-        tab.set_viewport_size({"width": 400, "height": 800})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
-        chromium.close()
+    before = column()
+    head.locator("button").click()
+    assert column() == sorted(before) and head.get_attribute("aria-sort") == "ascending"
+    head.locator("button").press("Enter")
+    assert column() == sorted(before, reverse=True) and len(set(before)) > 1
+    assert tab.evaluate("[...document.querySelectorAll('thead th')].every(th => th.querySelector('button'))")
+    tab.set_viewport_size({"width": 400, "height": 800})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+    tab.close()
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == [] and complaints == []
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)")
+@NEEDS_CHROMIUM
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
@@ -582,18 +577,15 @@ def test_the_report_opens_from_disk_alone(first):
     ],
 )
 @pytest.mark.slow
-def test_columns_sort_as_numbers_only_if_all_are(cells, expected):
-    playwright = pytest.importorskip("playwright.sync_api")
+def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
     rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)
     script = (Path(report.__file__).parent / "report.js").read_text()
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = chromium.new_page()
-        tab.set_content(f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>")
-        tab.evaluate(f"() => {{ {script} }}")
-        tab.locator("button").click()
-        assert tab.locator("tbody td").all_inner_texts() == expected
-        chromium.close()
+    tab = browser.new_page()
+    tab.set_content(f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>")
+    tab.evaluate(f"() => {{ {script} }}")
+    tab.locator("button").click()
+    assert tab.locator("tbody td").all_inner_texts() == expected
+    tab.close()
 
 
 def test_recommend_prints_and_gives_json():

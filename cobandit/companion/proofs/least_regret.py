@@ -135,6 +135,12 @@ def leaving_region(
 ) -> tuple[int, int]:
     r"""How many runs of independent coins leave their joint region at some n, of how many.
 
+    Inside is, with delta the level,
+
+    .. math::
+
+        n \sum_m \mathrm{kl} \le \log\frac1\delta + \frac M2 \log(\pi(n + \frac12))
+
     Parameters
     ----------
     mean : ndarray, shape (M,)
@@ -142,7 +148,7 @@ def leaving_region(
     runs, longest, seed : int
         Tosses of each coin in a run.
     level : float
-        delta; inside is :math:`n \sum_m \mathrm{kl} \le \log\frac1\delta + \frac M2 \log(\pi(n + \frac12))`.
+        delta.
     share : float
         Factor of the right-hand side; at 1 at most a share delta of the runs leaves.
 

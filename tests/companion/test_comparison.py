@@ -1,0 +1,34 @@
+"""What a page sets next to its own results is what the paper prints, and nothing for other tables."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+import cobandit as cb
+from cobandit.companion import comparison
+
+
+def test_rings_stand_at_the_printed_values():
+    points = comparison.printed_points("piqa", "efficiency_regret", "online", "trajectory")
+    values = points.set_index("method")["value"]
+    assert (values["CoHVUCB"], values["HVUCB"]) == (1097.75, 2179.81)  # Section 5.2 before the appendix
+    ax = plt.subplots()[1]
+    comparison.mark_printed(ax, points)
+    drawn = {(*line.get_xdata(), *line.get_ydata()) for line in ax.get_lines()}
+    assert drawn == {(32.0, value) for value in values}
+    assert ax.get_legend_handles_labels()[1] == ["the paper's value"]
+    plt.close("all")
+
+
+def test_nothing_is_printed_about_other_tables():
+    cells = pd.DataFrame({"dataset": ["mine"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
+    cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1.0, low=0.9, high=1.1)
+    assert comparison.printed_points("mine", "efficiency_regret", "online").empty
+    assert comparison.next_to_paper(cells, [cb.load("synthetic-24")]) is None
+
+
+def test_the_table_has_the_ledgers_verdict():
+    cells = pd.DataFrame({"dataset": ["piqa"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
+    cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1080.0, low=1060.0, high=1100.0)
+    shown = comparison.next_to_paper(cells, [cb.load("synthetic-24")]).data  # without the ensemble
+    row = shown[shown["what"] == "efficiency regret, CoHV-UCB"].iloc[0]
+    assert (row["printed"], row["ours"], row["verdict"]) == ("1097.75", "1,080", "replicated")
