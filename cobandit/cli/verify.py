@@ -24,7 +24,7 @@ def verify(
         bool,
         typer.Option(
             "--fast",
-            help="Recompute one member of the ensemble, one block of each part of the audit: minutes.",
+            help="Recompute one table of each posterior, one block of each part of the audit: minutes.",
         ),
     ] = False,
     workers: Workers = 1,

@@ -15,7 +15,7 @@ from cobandit.companion.stored import results
 from cobandit.tables import EvaluationTable
 
 #: Roles in the order in which they test the paper.
-ORDER = {"predicted": 0, "related": 1, "arithmetic": 2, "fitted": 3}
+ORDER = {"predicted": 0, "arithmetic": 1, "used": 2}
 
 
 def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFrame:
@@ -83,7 +83,7 @@ def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Sty
     Styler or None
         None if the paper prints nothing about these tables.
     """
-    rows = paper.ledger(cells, ensemble=results.ensemble_of(tables))
+    rows = paper.ledger(cells, draws=results.predictions_of(tables))
     for name in ("experiment", "dataset", "quantity"):
         rows = rows[rows[name].isin(cells[name])]
     if rows.empty:
@@ -97,10 +97,8 @@ def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Sty
             "role": rows["role"],
             "printed": rows["printed"],
             "ours": [_plain(value) for value in rows["ours"]],
-            "95 % interval": [
-                f"{_plain(low)} to {_plain(high)}"
-                for low, high in zip(rows["low"], rows["high"], strict=True)
-            ],
+            "95 % interval": _spans(rows["low"], rows["high"]),
+            "predicted": _spans(rows["predicted_low"], rows["predicted_high"]),
             "verdict": rows["verdict"],
         }
     )
@@ -114,6 +112,10 @@ def _about(row: dict[Any, Any]) -> str:
     versus = f" against {figures.method_label(row['against'])}" if isinstance(row["against"], str) else ""
     charged = f", {row['costs']} costs" if isinstance(row["costs"], str) else ""
     return f"{row['quantity'].replace('_', ' ')}, {figures.method_label(row['method'])}{versus}{charged}"
+
+
+def _spans(low: pd.Series, high: pd.Series) -> list[str]:
+    return ["" if a != a else f"{_plain(a)} to {_plain(b)}" for a, b in zip(low, high, strict=True)]
 
 
 def _plain(value: float) -> str:

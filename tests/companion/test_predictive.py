@@ -70,6 +70,7 @@ def test_derived_numbers_are_computed_draw_by_draw():
     other = np.exp(np.random.default_rng(0).normal(6, 0.5, 500))
     keys = [predictive.played_key(numbers[0], method) for method in (None, "HVUCB")]
     draws = pd.DataFrame(dict(zip(keys, (0.36 * other, other), strict=True)))
-    (row,) = predictive.judge_numbers(draws, numbers).to_dict("records")
-    assert row["verdict"] == "replicated" and row["median"] == pytest.approx(0.64) and row["width"] < 1e-9
-    assert predictive.judge_numbers(draws[keys[:1]], numbers)["verdict"].tolist() == ["cannot be checked"]
+    (judged,) = predictive.judge_numbers(draws, numbers).values()
+    assert judged.verdict == "replicated" and judged.median == pytest.approx(0.64) and judged.width < 1e-9
+    (judged,) = predictive.judge_numbers(draws[keys[:1]], numbers).values()
+    assert judged.verdict == "cannot be checked"

@@ -207,25 +207,26 @@ def test_value_and_rounding_follow_from_what_is_printed(printed, value, half_uni
         assert (number.value, number.half_unit) == (value, half_unit)
 
 
-def test_what_the_reconstruction_is_fitted_to_is_called_so():
+def test_what_the_reconstruction_is_given_is_called_so():
     frame = paper.as_frame()
-    fitted = frame[frame["role"] == "fitted"]
-    assert set(fitted["experiment"]) == {
+    used = frame[frame["role"] == "used"]
+    assert set(used["experiment"]) == {
         "table1",
         "profiling",
         "online",
         "trajectory",
         "identification",
+        "full-set",
         "stochastic",
     }
-    # of the policies under test nothing may be fitted
-    assert set(fitted["method"].dropna()) == {"UniformAllocation", "AccuracyCostUCB", "UniformIdentification"}
+    # of the policies under test nothing may be used
+    assert set(used["method"].dropna()) == {"UniformAllocation", "AccuracyCostUCB", "UniformIdentification"}
     assert set(frame.loc[frame["method"].isin(["CoHVUCB", "HVUCB", "CoPSI", "PSISR"]), "role"]) == {
         "predicted",
         "arithmetic",
     }
-    run = frame["method"].isin(fitted["method"].dropna())
-    assert set(frame.loc[run, "role"]) == {"fitted", "related"}
+    run = frame["method"].isin(used["method"].dropna())
+    assert set(frame.loc[run, "role"]) == {"used"}
     assert set(frame.loc[frame["role"] == "predicted", "method"].dropna()) == {
         "CoHVUCB",
         "HVUCB",

@@ -36,10 +36,10 @@ def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
 
 
 @pytest.mark.slow
-def test_a_member_of_the_ensemble_computed_anew_is_the_stored_one():
-    """Every experiment on another table: fails when a change of the code changes a result."""
-    name, number = results.RESULTS["ensemble"].arguments()[-1]
-    assert set(results.recompute("ensemble", name, number)["member"]) == {number}
+def test_a_table_of_the_posterior_played_anew_gives_what_is_stored():
+    """Fails when a change of the code changes a draw of a table or a replay."""
+    name, number = results.RESULTS["posterior"].arguments()[-1]
+    assert set(results.recompute("posterior", name, number)["number"]) == {number}
 
 
 @pytest.mark.slow
@@ -64,15 +64,15 @@ def test_a_part_that_differs_is_refused(stored):
 def test_results_of_other_data_are_refused(stored, monkeypatch):
     monkeypatch.setattr(results, "data_checksum", lambda name: "other")
     with pytest.raises(CobanditError, match="made from other data than there are now -> run: make results"):
-        results.read_result("ensemble")
+        results.read_result("posterior")
 
 
 def test_missing_results_say_what_to_do(stored):
-    (stored / "ensemble.parquet").unlink()
+    (stored / "posterior.parquet").unlink()
     with pytest.raises(CobanditError, match=r"is not stored in .* -> run: make results"):
-        results.read_result("ensemble")
+        results.read_result("posterior")
     with pytest.raises(CobanditError, match="unknown result"):
-        results.read_result("ensembel")
+        results.read_result("posteriro")
 
 
 @pytest.mark.slow
@@ -85,22 +85,22 @@ def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
     assert not list(stored.glob("*.part")) and set(results.manifest()) == set(results.RESULTS)
 
 
-def test_every_number_has_a_verdict_from_the_stored_results():
-    """The ledger is complete: each printed number that can be checked has one row and one verdict."""
-    rows = paper.ledger(results.cells(), ensemble=results.read_result("ensemble"))
+def test_every_number_has_a_verdict_in_the_stored_ledger():
+    """The ledger is complete: each printed number has one row, and each predicted one a prediction."""
+    rows = results.ledger()
     numbers = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
     assert rows["key"].tolist() == [n.key for n in numbers]
-    unknown = rows[rows["verdict"] == "cannot be checked"]
-    assert set(unknown["role"]) <= {"arithmetic"} and unknown["ours"].notna().all()
-    predicted = rows[rows["role"].isin(["predicted", "related"]) & (rows["experiment"] != "tuning")]
-    assert len(predicted) > 40 and predicted[["ensemble_low", "between"]].notna().all(axis=None)
-    assert "differs" not in set(rows.loc[(rows["role"] == "fitted"), "verdict"])
+    assert set(rows.loc[rows["role"] == "used", "verdict"]) == {"used"}
+    tested = rows[rows["role"].isin(paper.TESTED_ROLES)]
+    assert "cannot be checked" not in set(tested.loc[tested["against"].isna(), "verdict"])
+    predicted = tested[(tested["role"] == "predicted") & (tested["experiment"] != "tuning")]
+    assert len(predicted) > 30 and predicted[["predicted_low", "p", "width"]].notna().all(axis=None)
 
 
 def test_the_stored_ledger_is_that_of_the_stored_results():
     """Fails when the rule has changed since: run python -m cobandit.companion.stored.results ledger."""
-    rows = paper.ledger(results.cells(), ensemble=results.read_result("ensemble"))
-    assert not differences(results.ledger(), rows, ["key"])
+    stored = {name: results.read_result(name) for name in results.BEHIND_LEDGER}
+    assert not differences(results.ledger(), results.ledger_of(stored), ["key"])
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_the_stored_ledger_is_that_of_the_stored_results():
         (["gsm8k", "mine"], "reconstruction", False),
     ],
 )
-def test_only_bundled_reconstructions_have_an_ensemble_and_an_audit(names, kind, known):
+def test_only_bundled_reconstructions_have_predictions_and_an_audit(names, kind, known):
     """A table of the same name that someone measured is another one."""
     tables = [SimpleNamespace(name=name, card=SimpleNamespace(kind=kind)) for name in names]
     assert results.bundled(tables) == known
-    assert (results.ensemble_of(tables) is not None) == known
-    cells = results.cells()
+    assert (results.predictions_of(tables) is not None) == known
+    cells = results.read_result("replication")
     assert (results.use_audit_errors(cells, tables) is cells) != known
 
 

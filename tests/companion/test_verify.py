@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from cobandit.cli.app import app
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
+from cobandit.companion.reconstruction.pool import printed
 from cobandit.companion.stored import results, verification
 from cobandit.companion.stored.differences import differences
 from cobandit.errors import CobanditError
@@ -31,14 +32,17 @@ def small_replication(name, tuned=False):
     return cells.assign(low=cells["mean"] * 0.99, high=cells["mean"] * 1.01)
 
 
-def small_member(name, number):
-    return small_replication(name).assign(member=number)
+def small_play(name, number):
+    """What a table would print: the paper's numbers, spread a little."""
+    scale = 1 + 0.01 * (number - 3.5)
+    known = pd.Series(printed(name)).rename_axis("key").reset_index(name="value")
+    return known.assign(dataset=name, number=number, run=number % 4, value=known["value"] * scale)
 
 
 def small_block(name, rho, block):
-    return pd.DataFrame({"dataset": name, "rho": float(rho), "method": ["CoPSI", "PSISR"], "n": 5}).assign(
-        second=[block, 0], block=block
-    )
+    return pd.DataFrame(
+        {"dataset": name, "rho": float(rho), "method": ["CoPSI", "PSISR"], "options": "", "n": 5}
+    ).assign(first=[1, 1], second=[block, 0], both=0, block=block)
 
 
 @pytest.fixture
@@ -48,7 +52,7 @@ def stored(tmp_path, monkeypatch):
     parts = {
         "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
         "tuning": (partial(small_replication, tuned=True), lambda: [(name,) for name in results.NAMES]),
-        "ensemble": (small_member, lambda: [("piqa", 1), ("piqa", 2)]),
+        "posterior": (small_play, lambda: [(name, i) for name in results.NAMES for i in range(8)]),
         "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
     }
     for name, (part, arguments) in parts.items():
@@ -73,7 +77,7 @@ def test_what_is_stored_is_what_is_computed(stored, options):
     done = RUN.invoke(app, ["verify", *options])
     assert done.exit_code == 0, done.output
     assert "nothing differs" in done.output
-    assert ("1 of 2 parts of ensemble, 2 of 3 parts of audit" in done.output) == bool(options)
+    assert ("14 of 16 parts of posterior, 2 of 3 parts of audit" in done.output) == bool(options)
 
 
 def test_the_work_may_be_spread(stored):
@@ -111,7 +115,7 @@ def test_a_wrong_result_is_named_though_the_ledger_is_right(stored):
 
 
 def test_more_rows_than_are_computed_are_found(stored):
-    rewrite(stored, "ensemble", lambda frame: pd.concat([frame, frame.tail(3).assign(member=9)]))
+    rewrite(stored, "posterior", lambda frame: pd.concat([frame, frame.tail(3).assign(number=9)]))
     done = RUN.invoke(app, ["verify"])
     assert done.exit_code == 1 and "rows are stored" in done.output
 
@@ -123,7 +127,7 @@ def test_a_damaged_file_and_a_missing_one_are_differences(stored):
     done = RUN.invoke(app, ["verify", "--fast"])
     assert done.exit_code == 1
     assert "is not the file that the manifest describes" in done.output
-    assert "python -m cobandit.companion.stored.results ledger" in done.output
+    assert "ledger: not compared: it needs audit" in done.output
 
 
 def test_other_data_are_a_difference(stored, monkeypatch):

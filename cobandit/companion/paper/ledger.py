@@ -7,15 +7,29 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from cobandit.companion.paper.derived import OPERATIONS
 from cobandit.companion.paper.numbers import RESULT_ROLES, Published, published
-from cobandit.companion.reconstruction.settings import PAPER_REPLAYS, REGRET_TOLERANCE
-from cobandit.stats.metrics import proportion_interval
+from cobandit.companion.paper.predictive import (
+    CANNOT_TELL,
+    CONSISTENT,
+    DIFFERS,
+    NOTHING_DRAWN,
+    REPLICATED,
+    UNKNOWN,
+    Judged,
+    group_of,
+    judge_groups,
+    judge_numbers,
+    judge_prediction,
+)
 
-REPLICATED, CONSISTENT, DIFFERS, UNKNOWN = "replicated", "consistent", "differs", "cannot be checked"
 #: From the most to the least favourable.
-VERDICTS = (REPLICATED, CONSISTENT, DIFFERS, UNKNOWN)
+VERDICTS = (REPLICATED, CONSISTENT, DIFFERS, CANNOT_TELL, UNKNOWN)
+USED = "used"
+"""In place of a verdict: the reconstruction was given this number."""
+TESTED_ROLES = ("predicted", "arithmetic")
 
 COORDINATES = ("dataset", "experiment", "quantity", "method", "rho", "costs")
 #: Of a paired comparison.
@@ -30,23 +44,14 @@ NORMAL = 1.959964
 def ledger(
     cells: pd.DataFrame,
     numbers: tuple[Published, ...] | None = None,
-    ensemble: pd.DataFrame | None = None,
+    draws: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    r"""Set printed numbers next to computed ones.
+    r"""Set printed numbers next to computed ones, and judge those that are predicted.
 
-    The rule, with the printed value taken as the interval of its rounding:
-
-    - *replicated*: it meets our 95 % interval;
-    - *consistent*: it does not, but the difference is within what two samples of the same size allow, that is
-      :math:`\sqrt2` times our half width (for an error probability: the Wilson interval of the paper's own
-      count of 500 meets ours), or it meets the ensemble's interval: other tables that agree with all that was
-      fitted give such values; a fitted regret that is within the tolerance of the fit is consistent, too;
-    - *differs*: neither;
-    - *cannot be checked*: there is no such cell, or too few errors for a ratio of them to have an interval.
-
-    A derived number is computed from our means; its interval is that of the paired comparison
-    (`cobandit.stats.paired_contrasts`), and without one what the intervals of both means allow.  What
-    tuning chooses is a point of a grid: it is replicated if it is the same, and differs if not.
+    The rule is that of `cobandit.companion.paper.predictive.judge_prediction`, by the draws of what would be
+    printed.  Without draws, a table is taken for the paper's own, and what it would print is normal around
+    our value: at 95 % two samples of one size differ by :math:`\sqrt2` times our half width.  What tuning
+    chooses is replicated if the printed point of the grid is not separated from the best one.
 
     Parameters
     ----------
@@ -55,19 +60,17 @@ def ledger(
         ``method``, ``rho``, ``costs``, ``against``, ``measure``, as
         `cobandit.companion.paper.experiments.summary` returns them.
     numbers : tuple of Published, optional
-        Default: all results, that is fitted, predicted, related or derived.
-    ensemble : DataFrame, optional
-        Such cells for each ``member`` of an ensemble of other tables.
+        Default: all results, that is used, predicted or derived.
+    draws : DataFrame, optional
+        As `cobandit.companion.reconstruction.predictions.draws`, for the bundled reconstructions.
 
     Returns
     -------
     DataFrame
         One row a number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``, ``method``, ``against``,
-        ``rho``, ``quantity``, ``costs``, ``result`` (key of the first number about the same thing, whatever
-        the costs charged), ``printed``, ``value``, ``ours``, ``low``, ``high``, ``ensemble_low`` and
-        ``ensemble_high`` (between which lie the central 95 % of the members; NaN without an ensemble),
-        ``between`` (share of the members' variance that their replays do not explain; NaN where no replays
-        are behind the number), ``verdict``.
+        ``rho``, ``quantity``, ``costs``, ``group`` (`cobandit.companion.paper.predictive.group_of`, joined),
+        ``printed``, ``value``; ``ours``, ``low``, ``high`` on the tables of the cells; ``predicted_low``,
+        ``predicted_high``, ``z``, ``p``, ``width`` and ``verdict``.
 
     Examples
     --------
@@ -80,37 +83,37 @@ def ledger(
     if numbers is None:
         numbers = tuple(n for n in published() if n.role in RESULT_ROLES)
     ours = _by_coordinates(cells)
-    members = [] if ensemble is None else [_by_coordinates(part) for _, part in ensemble.groupby("member")]
-    first: dict[tuple[Any, ...], str] = {}
+    tested = [number for number in numbers if number.role in TESTED_ROLES]
+    judged = {} if draws is None else judge_numbers(draws, tested)
     rows = []
     for number in numbers:
         mean, low, high = _ours(number, ours)
-        spread, between = _spread([_ours(number, member) for member in members])
-        *about, _, item = number.coordinates
+        if number.experiment == "tuning":
+            found = _judge_tuning(number, ours)
+        elif draws is None:
+            found = _judge_replays(number, mean, low, high)
+        else:
+            found = judged.get(number.key, NOTHING_DRAWN._replace(verdict=USED))
         rows.append(
             {
                 **{name: getattr(number, name) for name in ("key", "place", "role", "dataset", "experiment")},
                 **{name: getattr(number, name) for name in ("method", "against", "rho", "quantity", "costs")},
-                "result": first.setdefault((number.role, *about, item), number.key),
+                "group": ", ".join(group_of(number)),
                 "printed": number.printed,
                 "value": number.value,
                 "ours": mean,
                 "low": low,
                 "high": high,
-                "ensemble_low": spread[0],
-                "ensemble_high": spread[1],
-                "between": between,
-                "verdict": _verdict(number, mean, low, high, spread),
+                "predicted_low": found.low,
+                "predicted_high": found.high,
+                **{name: getattr(found, name) for name in ("z", "p", "width", "verdict")},
             }
         )
     return pd.DataFrame(rows)
 
 
 def tally(rows: pd.DataFrame) -> pd.DataFrame:
-    """Count the distinct results of a ledger by role and verdict.
-
-    A thing that the paper prints in several places, or for declared and for realised costs, is one result;
-    where its rows have different verdicts it counts with the least favourable that could be reached.
+    """Count what is predicted: by number, and by group, so that each independent fact counts once.
 
     Parameters
     ----------
@@ -120,22 +123,23 @@ def tally(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Roles by verdicts, and ``numbers``, the rows of the ledger behind them.
+        Rows ``"groups"`` and ``"numbers"`` by verdicts, and ``total``.
 
     Examples
     --------
     >>> from cobandit.companion.stored import results
     >>> counts = tally(results.ledger())
-    >>> counts.index.tolist(), int(counts["numbers"].sum()) == len(results.ledger())
-    (['fitted', 'predicted', 'related', 'arithmetic'], True)
+    >>> counts.index.tolist(), bool(counts.loc["groups", "total"] < counts.loc["numbers", "total"])
+    (['groups', 'numbers'], True)
     """
-    checked = [UNKNOWN, REPLICATED, CONSISTENT, DIFFERS]
-    worst = rows.assign(rank=rows["verdict"].map(checked.index)).groupby(["role", "result"])["rank"].max()
-    verdict = worst.map(dict(enumerate(checked))).rename("verdict").reset_index()
-    roles = [role for role in RESULT_ROLES if role in set(rows["role"])]
-    counts = pd.crosstab(verdict["role"], verdict["verdict"]).reindex(roles)
-    counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
-    return counts.assign(numbers=rows["role"].value_counts().reindex(roles)).rename_axis(columns=None)
+    tested = rows[rows["role"].isin(TESTED_ROLES)]
+    counted = {"groups": judge_groups(tested)["verdict"], "numbers": tested["verdict"]}
+    counts = {
+        what: verdict.value_counts().reindex(list(VERDICTS), fill_value=0)
+        for what, verdict in counted.items()
+    }
+    frame = pd.DataFrame(counts).T.astype(int).rename_axis(columns=None)
+    return frame.assign(total=frame.sum(axis=1))
 
 
 def _by_coordinates(cells: pd.DataFrame) -> dict[tuple[Any, ...], Interval]:
@@ -145,18 +149,6 @@ def _by_coordinates(cells: pd.DataFrame) -> dict[tuple[Any, ...], Interval]:
         tuple(_none(row.get(name)) for name in COORDINATES + PAIR): (row["mean"], row["low"], row["high"])
         for row in cells.to_dict("records")
     }
-
-
-def _spread(members: list[Interval]) -> tuple[tuple[float, float], float]:
-    """Ends of the central 95 % of the members in which the number exists, and what lies between tables."""
-    known = [member for member in members if np.isfinite(member[0])]
-    if len(known) < 2:
-        return (np.nan, np.nan), np.nan
-    mean, low, high = np.array(known).T
-    ends = np.quantile(mean, [0.025, 0.975])
-    variance, replays = mean.var(ddof=1), np.mean(((high - low) / (2 * NORMAL)) ** 2)
-    replayed = 0 < replays < np.inf and variance > 0  # a fact about a table has no replays
-    return (float(ends[0]), float(ends[1])), float(max(0.0, 1 - replays / variance)) if replayed else np.nan
 
 
 def _none(value: Any) -> Any:
@@ -184,21 +176,18 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], Interval]) -> Interval:
     return mean, min(extremes), max(extremes)
 
 
-def _verdict(number: Published, mean: float, low: float, high: float, spread: tuple[float, float]) -> str:
+def _judge_replays(number: Published, mean: float, low: float, high: float) -> Judged:
+    """Judge a number as if our table were the paper's."""
     if not np.isfinite([mean, low, high]).all():
-        return UNKNOWN
-    if number.experiment == "tuning":
-        return REPLICATED if mean == number.value else DIFFERS
-    least, most = number.value - number.half_unit, number.value + number.half_unit
-    if least <= high and most >= low:
-        return REPLICATED
-    if least <= spread[1] and most >= spread[0]:
-        return CONSISTENT
-    if number.quantity == "error" and number.operation is None:
-        theirs = proportion_interval(round(number.value * PAPER_REPLAYS), PAPER_REPLAYS)
-        return CONSISTENT if theirs[0] <= high and theirs[1] >= low else DIFFERS
-    fitted = REGRET_TOLERANCE.get(str(number.method), 0.0) if number.role == "fitted" else 0.0
-    if abs(number.value - mean) <= fitted * number.value:
-        return CONSISTENT
-    reach = np.sqrt(2) * max(high - mean, mean - low) + number.half_unit
-    return CONSISTENT if abs(number.value - mean) <= reach else DIFFERS
+        return NOTHING_DRAWN
+    deviation = np.sqrt(2) * max(high - mean, mean - low) / NORMAL
+    draws = mean + deviation * ndtri((np.arange(1000) + 0.5) / 1000)
+    return judge_prediction(draws, number.value, number.half_unit)
+
+
+def _judge_tuning(number: Published, ours: dict[tuple[Any, ...], Interval]) -> Judged:
+    """Whether the printed point of the grid is separated from the best one."""
+    gap = ours.get((number.dataset, "tuning", "gap", None, None, None, None, None), NOTHING)
+    if not np.isfinite(gap).all():
+        return NOTHING_DRAWN
+    return NOTHING_DRAWN._replace(verdict=REPLICATED if gap[1] <= 0 <= gap[2] else DIFFERS)

@@ -20,12 +20,11 @@ import yaml
 from cobandit import _check
 from cobandit.errors import CobanditError
 
-#: What a number is to the book: a target of the reconstruction's fit; a prediction about a method that the
-#: fit never ran, or about one that it ran (``related``: at another place or by another measure); derived by
-#: the paper from its other numbers; a constant of its theory; or a choice that the book copies.
-ROLES = ("fitted", "predicted", "related", "arithmetic", "theory", "setting")
+#: What a number is to the book: given to the reconstruction; a prediction about a method that no part of it
+#: ran; derived by the paper from its other numbers; a constant of its theory; or a choice that is copied.
+ROLES = ("used", "predicted", "arithmetic", "theory", "setting")
 #: Roles of the results: what the book computes, too.
-RESULT_ROLES = ROLES[:4]
+RESULT_ROLES = ROLES[:3]
 
 #: Experiments that report runs of another one: their course, or the same cells next to other ones.
 SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}

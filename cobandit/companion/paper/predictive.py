@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,9 @@ class Judged(NamedTuple):
     verdict: str
 
 
+NOTHING_DRAWN = Judged(*6 * (np.nan,), UNKNOWN)
+
+
 def judge_prediction(draws: NDArray[np.float64], value: float, half_unit: float = 0.0) -> Judged:
     """Judge a printed number by draws of what would be printed.
 
@@ -68,7 +71,7 @@ def judge_prediction(draws: NDArray[np.float64], value: float, half_unit: float 
     """
     draws = draws[np.isfinite(draws)]
     if not len(draws) or not np.isfinite(value):
-        return Judged(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, UNKNOWN)
+        return NOTHING_DRAWN
     low, high = np.quantile(draws, [LEVEL / 2, 1 - LEVEL / 2])
     below, above = (draws <= value + half_unit).sum(), (draws >= value - half_unit).sum()
     p = min(1.0, 2 * float(min(below, above) + 1) / (len(draws) + 1))
@@ -114,7 +117,7 @@ def played_key(number: Published, method: str | None = None) -> str:
     return f"{number.dataset}-{place}-{number.rho or 0:g}-{method or number.method}-{number.quantity}{costs}"
 
 
-def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataFrame:
+def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> dict[str, Judged]:
     """Judge printed numbers by joint draws of what would be printed.
 
     Parameters
@@ -126,9 +129,8 @@ def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataF
 
     Returns
     -------
-    DataFrame
-        One row a number: ``key``, ``group`` (as `group_of`), ``printed``, ``value`` and the fields of
-        `Judged`.
+    dict
+        By the numbers' keys.
 
     Examples
     --------
@@ -137,20 +139,18 @@ def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> pd.DataF
     >>> rng = np.random.default_rng(0)
     >>> draws = {"gsm8k-online-32-CoHVUCB-efficiency_regret": rng.normal(60, 4, 1000)}
     >>> draws["gsm8k-online-32-UniformAllocation-efficiency_regret"] = np.full(1000, 169.5)
-    >>> judge_numbers(pd.DataFrame(draws), numbers)["verdict"].tolist()
+    >>> [judged.verdict for judged in judge_numbers(pd.DataFrame(draws), numbers).values()]
     ['replicated', 'replicated']
     """
-    rows = []
+    found = {}
     for number in numbers:
         columns = [played_key(number)] + ([played_key(number, number.against)] if number.operation else [])
         known = all(column in draws for column in columns)
         values = [draws[column].to_numpy() if known else np.array([np.nan]) for column in columns]
         with np.errstate(divide="ignore", invalid="ignore"):
             drawn = OPERATIONS[number.operation](*values) if number.operation else values[0]
-        judged = judge_prediction(drawn, number.value, number.half_unit)
-        about = {"key": number.key, "group": group_of(number), "printed": number.printed}
-        rows.append({**about, "value": number.value, **judged._asdict()})
-    return pd.DataFrame(rows)
+        found[number.key] = judge_prediction(drawn, number.value, number.half_unit)
+    return found
 
 
 def group_of(number: Published) -> tuple[str, str, str]:
@@ -189,11 +189,11 @@ def judge_groups(rows: pd.DataFrame) -> pd.DataFrame:
     >>> judge_groups(rows)["verdict"].to_dict()
     {'a': 'consistent', 'b': 'differs'}
     """
-    found = {}
+    found: dict[Any, dict[str, Any]] = {}
     for group, part in rows[rows["verdict"] != UNKNOWN].groupby("group"):
         p = min(1.0, float(part["p"].min()) * len(part))
         passed = part[part["verdict"] != DIFFERS].sort_values("width")
         # numbers that each differ, but not all together: as little as the sharpest of them says
         verdict = DIFFERS if p < LEVEL or passed.empty else str(passed["verdict"].iloc[0])
         found[group] = {"numbers": len(part), "p": p, "width": part["width"].min(), "verdict": verdict}
-    return pd.DataFrame(found).T
+    return pd.DataFrame.from_dict(found, orient="index", columns=["numbers", "p", "width", "verdict"])

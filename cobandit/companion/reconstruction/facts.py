@@ -31,9 +31,8 @@ RHO, WINDOW = 32, 50
 RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
 """Replays behind a printed regret or F1, and behind a printed error."""
-ONLINE, ALL_ARMS, FEW = 50, 100, 1000
-"""Ours in one evaluation of the likelihood: of Accuracy-Cost-UCB, and of uniform identification of all arms
-and of the 14."""
+ALL_ARMS, FEW = 100, 1000
+"""Ours in one evaluation of the likelihood: of uniform identification of all arms and of the 14."""
 ALL_RHO = (10, 200)
 
 
@@ -56,6 +55,8 @@ FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "sub
 """Names of the deviations that `from_means` begins with."""
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
 GAP_NOISE, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.15, 0.5
+FLOOR = 0.02
+"""Of the noise of Accuracy-Cost-UCB's values: a covariance of a few replays may be far too small."""
 
 
 def subset_of(setting: Setting) -> NDArray[np.int64]:
@@ -96,6 +97,11 @@ class Landscape:
     def rewards(self) -> Floats:
         """Rewards (K, 800, 2) in the evaluation split."""
         return np.stack([self.correct, self.scene.efficiency], axis=2)
+
+    @cached_property
+    def front(self) -> NDArray[np.bool_]:
+        """Pareto set in the evaluation split, (K,)."""
+        return np.asarray(_fronts(self.problem.means[None])[0])
 
     @cached_property
     def subset_front(self) -> NDArray[np.bool_]:
@@ -180,15 +186,33 @@ def _fronts(means: Floats) -> NDArray[np.bool_]:
     return front
 
 
+@njit(cache=True)
+def _moments(rewards: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Means (k, 2), deviation of x, slope of y on x and deviation of what remains of y, (k,) each."""
+    k, n, _ = rewards.shape
+    truth, spread, slope, rest = np.zeros((k, 2)), np.empty(k), np.empty(k), np.empty(k)
+    for i in range(k):
+        for q in range(n):
+            truth[i, 0] += rewards[i, q, 0]
+            truth[i, 1] += rewards[i, q, 1]
+        truth[i] /= n
+        xx, xy, yy = 0.0, 0.0, 0.0
+        for q in range(n):
+            x, y = rewards[i, q, 0] - truth[i, 0], rewards[i, q, 1] - truth[i, 1]
+            xx += x * x
+            xy += x * y
+            yy += y * y
+        spread[i], slope[i] = np.sqrt(xx / n), xy / max(xx, 1e-12 * n)
+        rest[i] = np.sqrt(max(yy - slope[i] * xy, 0.0) / n)
+    return truth, spread, slope, rest
+
+
 def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Pareto sets (R, k) that n pulls of each arm show; the means of many pulls are taken as normal."""
     k = len(rewards)
     if n <= 50:
         return _fronts(_drawn_means(rewards, n, rng.random((replays, k, n))))
-    truth = rewards.mean(axis=1)
-    x, y = (rewards[..., d] - truth[:, None, d] for d in range(2))
-    spread, slope = x.std(axis=1), (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
-    rest = (y - slope[:, None] * x).std(axis=1)
+    truth, spread, slope, rest = _moments(rewards)
     by_x, by_rest = rng.standard_normal((2, replays, k)) * np.stack([spread, rest])[:, None]
     return _fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))
 
@@ -247,7 +271,7 @@ def identified(name: str, land: Landscape, seed: int) -> tuple[Floats, float]:
         value -= 0.5 * deviations[-1] ** 2
     for rho, f1 in zip(ALL_RHO, used.f1, strict=True):
         returned = uniform_fronts(land.rewards, rho, ALL_ARMS, rng)
-        found = metrics.f1_score(returned, land.problem.pareto_mask)
+        found = metrics.f1_score(returned, land.front)
         ours = max(float(found.mean()), 1e-3)
         noise = max(float(found.std()) / ours, 0.02) / np.sqrt(PAPER_ONLINE)
         deviations.append(np.log(ours / f1) / noise)
@@ -255,11 +279,11 @@ def identified(name: str, land: Landscape, seed: int) -> tuple[Floats, float]:
     return np.array(deviations), value
 
 
-def accuracy_cost(name: str, land: Landscape, seed: int, replays: int = ONLINE) -> tuple[Floats, float]:
+def accuracy_cost(name: str, land: Landscape, seed: int, replays: int) -> tuple[Floats, float]:
     """Deviations of U13 over their noise, and the log-likelihood that they have together."""
     values = np.stack(play_online(land, "AccuracyCostUCB", replays, seed))
     mean = np.maximum(values.mean(axis=1), 1e-9)
-    covariance = np.cov(values / mean[:, None]) / PAPER_ONLINE + 0.005**2 * np.eye(3)
+    covariance = np.cov(values / mean[:, None]) / PAPER_ONLINE + FLOOR**2 * np.eye(3)
     off = np.log(mean / USED[name].accuracy_cost)
     value = -0.5 * float(off @ np.linalg.solve(covariance, off)) - 0.5 * float(
         np.linalg.slogdet(covariance)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,24 +26,32 @@ from cobandit.tables.catalogue import data_directory
 STORE = "posterior.parquet"
 
 
-def write_states(directory: Path, states: dict[str, list[State]]) -> Path:
-    """Write the states of all tables, the bundled one of each first, in thousandths.
+class Stored(NamedTuple):
+    """A table of the posterior: its state, the run of the sampler behind it, and the seed of its replays."""
+
+    state: State
+    run: int
+    seed: int
+
+
+def write_states(directory: Path, tables: dict[str, list[Stored]]) -> Path:
+    """Write the tables of each data set as states, the bundled one first, in thousandths.
 
     Parameters
     ----------
     directory : Path
-    states : dict
-        By data set; their variables rounded to three decimals.
+    tables : dict
+        By data set; the variables of their states rounded to three decimals.
 
     Returns
     -------
     Path
     """
     rows = [
-        {"dataset": name, "instances": state.instances}
+        {"dataset": name, "run": run, "seed": seed, "instances": state.instances}
         | {effect: thousandths(getattr(state, effect).ravel()) for effect in EFFECTS}
-        for name, several in states.items()
-        for state in several
+        for name, several in tables.items()
+        for state, run, seed in several
     ]
     partial = directory / f"{STORE}.part"
     pd.DataFrame(rows).to_parquet(partial, index=False, compression="zstd")
@@ -50,18 +59,23 @@ def write_states(directory: Path, states: dict[str, list[State]]) -> Path:
 
 
 @lru_cache
-def read_states(name: str, directory: Path | None = None) -> tuple[State, ...]:
-    """Read the states of a table's posterior, the bundled one first.
+def tables_of(name: str) -> tuple[Stored, ...]:
+    """Read the tables of a data set's posterior, the bundled one first.
 
     Raises
     ------
     CobanditError
         If there is no reconstruction of that name, or nothing is stored.
+
+    Examples
+    --------
+    >>> len(tables_of("gsm8k")) == len(tables_of("piqa")) >= 100
+    True
     """
     _check.choice(name, "reconstruction", SETTINGS)
-    path = (directory or data_directory()) / STORE
+    path = data_directory() / STORE
     if not path.is_file():
-        raise CobanditError(f"there is no {path}: the posterior is not stored")
+        raise CobanditError(f"there is no {path} -> run: make posterior")
     frame = pd.read_parquet(path)
     widths = {"parameters": None, "models": len(MODEL_EFFECTS), "configs": len(CONFIG_EFFECTS)}
     found = []
@@ -70,7 +84,8 @@ def read_states(name: str, directory: Path | None = None) -> tuple[State, ...]:
         shaped = {
             key: effects[key].reshape(-1, width) if width else effects[key] for key, width in widths.items()
         }
-        found.append(State(**shaped, instances=int(row["instances"])))
+        state = State(**shaped, instances=int(row["instances"]))
+        found.append(Stored(state, int(row["run"]), int(row["seed"])))
     return tuple(found)
 
 
@@ -87,6 +102,11 @@ def rows_of(name: str, state: State) -> pd.DataFrame:
     ------
     CobanditError
         If the state stands for no table.
+
+    Examples
+    --------
+    >>> rows_of("gsm8k", tables_of("gsm8k")[0].state).shape
+    (108000, 9)
     """
     setting = SETTINGS[_check.choice(name, "reconstruction", SETTINGS)]
     drawn = body(setting, state)

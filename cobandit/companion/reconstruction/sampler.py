@@ -1,15 +1,14 @@
 """Tempered sequential Monte Carlo over states, as ``book/protocol.md`` says.
 
 The target at a temperature t is the prior times likelihood^t; t rises so far that the effective sample size
-halves.  Every proposal is replayed on a seed of its own, and a state keeps the value that it was accepted
-with: the exact target is the likelihood whose variance is the paper's plus that of our replays (Andrieu and
-Roberts, 2009).  Proposals leave the prior as it is; those that means refuse are not replayed (delayed
-acceptance: Christen and Fox, 2005).
+halves.  A table and its proposals are replayed on one seed, so that what differs is the tables and not the
+luck, and every few moves all take a new one, so that none is held by its seed (a noisy version of the target,
+on which the final inference does not rely).  Proposals leave the prior as it is; those that means refuse are
+not replayed (delayed acceptance: Christen and Fox, 2005).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,6 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from cobandit.companion.reconstruction.facts import (
-    ONLINE,
     Landscape,
     Scene,
     accuracy_cost,
@@ -44,16 +42,16 @@ from cobandit.companion.reconstruction.settings import SETTINGS
 
 Floats = NDArray[np.float64]
 HOT = (64, 3)
-COLD = (4, 300)
+COLD = (3, 300)
 """Tables of a run, and the moves of each at a level, below and above the temperature COLD_FROM."""
 COLD_FROM = 0.004
-LAST, RISE = 0.25, 1.5
+LAST, RISE = 0.2, 1.6
 """Temperature at which a run ends, since the final inference corrects for it, and the most by which it rises
 from a level to the next once tables are few."""
-MORE = 2
+MORE = 3
 """Further rounds of moves at that temperature; the tables after each belong to the pool."""
-WARM = 0.02
-"""Temperature below which a third of the replays is enough."""
+FEWEST, PER_TEMPERATURE = 12, 250
+"""Replays of Accuracy-Cost-UCB: so many times the temperature, since that is how their noise counts."""
 DIGITS = 3
 SEED = 2
 
@@ -158,7 +156,7 @@ class Run:
 
     def __init__(self, name: str, number: int):
         self.name, self.rng = name, np.random.default_rng((SEED, list(SETTINGS).index(name), number))
-        self.temperature = 0.0
+        self.temperature, self.seed = 0.0, int(self.rng.integers(2**31))
         self.shares = dict.fromkeys(MOVES, 0.5)
         self.evaluations = 0
         self.particles = [self._start(root) for root in range(HOT[0])]
@@ -192,11 +190,10 @@ class Run:
         if part == 0:
             deviations = from_means(self.name, land)
             return deviations, -0.5 * float(deviations @ deviations)
-        seed = int(self.rng.integers(2**31))
         if part == 1:
-            return identified(self.name, land, seed)
-        replays = ONLINE if self.temperature >= WARM else ONLINE // 3
-        return accuracy_cost(self.name, land, seed, replays)
+            return identified(self.name, land, self.seed)
+        replays = max(FEWEST, round(PER_TEMPERATURE * self.temperature))
+        return accuracy_cost(self.name, land, self.seed, replays)
 
     def _next(self, values: Floats, now: float) -> float:
         """Next temperature: where the effective sample size is half, if that is not too far."""
@@ -222,6 +219,7 @@ class Run:
         """Move every table so often; sizes of steps follow from what was accepted every few sweeps."""
         accepted = 0
         for start in range(0, sweeps, ADAPT):
+            self._renew()
             tried, taken = dict.fromkeys(MOVES, 0), dict.fromkeys(MOVES, 0)
             for _ in range(min(ADAPT, sweeps - start)):
                 for i in range(len(self.particles)):
@@ -234,6 +232,14 @@ class Run:
                     self.shares[move] = min(max(changed, 0.01), 1.0)
             accepted += sum(taken.values())
         self.acceptance = accepted / (sweeps * len(self.particles))
+
+    def _renew(self) -> None:
+        """Take a new seed, and replay all tables on it: one that was lucky would hold a table for long."""
+        self.seed = int(self.rng.integers(2**31))
+        for p in self.particles:
+            land = landscape(p.state, p.scene)
+            for part in (1, 2):
+                p.deviations[part], p.parts[part] = self._part(land, part)
 
     def _step(self, i: int, move: str) -> bool:
         old = self.particles[i]
@@ -252,9 +258,6 @@ class Run:
             before, self.temperature = self.temperature, self._next(values, self.temperature)
             size, sweeps = COLD if self.temperature > COLD_FROM else HOT
             self._resample(values, self.temperature - before, size)
-            if before < WARM <= self.temperature:
-                for p in self.particles:
-                    p.deviations[2], p.parts[2] = self._part(landscape(p.state, p.scene), 2)
             self._move(sweeps)
             yield self.temperature
         for _ in range(MORE):
@@ -297,9 +300,3 @@ def run(name: str, number: int, path: Path) -> None:
     columns: Any = {key: np.array(value) for key, value in rows.items()}
     np.savez_compressed(partial, **columns)
     partial.replace(path)
-
-
-if __name__ == "__main__":
-    folder, name, *numbers = sys.argv[1:]
-    for number in numbers:
-        run(name, int(number), Path(folder) / f"{name}-{number}.npz")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from cobandit.companion import reconstruction
 from cobandit.companion.paper import experiments
+from cobandit.companion.reconstruction.pool import played
 from cobandit.companion.regions import maps
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import paired_errors
@@ -62,23 +63,6 @@ def tuning(name: str) -> pd.DataFrame:
     return experiments.tuning_cells(load(name), seed=SEED)
 
 
-def ensemble_member(name: str, number: int) -> pd.DataFrame:
-    """Run all experiments on one member of the ensemble, at the paper's replication counts.
-
-    Parameters
-    ----------
-    name : {"gsm8k", "piqa"}
-    number : int
-        From 1; 0 would be the bundled reconstruction, whose results `replication` has.
-
-    Returns
-    -------
-    DataFrame
-        As `replication`, with a column ``member``.
-    """
-    return _experiments(reconstruction.member(name, number)).assign(member=number)
-
-
 def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
     """Count joint errors on the 14 arms in one block of replays.
 
@@ -114,9 +98,9 @@ TABLES = tuple(f"{name}.parquet" for name in NAMES)
 RESULTS = {
     "replication": Result(replication, lambda: [(name,) for name in NAMES], TABLES),
     "tuning": Result(tuning, lambda: [(name,) for name in NAMES], TABLES),
-    "ensemble": Result(
-        ensemble_member,
-        lambda: [(name, number) for name in NAMES for number in range(1, len(reconstruction.members(name)))],
+    "posterior": Result(
+        played,
+        lambda: [(name, number) for name in NAMES for number in range(len(reconstruction.tables_of(name)))],
         (reconstruction.STORE,),
     ),
     "audit": Result(
@@ -133,4 +117,4 @@ RESULTS = {
 }
 
 #: Columns that name a part, among those of any result.
-PART = ("member", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms")
+PART = ("number", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms")

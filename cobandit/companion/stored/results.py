@@ -26,6 +26,7 @@ from rich.progress import track
 
 from cobandit import _check
 from cobandit.companion import paper
+from cobandit.companion.reconstruction import predictions
 from cobandit.companion.stored.differences import differences
 from cobandit.companion.stored.parts import NAMES, PART, RESULTS, SEED
 from cobandit.errors import CobanditError
@@ -34,6 +35,8 @@ from cobandit.tables.catalogue import data_directory
 from cobandit.tables.readers import file_sha256
 
 LEDGER = "ledger.csv"
+#: Results that the ledger is made of.
+BEHIND_LEDGER = ("replication", "tuning", "audit", "posterior")
 
 
 def directory() -> Path:
@@ -70,7 +73,7 @@ def read_result(name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "tuning", "ensemble", "audit", "regions"}
+    name : {"replication", "tuning", "posterior", "audit", "regions"}
 
     Raises
     ------
@@ -99,7 +102,7 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "tuning", "ensemble", "audit", "regions"}
+    name : {"replication", "tuning", "posterior", "audit", "regions"}
     *arguments
         Of the function that computes it, in `cobandit.companion.stored.parts`.
 
@@ -135,7 +138,7 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
 
     Parameters
     ----------
-    name : {"replication", "tuning", "ensemble", "audit", "regions"}
+    name : {"replication", "tuning", "posterior", "audit", "regions"}
     part : DataFrame
         What its function returned.
 
@@ -157,26 +160,57 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
 
 
 def cells() -> pd.DataFrame:
-    """Read what the ledger sets next to the printed numbers: the replication, and what tuning chooses.
+    """Read what the ledger sets next to the printed numbers.
+
+    Returns
+    -------
+    DataFrame
+        The replication, with errors from the audit, which has most replays, and what tuning chooses.
 
     Examples
     --------
     >>> "tuning" in set(cells()["experiment"])
     True
     """
-    return pd.concat([read_result("replication"), read_result("tuning")], ignore_index=True)
+    return _cells({name: read_result(name) for name in BEHIND_LEDGER[:3]})
 
 
-def ensemble_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
-    """Read the ensemble around some tables, or give None if one of them is no bundled reconstruction.
+def _cells(stored: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    own = pd.concat([stored["replication"], stored["tuning"]], ignore_index=True)
+    return paper.with_audit_errors(own, stored["audit"])
+
+
+def ledger_of(stored: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Make the ledger of some results.
+
+    Parameters
+    ----------
+    stored : dict
+        By name: the replication, tuning, the audit and the plays of the posterior.
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.companion.paper.ledger`.
+    """
+    return paper.ledger(_cells(stored), draws=predictions.draws(stored["posterior"]))
+
+
+def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
+    """Predict what the paper prints, or give None if one of the tables is no bundled reconstruction.
+
+    Returns
+    -------
+    DataFrame or None
+        As `cobandit.companion.reconstruction.predictions.draws`.
 
     Examples
     --------
     >>> from cobandit import load
-    >>> ensemble_of([load("gsm8k")])["member"].nunique(), ensemble_of([load("synthetic-24")])
-    (20, None)
+    >>> predictions_of([load("synthetic-24")]) is None
+    True
     """
-    return read_result("ensemble") if bundled(tables) else None
+    return predictions.draws(read_result("posterior")) if bundled(tables) else None
 
 
 def use_audit_errors(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
@@ -237,8 +271,8 @@ def ledger() -> pd.DataFrame:
 
 def store_ledger() -> None:
     """Write the ledger of the stored results."""
-    rows = paper.ledger(cells(), ensemble=read_result("ensemble"))
-    rows.to_csv(directory() / LEDGER, index=False, lineterminator="\n")
+    stored = {name: read_result(name) for name in BEHIND_LEDGER}
+    ledger_of(stored).to_csv(directory() / LEDGER, index=False, lineterminator="\n")
 
 
 def make(names: Sequence[str] = (), workers: int = -1) -> None:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 from joblib import Parallel, delayed
 
-from cobandit.companion import paper
 from cobandit.companion.stored import results
 from cobandit.companion.stored.differences import differences
 from cobandit.errors import CobanditError
@@ -33,7 +32,7 @@ WHOLE = ("replication", "tuning")
 def fast_parts(name: str) -> list[tuple[Any, ...]]:
     """Choose the parts of a result that a fast verification computes.
 
-    All of the replication and of tuning, the last member of each table's ensemble, the last block of each
+    All of the replication and of tuning, the last table of each posterior, the last block of each
     table and budget of the audit, and of the map of regions the most arms at each ratio of costs and
     dependence.
 
@@ -41,7 +40,7 @@ def fast_parts(name: str) -> list[tuple[Any, ...]]:
     --------
     >>> fast_parts("replication")
     [('gsm8k',), ('piqa',)]
-    >>> len(fast_parts("ensemble"))
+    >>> len(fast_parts("posterior"))
     2
     """
     every = results.RESULTS[name].arguments()
@@ -61,7 +60,7 @@ def verify(
     Parameters
     ----------
     fast : bool
-        Compute only the parts that `fast_parts` names; the ledger then takes the ensemble as stored.
+        Compute only the parts that `fast_parts` names; the ledger then takes the others as stored.
     workers, backend, scheduler
         How the parts run in parallel, as in `cobandit.replay_online`.
     tell : callable, optional
@@ -105,10 +104,9 @@ def verify(
 def _ledger(whole: dict[str, pd.DataFrame]) -> Verification:
     """Compare the stored ledger with that of the results."""
     began = time.perf_counter()
-    if missing := [name for name in ("replication", "tuning", "ensemble") if name not in whole]:
+    if missing := [name for name in results.BEHIND_LEDGER if name not in whole]:
         return Verification("ledger", 0, 0, 0.0, [f"not compared: it needs {' and '.join(missing)}"])
-    cells = pd.concat([whole["replication"], whole["tuning"]], ignore_index=True)
-    rows = paper.ledger(cells, ensemble=whole["ensemble"])
+    rows = results.ledger_of(whole)
     try:
         found = differences(results.ledger(), rows, results.KEYS[:1])
     except CobanditError as error:

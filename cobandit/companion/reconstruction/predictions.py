@@ -1,0 +1,35 @@
+"""What the posterior predicts of the numbers that the paper prints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from cobandit.companion.reconstruction.inference import back, predict
+from cobandit.companion.reconstruction.pool import pool
+from cobandit.companion.reconstruction.settings import SETTINGS
+
+
+def draws(plays: pd.DataFrame) -> pd.DataFrame:
+    """Draw from the predictive distribution of what the paper prints about each data set.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        Rows as `cobandit.companion.reconstruction.pool.played` gives them.
+
+    Returns
+    -------
+    DataFrame
+        A row per table of the pool, columns by `cobandit.companion.paper.predictive.played_key`; of what the
+        reconstruction uses, the printed value in each row.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name in SETTINGS:
+        tables, used, _ = pool(name, plays)
+        values = predict(tables, used.to_numpy())
+        for key, column in zip(tables.predicted, values.T, strict=True):
+            found[str(key)] = back(str(key), column)
+        for key in [str(key) for key in used.index if not str(key).startswith("fact-")]:
+            found[key] = back(key, np.full(len(values), used[key]))
+    return pd.DataFrame(found)
