@@ -1,6 +1,7 @@
 """What a page sets next to its own results is what the paper prints, and nothing for other tables."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 import cobandit as cb
@@ -19,6 +20,18 @@ def test_rings_stand_at_the_printed_values():
     plt.close("all")
 
 
+def test_bars_stand_at_what_is_predicted():
+    points = comparison.printed_points("piqa", "efficiency_regret", "online", "trajectory")
+    keys = points.set_index("method")["key"]
+    draws = pd.DataFrame({keys["CoHVUCB"]: np.linspace(900, 1100, 101), keys["AccuracyCostUCB"]: 1495.65})
+    ax = plt.subplots()[1]
+    comparison.mark_printed(ax, points, draws)
+    bars = [list(line.get_ydata()) for line in ax.get_lines() if len(line.get_xdata()) == 2]
+    assert bars == [[905.0, 1095.0]]  # what is used is not predicted
+    assert "predicted, 95 %" in ax.get_legend_handles_labels()[1]
+    plt.close("all")
+
+
 def test_nothing_is_printed_about_other_tables():
     cells = pd.DataFrame({"dataset": ["mine"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
     cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1.0, low=0.9, high=1.1)
@@ -29,6 +42,6 @@ def test_nothing_is_printed_about_other_tables():
 def test_the_table_has_the_ledgers_verdict():
     cells = pd.DataFrame({"dataset": ["piqa"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
     cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1080.0, low=1060.0, high=1100.0)
-    shown = comparison.next_to_paper(cells, [cb.load("synthetic-24")]).data  # without the ensemble
+    shown = comparison.next_to_paper(cells, [cb.load("synthetic-24")]).data  # without predictions
     row = shown[shown["what"] == "efficiency regret, CoHV-UCB"].iloc[0]
     assert (row["printed"], row["ours"], row["verdict"]) == ("1097.75", "1,080", "replicated")
