@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from cobandit.cli.formats import formats
 from cobandit.cli.terminal import console, plain
 from cobandit.cli.validate import validate
-
-if TYPE_CHECKING:
-    from cobandit.tables.importers import Importer
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs, or folders that hold them.")]
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="The table, .parquet; its card goes next to it, .yml.")
 ]
+#: By the kind of an option: what is given for it, and what stands for nothing given.
+KINDS: dict[str, tuple[Any, Any]] = {
+    "text": (str | None, None),
+    "texts": (list[str] | None, None),
+    "number": (int | None, None),
+    "flag": (bool, False),
+}
 
 
 class ImportGroup(TyperGroup):
-    """The commands of all importers, made when one of them is asked for: the importers read with pandas."""
+    """The commands of all formats, made when one of them is asked for."""
 
     HELP = "Make a table and its card from evaluation logs, and report what was taken and what was not."
 
@@ -39,60 +44,20 @@ class ImportGroup(TyperGroup):
     def _make(self) -> None:
         if self.commands:
             return
-        from cobandit.tables.importers import IMPORTERS
-
         app = typer.Typer()
-        for importer in IMPORTERS.values():
-            app.command(importer.name)(_command(importer))
+        for name, about in formats().items():
+            app.command(name)(_command(name, about["help"], about["options"]))
         self.commands = typer.main.get_group(app).commands
 
 
-def _shared() -> list[inspect.Parameter]:
-    """Options that every importer has."""
-    from cobandit.tables.importers.writing import UNKNOWN_LICENSE
-
-    return [
-        _parameter("name", str | None, None, "Name of the table (default: that of the file)."),
-        _parameter("title", str | None, None, "Title of the table (default: the name of the file)."),
-        _parameter("license", str | None, None, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
-        _parameter("kind", str | None, None, "measured (default) or synthetic."),
-        _parameter(
-            "profiling", int | None, None, "Number of profiling instances (default: a fifth, at least 2)."
-        ),
-        _parameter("seed", int | None, None, "Seed of the split (default: 0)."),
-        _parameter(
-            "update",
-            bool,
-            False,
-            "Add to an earlier table: new evaluations are added, those imported again replaced, others kept.",
-        ),
-        _parameter("force", bool, False, "Replace an earlier table and its card."),
-    ]
-
-
-def _parameter(name: str, kind: Any, default: Any, help_: str) -> inspect.Parameter:
-    annotation = Annotated[kind, typer.Option(help=help_)]
+def _parameter(name: str, kind: str, help_: str) -> inspect.Parameter:
+    given: Any
+    given, default = KINDS[kind]
+    annotation: Any = Annotated[given, typer.Option(help=help_)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _own(importer: Importer) -> list[inspect.Parameter]:
-    """Turn the fields of an importer's options into options of its command, which check themselves."""
-    parameters = []
-    for name, field in importer.options.model_fields.items():
-        kind: Any = str | None
-        if field.annotation is bool:
-            kind = bool
-        elif isinstance(field.default, tuple):
-            kind = list[str] | None
-        default = False if kind is bool else None
-        text = field.description or ""
-        if isinstance(field.default, str):
-            text += f" [default: {field.default}]"
-        parameters.append(_parameter(name, kind, default, text.replace("[", r"\[")))
-    return parameters
-
-
-def _command(importer: Importer) -> Any:
+def _command(source: str, help_: str, options: list[list[str]]) -> Any:
     def command(**given: Any) -> None:
         from cobandit.tables.importers import import_logs
 
@@ -104,7 +69,7 @@ def _command(importer: Importer) -> Any:
             for name, value in given.items()
             if value is not None and value != [] and value is not False
         }
-        imported = import_logs(importer.name, paths, output, **given)
+        imported = import_logs(source, paths, output, **given)
         for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
             out.print(plain(line, most=1000), soft_wrap=True)
         validate(imported.records)
@@ -114,9 +79,8 @@ def _command(importer: Importer) -> Any:
         [
             inspect.Parameter("paths", positional, annotation=Paths),
             inspect.Parameter("output", positional, annotation=Output),
-            *_own(importer),
-            *_shared(),
+            *(_parameter(*option) for option in options),
         ]
     )
-    command.__doc__ = importer.help
+    command.__doc__ = help_
     return command

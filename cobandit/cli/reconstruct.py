@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -72,6 +71,7 @@ def reconstruct(
 
 def _refit(name: str, members: int, parallel: dict[str, Any]) -> tuple[Parameters, ...]:
     from joblib import Parallel, delayed
+    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from cobandit.companion.reconstruction.fit import fit
     from cobandit.replay.parallel import spread

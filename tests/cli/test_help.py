@@ -7,12 +7,14 @@ import pandas as pd
 from typer.testing import CliRunner
 
 from cobandit.cli.app import app
+from cobandit.cli.formats import described, formats
 
 COMMANDS = [
     [],
     *([name] for name in ("datasets", "validate", "doctor", "replay", "reconstruct", "recommend")),
 ]
 COMMANDS += [["run"], ["rerun"], ["page"], ["verify"]]
+IMPORTS = [["import"], *(["import", name] for name in formats())]
 
 
 def test_help_imports_nothing_heavy():
@@ -20,7 +22,7 @@ def test_help_imports_nothing_heavy():
     code = (
         "import sys; from typer.testing import CliRunner; from cobandit.cli.app import app\n"
         "heavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'}\n"
-        f"for words in {COMMANDS}:\n"
+        f"for words in {COMMANDS + IMPORTS}:\n"
         "    done = CliRunner().invoke(app, [*words, '--help'])\n"
         "    assert done.exit_code == 0 and 'Usage:' in done.output, done.output\n"
         "    assert not heavy & set(sys.modules), (words, heavy & set(sys.modules))"
@@ -32,6 +34,10 @@ def test_help_imports_nothing_heavy():
 def test_every_command_is_among_them():
     listed = {info.name or info.callback.__name__ for info in app.registered_commands}
     assert listed == {words[0] for words in COMMANDS if words}
+
+
+def test_help_on_formats_is_what_their_importers_say():
+    assert list(formats().items()) == list(described().items()), "run python -m cobandit.cli.formats"
 
 
 def test_names_in_brackets_are_printed_whole(tmp_path, monkeypatch):
