@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, sqrt
 from typing import Any
 
@@ -54,15 +55,50 @@ def excursions(horizon: int, paths: int, *, mean: float = 0.5, seed: int = 0) ->
     return _excursions(horizon, paths, _check.positive(mean, "mean", 1.0), rng)
 
 
+def ever_outside(horizon: int, mean: float, outside: Callable[[int], NDArray[np.bool_]]) -> float:
+    """Probability that a Bernoulli sample path is ever outside a region, exactly.
+
+    By a recursion over the number of successes with the paths that have left taken out, so that no
+    probability is too small to be told.
+
+    Parameters
+    ----------
+    horizon : int
+        T >= 1.
+    mean : float
+        Of the Bernoulli variables.
+    outside : callable
+        From s = 1, ..., T to which of 0, ..., s successes are outside.
+
+    Returns
+    -------
+    float
+        Time O(T^2), memory O(T).
+
+    Examples
+    --------
+    Within two tosses of a fair coin two heads, or one tail at once:
+
+    >>> ever_outside(2, 0.5, lambda s: np.array([s == 1, False, True][: s + 1]))
+    0.75
+    """
+    inside = np.zeros(horizon + 1)
+    inside[0], left = 1.0, 0.0
+    for s in range(1, horizon + 1):
+        inside[1 : s + 1] = inside[1 : s + 1] * (1 - mean) + inside[:s] * mean
+        inside[0] *= 1 - mean
+        out = outside(s)
+        left += float(inside[: s + 1][out].sum())
+        inside[: s + 1][out] = 0.0
+    return left
+
+
 def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides: int = 2) -> float:
     r"""Probability that a Bernoulli sample path ever leaves the radius, exactly.
 
     .. math::
 
         \Pr\Bigl(\exists s \le T:\ |\hat\mu_s - \mu| > \sqrt{\alpha \log T / s}\Bigr)
-
-    by a recursion over the number of successes with the paths that have left taken out, so that no
-    probability is too small to be told.
 
     Parameters
     ----------
@@ -89,14 +125,9 @@ def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides:
     """
     horizon, mean = _check.count(horizon, "horizon", 2), _check.positive(mean, "mean", 1.0)
     width = _check.positive(alpha, "alpha") * log(horizon)
-    inside = np.zeros(horizon + 1)
-    inside[0] = 1.0
-    successes, left = np.arange(horizon + 1), 0.0
-    for s in range(1, horizon + 1):
-        inside[1 : s + 1] = inside[1 : s + 1] * (1 - mean) + inside[:s] * mean
-        inside[0] *= 1 - mean
-        deviation = successes[: s + 1] - s * mean
-        out = (deviation if sides == 1 else np.abs(deviation)) > sqrt(width * s)
-        left += float(inside[: s + 1][out].sum())
-        inside[: s + 1][out] = 0.0
-    return left
+
+    def off(s: int) -> NDArray[np.bool_]:
+        deviation = np.arange(s + 1) - s * mean
+        return (deviation if sides == 1 else np.abs(deviation)) > sqrt(width * s)
+
+    return ever_outside(horizon, mean, off)
