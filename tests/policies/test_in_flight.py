@@ -12,12 +12,13 @@ import cobandit as cb
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import CoPSIPrintedOnce, EGESHOnce, PSISROnce, Pull, UniformOnce
+from cobandit.replay.kernels import ONLINE
 from cobandit.testing import fly
 from cobandit.testing.playing import with_failures
 
 PLANS = [cb.CoPSI, cb.CoPSIExact, cb.CoPSIAdaptive, cb.PSISR, cb.UniformIdentification]
 ONCE = [cb.CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
-INDICES = [cb.CoHVUCB, cb.CoHVUCBV, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation]
+INDICES = [kernel.policy for kernel in ONLINE.values()]
 ALL = 10**9
 
 #: How many at once, and the seed of their order.
