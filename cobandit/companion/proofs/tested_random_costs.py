@@ -10,10 +10,8 @@ from scipy import stats
 
 from cobandit import theory
 from cobandit.companion.proofs import exact_error, random_costs
-from cobandit.companion.proofs.findings import Finding, verdict
-from cobandit.companion.proofs.mutation import noticed_at, said
-
-SLACK = 1e-9
+from cobandit.companion.proofs.findings import SLACK, Finding, verdict
+from cobandit.companion.proofs.mutation import noticed_at, room, said
 
 
 def overspend(seed: int) -> Finding:
@@ -39,7 +37,7 @@ def overspend(seed: int) -> Finding:
             {
                 "2(1 − √λ)² ÷": noticed_at(lambda by: holds(variance / by + step)),
                 "⅔ ÷": noticed_at(lambda by: holds(variance + step / by)),
-                "1 in front ÷": noticed_at(lambda by: bool((seen <= bound / by).all())),
+                "1 in front ÷": room(seen, bound),
             }
         ),
     )
@@ -75,7 +73,7 @@ def error(seed: int) -> Finding:
             {
                 "16 ÷": noticed_at(rate),
                 "K(K−1)²D ÷": noticed_at(lambda by: bool((seen <= spent + (at - spent) / by).all())),
-                "both ÷": noticed_at(lambda by: bool((seen <= at / by).all())),
+                "both ÷": room(seen, at),
             }
         ),
     )
@@ -116,7 +114,7 @@ def pilot(seed: int) -> Finding:
         f"at most {(seen / at).max():.2g} of the bound",
         said(
             {
-                "2K ÷": noticed_at(lambda by: bool((seen <= at / by).all())),
+                "2K ÷": room(seen, at),
                 "½(1 − λ)² ÷": noticed_at(lambda by: holds(variance / by + step)),
                 "⅔ ÷": noticed_at(lambda by: holds(variance + step / by)),
                 "(1 + η)/(1 − η) ÷": noticed_at(plans),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -10,12 +11,11 @@ from numpy.typing import NDArray
 
 from cobandit import theory
 from cobandit.companion.proofs import exact_error, reach
-from cobandit.companion.proofs.findings import Finding, verdict
+from cobandit.companion.proofs.findings import SLACK, Finding, verdict
 from cobandit.companion.proofs.misclassification import eliminate
-from cobandit.companion.proofs.mutation import noticed_at, said
+from cobandit.companion.proofs.mutation import noticed_at, room, said
 from cobandit.problem import Problem
 
-SLACK = 1e-9
 #: How far, over the largest gap, the middle of three arms is from where it may just leave.
 APART = 1e-3
 
@@ -51,9 +51,7 @@ def sets(seed: int) -> Finding:
         f"{len(drawn)} problems of 5 arms, {runs} runs each; {len(cases)} times {len(corners)} errors",
         verdict(outside == 0 and inside and told),
         f"{outside} sets that are not listed",
-        said(
-            {name: noticed_at(lambda by, means=means: stays(means, by)) for name, (_, means) in cases.items()}
-        ),
+        said({name: noticed_at(partial(stays, means)) for name, (_, means) in cases.items()}),
     )
 
 
@@ -86,7 +84,7 @@ def error(seed: int) -> Finding:
         said(
             {
                 "16 H_reach ÷": noticed_at(lambda by: bool((seen <= bound(by)).all())),
-                "K(K−1)²D ÷": noticed_at(lambda by: bool((seen <= at / by).all())),
+                "K(K−1)²D ÷": room(seen, at),
             }
         ),
     )
