@@ -45,8 +45,10 @@ def synthetic():
 
 @pytest.fixture(scope="module")
 def browser():
-    """One Chromium at a time, and none between modules: its driver keeps an event loop in this thread, which tests of
-    asynchronous code cannot share."""
+    """One Chromium at a time, and none between modules.
+
+    Its driver keeps an event loop in this thread, which tests of asynchronous code cannot share.
+    """
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
