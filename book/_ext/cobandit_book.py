@@ -13,8 +13,9 @@
 7. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
 8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
 9. `describe_pictures`: what a cell drew says in words what it shows; a raster image leads to its file.
-10. `ahead.run_ahead`: pages run side by side instead of one after another.
-11. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment no notebook runs; the pages show the
+10. `say_how_made`: below each figure, a graph of the tables, parameters and cells that it rests on.
+11. `ahead.run_ahead`: pages run side by side instead of one after another.
+12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment no notebook runs; the pages show the
     outputs that notebooks/*.ipynb hold, and the page that measures shows none.  `make test` builds the book
     so, since it runs the notebooks against these outputs, and the cells that measure on less.
 """
@@ -30,6 +31,7 @@ from pathlib import Path
 
 import ahead
 import availability
+import provenance
 from docutils.nodes import Node, Text, container, document, image, raw
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -183,6 +185,27 @@ def describe_pictures(app: Sphinx, doctree: document) -> None:
                 picture["alt"] = f"{picture.get('alt', '')}{which}"
 
 
+def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
+    """Put below the figures of each cell how they were made; only a reader of HTML can follow the links."""
+    if app.builder.format != "html":
+        return
+    entries = app.env.domains["py"].objects.items()
+    places = {
+        name.rpartition(".")[2]: f"{app.builder.get_relative_uri(page, entry.docname)}#{entry.node_id}"
+        for name, entry in entries
+        if entry.objtype in ("function", "class") and not entry.aliased
+    }
+
+    def documented(name: str) -> str:
+        return places.get(name.rpartition(".")[2], "")
+
+    for cell in list(doctree.findall(lambda node: isinstance(node, container) and "cell_index" in node)):
+        drawn = any('class="panels"' in node.astext() for node in cell.findall(raw))
+        if drawn or any(cell.findall(image)):
+            text = provenance.made(Path(app.env.doc2path(page)), cell["cell_index"], documented)
+            cell.append(raw("", text, format="html"))
+
+
 WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
 
 
@@ -225,6 +248,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", fill_the_cache)
     app.connect("doctree-read", describe_pictures, priority=400)  # before Sphinx collects the images
+    app.connect("doctree-resolved", say_how_made)
     app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
     app.connect("html-page-context", without_empty_roles)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cobandit.cli.terminal import console
 from cobandit.errors import CobanditError
@@ -30,6 +29,8 @@ def page(
 
     Example: [b]cobandit page online-results -p dataset=my.parquet -p replications=20 -o out.ipynb[/b]
     """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     from cobandit.companion.report import pages as book
 
     given = dict(map(_assigned, parameter or []))

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cobandit.cli.parallel_options import Backend, Scheduler, Workers
 from cobandit.cli.terminal import console
@@ -45,6 +44,8 @@ def rerun(
 
     Example: [b]cobandit rerun my.parquet -o report/[/b]
     """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     from cobandit.companion.report import rerun as make
     from cobandit.replay.parallel import run
 

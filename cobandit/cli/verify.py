@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -36,6 +35,15 @@ def verify(
     Everything starts from the bundled tables. Counts and verdicts have to agree exactly, other numbers to a
     relative 1e-9.
     """
+    from rich.progress import (
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     from cobandit.companion.stored.verification import verify as compute
 
     columns = (

@@ -39,7 +39,7 @@ LOOKS = {
     "UniformAllocation": (PALETTE[3], "^"),
     "CoPSI": (PALETTE[4], "v"),
     "CoPSIExact": (PALETTE[7], "*"),
-    "CoPSIAdaptive": ("0.15", "<"),
+    "CoPSIAdaptive": (INK, "<"),
     "PSISR": (PALETTE[5], "P"),
     "UniformIdentification": (PALETTE[6], "X"),
     "CoPSIOnce": ("#8b0000", "H"),

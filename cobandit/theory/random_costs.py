@@ -85,7 +85,9 @@ def planning_margin(*, allocation: float, complexity: float, cost_ratio: float) 
     cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
     variance, step = 2 * (1 - sqrt(cost_ratio)) ** 2 * rate, 2 / 3 * (1 - cost_ratio) * rate
     square, linear = 1 - variance + step, 2 * variance - step
-    return (sqrt(linear**2 + 4 * square * variance) - linear) / (2 * square)
+    root = sqrt(linear**2 + 4 * square * variance)
+    # the coefficient of the square vanishes at some L H below one, but then the linear one is positive
+    return 2 * variance / (root + linear) if linear > 0 else (root - linear) / (2 * square)
 
 
 def random_cost_error_bound(
@@ -120,11 +122,15 @@ def random_cost_error_bound(
     >>> round(random_cost_error_bound(8000.0, 0.1, cost_ratio=0.25, **how), 5)
     0.00707
     """
-    planned = (1 - _check.positive(margin, "margin", 1.0)) * _check.positive(budget, "budget")
+    overspent = overspend_bound(budget, margin, cost_ratio=cost_ratio)
     wrong = difference_error_bound(
-        planned, n_arms=n_arms, n_objectives=n_objectives, allocation=allocation, complexity=complexity
+        (1 - margin) * budget,
+        n_arms=n_arms,
+        n_objectives=n_objectives,
+        allocation=allocation,
+        complexity=complexity,
     )
-    return overspend_bound(budget, margin, cost_ratio=cost_ratio) + wrong
+    return overspent + wrong
 
 
 def pilot_failure_bound(pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float) -> float:

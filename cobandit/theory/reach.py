@@ -177,7 +177,7 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
     allocation : float
         :math:`L^\star(c)`, `exact_allocation_constant`.
     complexity : float
-        `reachable_complexity`.
+        `reachable_complexity`, whichever of the two rules says who may leave.
 
     Returns
     -------

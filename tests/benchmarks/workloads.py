@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.policies import CoHVUCB, CoPSI
+from cobandit.policies import PSISR, CoHVUCB, CoPSI
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
@@ -145,6 +145,37 @@ class Front:
         n_arms, n_objectives = self.means.shape
         # sums and means; keys, two gaps, front, active, order, costs, pulls, three to sort; returned
         return _size(self.feedback) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
+
+
+class Rejects:
+    """PSI-SR on K arms of two objectives with noise, and a budget of T evaluations at equal costs.
+
+    Examples
+    --------
+    >>> run = Rejects(10, 500)
+    >>> int(run.compiled(2)) > 900 and run.readable() > 450
+    True
+    """
+
+    def __init__(self, n_arms: int, evaluations: int, instances: int = 100):
+        self.rows = random_rows(np.random.default_rng(n_arms), n_arms, 2, instances)
+        self.rows[:, :2] = 1.0
+        self.feedback = FeedbackRows(self.rows, np.arange(0, len(self.rows) + 1, instances))
+        self.costs, self.budget, self.instances = np.ones(n_arms), float(evaluations), instances
+
+    def compiled(self, replications: int = 1) -> int:
+        """Play by kernel; the number of pulls."""
+        policy = PSISR(self.costs, self.budget, 2)
+        pulls, *_ = run_kernel(policy, self.feedback, 0, np.arange(replications), realised=False)
+        return int(pulls.sum())
+
+    def readable(self) -> int:
+        """Play by the class, on instance after instance; the number of pulls."""
+        policy, s = PSISR(self.costs, self.budget, 2), 0
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, self.rows[arm * self.instances + s % self.instances, 2:])
+            s += 1
+        return s
 
 
 def _size(feedback: FeedbackRows) -> int:

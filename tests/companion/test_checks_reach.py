@@ -76,6 +76,18 @@ def test_the_steps_of_the_lower_bound(K, seed):
     assert (costs[1:] / total[1:]).sum() >= theory.exact_allocation_constant(costs) - 0.5 - 1e-12
 
 
+@given(st.integers(2, 7), st.integers(0, 2**32), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size_has(K, seed, alike):
+    """With all gaps alike the intervals let even the best arm leave."""
+    means = np.random.default_rng(seed).uniform(0, 0.4, (K, 1))
+    means[0] = 0.8 if alike else 0.4
+    gaps = cb.classification_gaps(means)
+    for sets in theory.reachable_sets(means):
+        for active in sets:
+            assert gaps[active].max() <= 2 * np.sort(gaps)[active.sum() - 1] + 1e-9
+
+
 @pytest.mark.parametrize("pulls", [1, 2, 3, 8, 30])
 def test_the_best_test_errs_on_half_of_the_first_problem_and_no_rule_does_better(pulls):
     """Every threshold with every chance at it, by brute force on a grid."""

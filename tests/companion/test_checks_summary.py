@@ -44,6 +44,11 @@ BOUNDS = {
     "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that": ("completed_utility_bound", None),
     "The exact constant": ("exact_allocation_constant", "L*"),
     "Error probability by differences": ("difference_error_bound", "K(K−1)²D"),
+    "Error probability with reachable sets": ("difference_error_bound", "K(K−1)²D"),
+    "One objective: H_reach and the sum over arms": ("summed_complexity", "16/9"),
+    "What a plan overspends at random costs": ("overspend_bound", "1 in front"),
+    "CoPSI with random costs": ("random_cost_error_bound", "both"),
+    "A pilot for unknown mean costs": ("pilot_failure_bound", "2K"),
     "Concentration without replacement": ("hoeffding_serfling_tail", None),
     "Error probability without replacement": ("paired_error_bound", "by pairs, 2"),
     "Exploration with several in flight": ("alpha_in_flight", None),
@@ -72,7 +77,27 @@ def small_bound(x):
     return 1e-6 * math.exp(x)
 
 
+def no_set_but_all(means, leaves=None):
+    return [np.eye(len(means), dtype=bool)[:1]] * (len(means) - 1)
+
+
 OTHERS = {
+    "Reachable sets: where phases without a failure lead": (theory, "reachable_sets", no_set_but_all),
+    "No method errs less for every cost vector": (
+        theory,
+        "least_error",
+        lambda budget, least=theory.least_error, **how: 3 * least(budget, **how),
+    ),
+    "Pulls that no method can save": (
+        theory,
+        "least_divergence",
+        lambda *args, least=theory.least_divergence, **how: 0.99 * least(*args, **how),
+    ),
+    "CoHV-KL-UCB: its region and its pulls": (
+        theory,
+        "bernoulli_divergence",
+        lambda p, q, kl=theory.bernoulli_divergence: 2 * kl(p, q),
+    ),
     "Theorem 1, Step 2: the best arm's index is optimistic": (adversary, "extreme_means", twice_as_far),
     "Theorem 2, Step 3: what every phase collects": (
         identification_error,
@@ -170,6 +195,14 @@ def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch):
         ("Pulls under feasible selection: 1/λ more", "1/λ", 1, 1.05),
         ("What certainty costs at least", "2δ", 4 / 3, 1.34),
         ("Exploration with several in flight", "κ − 1", 1, 1.05),
+        ("Reachable sets: where phases without a failure lead", "γ/8", 1, 1.01),
+        ("One objective: H_reach and the sum over arms", "16/9", 1, 1.01),
+        ("No method errs less for every cost vector", "1/(s²C)", 1, 1.01),
+        ("What a plan overspends at random costs", "2(1 − √λ)²", 1, 1.3),
+        ("A pilot for unknown mean costs", "(1 + η)/(1 − η)", 1, 1.01),
+        ("Pulls that no method can save", "1/K_inf", 1, 1.01),
+        ("Pulls that no method can save", "K_inf", 1, 1.02),
+        ("CoHV-KL-UCB: its region and its pulls", "log T_B", 1, 3),
     ],
 )
 def test_how_sharp_the_checks_are(statement, constant, least, most):

@@ -22,6 +22,7 @@ COSTS = [0.25, 1.0, 0.5]
 MAKERS = {
     "CoHVUCB": lambda: cb.CoHVUCB(3, 2, 4, (0.2, 1.0), reward_scale=0.1, expected_costs=COSTS),
     "CoHVUCBV": lambda: cb.CoHVUCBV(3, 2, 4, (0.2, 1.0), alpha=0.1, selection="all"),
+    "CoHVKLUCB": lambda: cb.CoHVKLUCB(3, 2, 4, (0.2, 1.0), expected_costs=COSTS),
     "HVUCB": lambda: cb.HVUCB(3, 2, 4, (0.2, 1.0), n_init=2),
     "AccuracyCostUCB": lambda: cb.AccuracyCostUCB(3, 2, 4, (0.2, 1.0), objective=1, alpha=1.5),
     "UniformAllocation": lambda: cb.UniformAllocation(3, 2, 4, (0.2, 1.0)),

@@ -11,13 +11,15 @@ from support.strategies import cost_vectors
 import cobandit as cb
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.policies import CoPSIPrintedOnce, EGESHOnce, PSISROnce, Pull, UniformOnce
+from cobandit.policies import Pull
+from cobandit.replay import kernels
 from cobandit.testing import fly
 from cobandit.testing.playing import with_failures
 
-PLANS = [cb.CoPSI, cb.CoPSIExact, cb.CoPSIAdaptive, cb.PSISR, cb.UniformIdentification]
-ONCE = [cb.CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
-INDICES = [cb.CoHVUCB, cb.CoHVUCBV, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation]
+PLANS, ONCE, INDICES = (
+    [kernel.policy for kernel in registry.values()]
+    for registry in (kernels.IDENTIFICATION, kernels.ONCE, kernels.ONLINE)
+)
 ALL = 10**9
 
 #: How many at once, and the seed of their order.

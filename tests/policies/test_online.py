@@ -13,8 +13,9 @@ from support.strategies import examples, problems
 
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.replay.kernels import ONLINE
 
-POLICIES = [cb.CoHVUCB, cb.CoHVUCBV, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation]
+POLICIES = [kernel.policy for kernel in ONLINE.values()]
 every_policy = pytest.mark.parametrize("policy_class", POLICIES)
 SMALL_RADII = {"reward_scale": 0.05, "cost_scale": 0.05}
 

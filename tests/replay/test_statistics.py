@@ -68,7 +68,7 @@ def test_theorem_1_and_corollary_1(budget, noisy):
     assert (pulls[:, 0] > pulls[:, 1:].sum(axis=1)).all()  # and it has found the best arm
 
 
-@pytest.mark.parametrize("method", [cb.CoHVUCB, cb.HVUCB, cb.AccuracyCostUCB, cb.UniformAllocation])
+@pytest.mark.parametrize("method", [kernel.policy for kernel in kernels.ONLINE.values()])
 def test_lemma_1(method, noisy):
     """No policy earns more than nu* (B + 1) in expectation; here the optimum is nearly attained.
 

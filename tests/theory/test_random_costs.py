@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import cobandit as cb
@@ -41,14 +41,16 @@ def test_the_convolution_against_all_outcomes(pulls):
     assert exact == pytest.approx(total)
 
 
-@given(st.floats(0.01, 0.99), st.floats(1.0, 4.0), st.floats(3.0, 1e5))
+@given(st.floats(0.01, 0.99), st.floats(1.0, 4.0), st.floats(0.01, 1e5))
+@example(0.01, 1.0, 0.06)  # the coefficient of the square is zero, but for rounding
 def test_at_the_planning_margin_both_exponents_are_equal(lam, allocation, complexity):
     how = {"allocation": allocation, "complexity": complexity}
     margin = theory.planning_margin(cost_ratio=lam, **how)
     budget = 10.0 * allocation * complexity
     planned = theory.difference_error_rate(**how) * (1 - margin) * budget
     assert -np.log(theory.overspend_bound(budget, margin, cost_ratio=lam)) == pytest.approx(planned)
-    assert margin < 1.1 * (1 - lam**0.5) / np.sqrt(8 * allocation * complexity) + 0.01
+    assert 0 < margin < 1
+    assert complexity < 3 or margin < 1.1 * (1 - lam**0.5) / np.sqrt(8 * allocation * complexity) + 0.01
 
 
 def test_certain_costs_need_no_margin():

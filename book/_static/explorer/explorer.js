@@ -38,6 +38,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const before = choices[name].value;
     choices[name].replaceChildren(...options.map(([value, label]) => element("option", { value }, label)));
     if (options.some(([value]) => String(value) === before)) choices[name].value = before;
+    else if (name === "budget") choices[name].selectedIndex = options.length - 1; // the largest: enough is spent to tell methods apart
   }
 
   offer("table", data.tables.map((table, place) => [place, table.shown]));

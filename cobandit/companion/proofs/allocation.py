@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -79,6 +81,28 @@ def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> NDArray[
     return np.asarray(costs / costs.max(axis=1, keepdims=True))
 
 
+class ForcedOrders(NamedTuple):
+    """Vectors of costs of one length, the constants of each, and each in all of the `ORDERS`."""
+
+    costs: NDArray[np.float64]
+    published: NDArray[np.float64]
+    exact: NDArray[np.float64]
+    sequences: dict[str, NDArray[np.float64]]
+
+
+def forced_orders(rng: np.random.Generator, trials: int, max_arms: int) -> Iterator[ForcedOrders]:
+    """Draw `random_costs` for every number of arms from 2 on, ``trials`` together, rounded up."""
+    sizes = range(2, _check.count(max_arms, "max_arms", 2) + 1)
+    each = -(-_check.count(trials, "trials", 1) // len(sizes))
+    for n_arms in sizes:
+        costs = random_costs(rng, each, n_arms)
+        published = [theory.allocation_constant(n_arms, lam) for lam in costs.min(axis=1)]
+        exact = [theory.exact_allocation_constant(row) for row in costs]
+        ascending = np.sort(costs, axis=1)
+        sequences = dict(zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True))
+        yield ForcedOrders(costs, np.array(published), np.array(exact), sequences)
+
+
 def spending_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     """Spend of CoPSI on random costs in forced orders of elimination.
 
@@ -103,24 +127,17 @@ def spending_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     True
     """
     rng = np.random.default_rng(seed)
-    sizes = range(2, _check.count(max_arms, "max_arms", 2) + 1)
-    each = -(-_check.count(trials, "trials", 1) // len(sizes))
     frames = []
-    for n_arms in sizes:
-        costs = random_costs(rng, each, n_arms)
-        least = costs.min(axis=1)
-        published = np.array([theory.allocation_constant(n_arms, lam) for lam in least])
-        exact = np.array([theory.exact_allocation_constant(row) for row in costs])
-        budget = 10 ** rng.uniform(0, 6, each) * published * costs.sum(axis=1)
-        ascending = np.sort(costs, axis=1)
-        for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
+    for drawn in forced_orders(rng, trials, max_arms):
+        budget = 10 ** rng.uniform(0, 6, len(drawn.costs)) * drawn.published * drawn.costs.sum(axis=1)
+        for order, sequence in drawn.sequences.items():
             columns = {
-                "n_arms": n_arms,
-                "cost_ratio": least,
+                "n_arms": drawn.costs.shape[1],
+                "cost_ratio": drawn.costs.min(axis=1),
                 "order": order,
-                "spent": spending(sequence, budget, published) / budget,
-                "spent_exact": spending(sequence, budget, exact) / budget,
-                "ceiling": exact / published,
+                "spent": spending(sequence, budget, drawn.published) / budget,
+                "spent_exact": spending(sequence, budget, drawn.exact) / budget,
+                "ceiling": drawn.exact / drawn.published,
             }
             frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)

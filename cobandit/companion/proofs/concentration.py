@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, sqrt
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 
@@ -54,15 +55,62 @@ def excursions(horizon: int, paths: int, *, mean: float = 0.5, seed: int = 0) ->
     return _excursions(horizon, paths, _check.positive(mean, "mean", 1.0), rng)
 
 
+def ever_outside(
+    steps: ArrayLike,
+    chances: ArrayLike,
+    outside: Callable[[int, NDArray[np.int64]], NDArray[np.bool_]],
+    last: int,
+) -> float:
+    """Probability that a sum of independent draws is ever outside a region, exactly.
+
+    By a recursion over the sums with the paths that have left taken out, so that no probability is too small
+    to be told.
+
+    Parameters
+    ----------
+    steps : array_like of int, shape (S,)
+        Values of one draw.
+    chances : array_like, shape (S,)
+        Their probabilities.
+    outside : callable
+        From the number of draws n and an array of sums to which of these are outside.
+    last : int
+        Draws of a path.
+
+    Returns
+    -------
+    float
+        Time O(last^2 S), memory O(last).
+
+    Examples
+    --------
+    A fair coin, tossed twice: tails at first, or heads twice.
+
+    >>> ever_outside([0, 1], [0.5, 0.5], lambda n, heads: heads == (0 if n == 1 else 2), last=2)
+    0.75
+    """
+    steps, chances = np.asarray(steps, dtype=np.int64), _check.numbers(chances, "chances", 1)
+    least = int(steps.min())
+    inside = np.zeros((int(steps.max()) - least) * _check.count(last, "last", 1) + 1)
+    inside[0], left = 1.0, 0.0
+    sums = np.arange(len(inside))
+    for n in range(1, last + 1):
+        drawn = np.zeros_like(inside)
+        for step, chance in zip(steps - least, chances, strict=True):
+            drawn[step:] += chance * inside[: len(inside) - step]
+        inside = drawn
+        out = outside(n, sums + n * least)
+        left += float(inside[out].sum())
+        inside[out] = 0.0
+    return left
+
+
 def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides: int = 2) -> float:
     r"""Probability that a Bernoulli sample path ever leaves the radius, exactly.
 
     .. math::
 
         \Pr\Bigl(\exists s \le T:\ |\hat\mu_s - \mu| > \sqrt{\alpha \log T / s}\Bigr)
-
-    by a recursion over the number of successes with the paths that have left taken out, so that no
-    probability is too small to be told.
 
     Parameters
     ----------
@@ -89,14 +137,9 @@ def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides:
     """
     horizon, mean = _check.count(horizon, "horizon", 2), _check.positive(mean, "mean", 1.0)
     width = _check.positive(alpha, "alpha") * log(horizon)
-    inside = np.zeros(horizon + 1)
-    inside[0] = 1.0
-    successes, left = np.arange(horizon + 1), 0.0
-    for s in range(1, horizon + 1):
-        inside[1 : s + 1] = inside[1 : s + 1] * (1 - mean) + inside[:s] * mean
-        inside[0] *= 1 - mean
-        deviation = successes[: s + 1] - s * mean
-        out = (deviation if sides == 1 else np.abs(deviation)) > sqrt(width * s)
-        left += float(inside[: s + 1][out].sum())
-        inside[: s + 1][out] = 0.0
-    return left
+
+    def off(s: int, successes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        deviation = successes - s * mean
+        return (deviation if sides == 1 else np.abs(deviation)) > sqrt(width * s)
+
+    return ever_outside([0, 1], [1 - mean, mean], off, horizon)

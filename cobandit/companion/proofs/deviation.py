@@ -5,18 +5,16 @@ from __future__ import annotations
 from math import exp
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit.companion.proofs.concentration import ever_outside
 
 
 def leaving_from(
     steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int
 ) -> tuple[float, float]:
     r"""Probability that a running mean is off by x or more at some n from N to M, and at N.
-
-    By a recursion over the sums with the paths that have left taken out, so that no probability is too small
-    to be told.
 
     Parameters
     ----------
@@ -41,23 +39,12 @@ def leaving_from(
     >>> leaving_from([0, 1], [0.5, 0.5], first=2, width=0.5, last=2)
     (0.5, 0.5)
     """
-    steps, chances = np.asarray(steps, dtype=np.int64), _check.numbers(chances, "chances", 1)
-    mean, least = float(steps @ chances), int(steps.min())
-    inside = np.zeros((int(steps.max()) - least) * last + 1)
-    inside[0], left, at_first = 1.0, 0.0, 0.0
-    sums = np.arange(len(inside))
-    for n in range(1, last + 1):
-        drawn = np.zeros_like(inside)
-        for step, chance in zip(steps - least, chances, strict=True):
-            drawn[step:] += chance * inside[: len(inside) - step]
-        inside = drawn
-        if n >= first:
-            out = np.abs(sums + n * least - n * mean) >= n * width - 1e-9
-            left += float(inside[out].sum())
-            inside[out] = 0.0
-        if n == first:
-            at_first = left
-    return left, at_first
+    mean = float(np.asarray(steps) @ np.asarray(chances))
+
+    def off(n: int, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return (np.abs(sums - n * mean) >= n * width - 1e-9) & (n >= first)
+
+    return ever_outside(steps, chances, off, last), ever_outside(steps, chances, off, first)
 
 
 def uniform_deviation(mean: float, first: int, width: float, span: int = 20) -> dict[str, float]:

@@ -7,6 +7,9 @@ from typing import NamedTuple
 #: What a row can say.  "says nothing": the bound holds, but only above what holds trivially.
 HOLDS, SAYS_NOTHING, FAILS = "holds", "holds, says nothing at this size", "counterexample"
 
+#: Rounding, relative or of numbers about one, that is no counterexample.
+SLACK = 1e-9
+
 
 class Finding(NamedTuple):
     """What one check looked at, in what size, how it came out, the number behind that, and how sharp it is.

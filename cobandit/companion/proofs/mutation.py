@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf, nan, sqrt
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 #: Changes larger than this are not tried.
 LARGEST = 1e6
 
@@ -37,6 +40,28 @@ def noticed_at(holds: Callable[[float], bool]) -> float:
         middle = sqrt(low * high)
         low, high = (middle, high) if holds(middle) else (low, middle)
     return high
+
+
+def room(seen: ArrayLike, bounds: ArrayLike) -> float:
+    """Smallest factor by which bounds have to be cut for one to fall below what was seen.
+
+    Parameters
+    ----------
+    seen, bounds : array_like
+        Of one shape.
+
+    Returns
+    -------
+    float
+        As from `noticed_at`.
+
+    Examples
+    --------
+    >>> round(room([1.0, 2.0], [6.0, 5.0]), 2)
+    2.5
+    """
+    found, most = np.asarray(seen), np.asarray(bounds)
+    return noticed_at(lambda by: bool((found <= most / by).all()))
 
 
 def said(factors: Mapping[str, float]) -> str:

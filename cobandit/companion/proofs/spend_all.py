@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
 from cobandit.companion.known_arms import designed_arms, feedback_source
-from cobandit.companion.proofs.allocation import ORDERS, random_costs
+from cobandit.companion.proofs.allocation import forced_orders
 from cobandit.companion.proofs.identification_error import LEVELS
 from cobandit.dominance import classification_gaps
 from cobandit.replay import identification
@@ -136,27 +136,23 @@ def proof_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     True
     """
     rng = np.random.default_rng(seed)
-    sizes = range(2, _check.count(max_arms, "max_arms", 2) + 1)
-    each = -(-_check.count(trials, "trials", 1) // len(sizes))
     frames = []
-    for n_arms in sizes:
-        costs = random_costs(rng, each, n_arms)
-        least = costs.min(axis=1)
-        exact = np.array([theory.exact_allocation_constant(row) for row in costs])
-        paper = np.array([theory.allocation_constant(n_arms, lam) for lam in least])
-        budget = 10 ** rng.uniform(0, 4, each) * exact * costs.sum(axis=1) * (1 + _check.SLACK)
-        ascending = np.sort(costs, axis=1)
-        for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
+    for drawn in forced_orders(rng, trials, max_arms):
+        least = drawn.exact * drawn.costs.sum(axis=1)
+        budget = 10 ** rng.uniform(0, 4, len(drawn.costs)) * least * (1 + _check.SLACK)
+        for order, sequence in drawn.sequences.items():
             targets, shares = elimination_targets(sequence, budget)
             left = np.cumsum(sequence[:, ::-1], axis=1)[:, ::-1][:, :-1]
-            constant, published = (constant_targets(sequence, budget, by) for by in (exact, paper))
+            constant, published = (
+                constant_targets(sequence, budget, by) for by in (drawn.exact, drawn.published)
+            )
             spent, spent_exact, spent_paper = (
                 (left * np.diff(n, prepend=0, axis=1)).sum(axis=1) / budget
                 for n in (targets, constant, published)
             )
             columns = {
-                "n_arms": n_arms,
-                "cost_ratio": least,
+                "n_arms": drawn.costs.shape[1],
+                "cost_ratio": drawn.costs.min(axis=1),
                 "order": order,
                 "growth": (shares[:, 1:] / shares[:, :-1]).min(axis=1, initial=np.inf),
                 "monotone": (np.diff(targets, prepend=0, axis=1) >= 0).all(axis=1),

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 import pandas as pd
 
 from cobandit.companion.proofs import tested_identification as identification
+from cobandit.companion.proofs import tested_least_regret as least_regret
 from cobandit.companion.proofs import tested_online as online
 from cobandit.companion.proofs import tested_ours as ours
 from cobandit.companion.proofs import tested_practice as practice
+from cobandit.companion.proofs import tested_random_costs as random_costs
+from cobandit.companion.proofs import tested_reach as reach
 from cobandit.companion.proofs.findings import FAILS, HOLDS, SAYS_NOTHING, Finding
 from cobandit.errors import CobanditError
 
@@ -48,6 +51,15 @@ OURS: Checks = {
     "Lemma 2 with margins off by less than γ/4": (ours.elimination, "error-bound"),
     "Concentration of differences": (ours.differences, "error-bound"),
     "Error probability by differences": (ours.error, "error-bound"),
+    "Reachable sets: where phases without a failure lead": (reach.sets, "which-arms"),
+    "Error probability with reachable sets": (reach.error, "which-arms"),
+    "One objective: H_reach and the sum over arms": (reach.one_objective, "which-arms"),
+    "No method errs less for every cost vector": (reach.least_error, "which-arms"),
+    "What a plan overspends at random costs": (random_costs.overspend, "random-costs"),
+    "CoPSI with random costs": (random_costs.error, "random-costs"),
+    "A pilot for unknown mean costs": (random_costs.pilot, "random-costs"),
+    "Pulls that no method can save": (least_regret.pulls, "lower-bound"),
+    "CoHV-KL-UCB: its region and its pulls": (least_regret.index, "lower-bound"),
     "CoPSI once stays within its budget": (practice.budget_once, "once"),
     "Concentration without replacement": (practice.without_replacement, "once"),
     "Error probability without replacement": (practice.error_once, "once"),

@@ -18,11 +18,9 @@ from cobandit.companion.proofs import (
     sharpness,
 )
 from cobandit.companion.proofs import identification_error as measured
-from cobandit.companion.proofs.findings import Finding, verdict
-from cobandit.companion.proofs.mutation import noticed_at, said
+from cobandit.companion.proofs.findings import SLACK, Finding, verdict
+from cobandit.companion.proofs.mutation import noticed_at, room, said
 from cobandit.problem import Problem
-
-SLACK = 1e-9
 
 
 def hardness(seed: int) -> Finding:
@@ -114,7 +112,7 @@ def concentration(seed: int) -> Finding:
         f"at most {(seen['ever'] / seen['bound']).max():.2g} of the bound",
         said(
             {
-                "2 in front ÷": noticed_at(lambda by: bool((seen["ever"] <= seen["bound"] / by).all())),
+                "2 in front ÷": room(seen["ever"], seen["bound"]),
                 "2 in the exponent ×": noticed_at(exponent_holds),
             }
         ),
@@ -162,7 +160,7 @@ def error(seed: int) -> Finding:
         said(
             {
                 "256 ÷": noticed_at(lambda by: bool((seen["error"] <= bound(by)).all())),
-                "2K²D ÷": noticed_at(lambda by: bool((seen["error"] <= at / by).all())),
+                "2K²D ÷": room(seen["error"], at),
             }
         ),
     )

@@ -11,11 +11,9 @@ import numpy as np
 from cobandit import theory
 from cobandit.companion import known_arms
 from cobandit.companion.proofs import adversary, compare, concentration, fluid, growth, stopping
-from cobandit.companion.proofs.findings import Finding, verdict
-from cobandit.companion.proofs.mutation import noticed_at, said
+from cobandit.companion.proofs.findings import SLACK, Finding, verdict
+from cobandit.companion.proofs.mutation import noticed_at, room, said
 from cobandit.problem import Problem
-
-SLACK = 1e-9
 
 
 def event(seed: int) -> Finding:
@@ -42,7 +40,7 @@ def event(seed: int) -> Finding:
         f"at most {(exact / at)[informative].max():.2g} of the bound where that is below one",
         said(
             {
-                "2K(D+1) ÷": noticed_at(lambda by: bool((exact <= at / by).all())),
+                "2K(D+1) ÷": room(exact, at),
                 "2α in the exponent ×": noticed_at(lambda by: bool((exact <= bound(by)).all())),
             }
         ),
@@ -103,7 +101,7 @@ def any_index(seed: int) -> Finding:
         f"at most {(seen_excess / constant).max():.2g} of C",
         said(
             {
-                "C ÷": noticed_at(lambda by: bool((seen_excess <= allowed / by).all())),
+                "C ÷": room(seen_excess, allowed),
                 "4D/λ ÷": noticed_at(lambda by: bool((seen_excess <= allowed - first * (1 - 1 / by)).all())),
                 "4/λ² ÷": noticed_at(lambda by: bool((seen_excess <= allowed - second * (1 - 1 / by)).all())),
             }

@@ -20,13 +20,11 @@ from cobandit.companion.proofs import (
     sharpness,
     spend_all,
 )
-from cobandit.companion.proofs.findings import Finding, verdict
-from cobandit.companion.proofs.mutation import noticed_at, said
+from cobandit.companion.proofs.findings import SLACK, Finding, verdict
+from cobandit.companion.proofs.mutation import noticed_at, room, said
 from cobandit.companion.proofs.tested_identification import two_arms
 from cobandit.companion.proofs.tested_online import worst_problems
 from cobandit.problem import Problem
-
-SLACK = 1e-9
 
 
 def event_bounds(seed: int) -> Finding:
@@ -197,7 +195,7 @@ def differences(seed: int) -> Finding:
         f"at most {(seen['ever'] / seen['bound']).max():.2g} of the bound",
         said(
             {
-                "2 in front ÷": noticed_at(lambda by: bool((seen["ever"] <= seen["bound"] / by).all())),
+                "2 in front ÷": room(seen["ever"], seen["bound"]),
                 "1 in the exponent ×": noticed_at(exponent_holds),
             }
         ),
@@ -233,7 +231,7 @@ def error(seed: int) -> Finding:
         said(
             {
                 "16 ÷": noticed_at(lambda by: bool((seen["error"] <= bound(by)).all())),
-                "K(K−1)²D ÷": noticed_at(lambda by: bool((seen["error"] <= at / by).all())),
+                "K(K−1)²D ÷": room(seen["error"], at),
             }
         ),
     )

@@ -10,11 +10,9 @@ from scipy import stats
 
 from cobandit import theory
 from cobandit.companion.proofs import once
-from cobandit.companion.proofs.findings import Finding, verdict
+from cobandit.companion.proofs.findings import SLACK, Finding, verdict
 from cobandit.companion.proofs.mutation import noticed_at, said
 from cobandit.policies import CoHVUCB
-
-SLACK = 1e-9
 
 
 def feasible(seed: int) -> Finding:

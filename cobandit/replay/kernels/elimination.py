@@ -31,19 +31,28 @@ class Active(NamedTuple):
 
 
 @njit
-def _removed(left, at):
+def _least(largest):
+    """From which gap on an arm counts as one of those with the largest."""
+    return largest - (GAP_ATOL + GAP_RTOL * largest)
+
+
+@njit
+def _removed(left, front, at):
     """e_r and whether it is accepted: within the tolerance of the largest gap, a dominated arm first, then
     the lowest number.
     """  # noqa: D205
     arms, order, _ = left
-    _, minus, plus, _ = at
+    minus, plus = at.minus, at.plus
     largest = 0.0
-    for arm in find_front(order, at):
-        plus[arm] = front_gap(arm, order, at)
-        largest = max(largest, plus[arm])
     for arm in arms:
         largest = max(largest, minus[arm])
-    least = largest - (GAP_ATOL + GAP_RTOL * largest)
+    position = 0
+    for arm in front:
+        while order[position] != arm:
+            position += 1
+        plus[arm] = front_gap(position, order, at, _least(largest))
+        largest = max(largest, plus[arm])
+    least = _least(largest)
     accepted = -1
     for arm in arms:
         if minus[arm] > 0.0 and minus[arm] >= least:
@@ -59,7 +68,7 @@ def _eliminate(p, terms, draws, seen, returned):
     n_arms, n_objectives = seen.sums.shape
     at, declared = empirical(n_arms, n_objectives), terms.declared
     left = Active(np.arange(n_arms), np.arange(n_arms), terms.ascending.copy())
-    spent, reached = 0.0, 0
+    spent, reached, front, moved = 0.0, 0, at.front, True
 
     for phase in range(1, n_arms):
         round_cost = 0.0
@@ -75,9 +84,12 @@ def _eliminate(p, terms, draws, seen, returned):
                 return spent
             reached = goal
             order = sort_by_mean(left.order, seen.sums, seen.pulls, at.means)
-            left = Active(left.arms, order, left.costs)
+            left, moved = Active(left.arms, order, left.costs), True
 
-        arm, accepted = _removed(left, at)
+        if moved:  # else nobody is dominated by the arm that left, and the front and its margins are the same
+            front = find_front(left.order, at)
+        arm, accepted = _removed(left, front, at)
+        moved = accepted
         returned[arm] = accepted
         costs = without(declared[arm], left.costs)
         left = Active(without(arm, left.arms), without(arm, left.order), costs)

@@ -2,8 +2,8 @@
 
 An arm that is dominated is dominated by one of the front, with a margin at least as large, and every
 dominator comes earlier in the order of falling first coordinate; so one pass over that order finds the
-front and the gaps of the dominated arms in O(k p D), p being the size of the front, and a second one the
-gaps of the front.
+front and the gaps of the dominated arms in O(k p D), p being the size of the front.  The gap of an arm of the
+front is a least one over all others, which is mostly found small at the first.
 """
 
 from __future__ import annotations
@@ -39,13 +39,15 @@ class Tally(NamedTuple):
 
 class Empirical(NamedTuple):
     """Means (K, D) and gaps: ``minus`` (K,) is Delta^- of a dominated arm and 0 on the front, ``plus`` (K,)
-    Delta^+ of an arm of the front; ``front`` (K,) holds the arms of the front, as many as there are.
+    Delta^+ of an arm of the front; ``front`` (K,) holds the arms of the front, as many as there are, and
+    ``of_front`` (D, K) their means.
     """  # noqa: D205
 
     means: np.ndarray
     minus: np.ndarray
     plus: np.ndarray
     front: np.ndarray
+    of_front: np.ndarray
 
 
 @njit
@@ -63,7 +65,7 @@ def without(value, values):
 def empirical(n_arms, n_objectives):
     """Return room for the means and gaps of all arms."""
     means, front = np.zeros((n_arms, n_objectives)), np.empty(n_arms, dtype=np.int64)
-    return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front)
+    return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front, np.empty((n_objectives, n_arms)))
 
 
 @njit
@@ -115,34 +117,48 @@ def sort_by_mean(arms, sums, pulls, means):
 
 @njit
 def find_front(order, at):
-    """Fill the front of some arms and ``minus``; return the front."""
-    means, minus, _, front = at
-    p = 0
+    """Fill the front of some arms and ``minus``; return the front, in the same order.
+
+    The means of the front are read again and again: they stand together, a coordinate after the other.
+    """
+    means, minus, _, front, of_front = at
+    last, p = means.shape[1] - 1, 0
     for arm in order:
-        strongest = 0.0
+        strongest, first_mean, last_mean = 0.0, means[arm, 0], means[arm, last]
         for f in range(p):
-            margin = np.inf
-            for d in range(means.shape[1]):
-                margin = min(margin, means[front[f], d] - means[arm, d])
+            margin = min(of_front[0, f] - first_mean, of_front[last, f] - last_mean)
+            for d in range(1, last):
+                margin = min(margin, of_front[d, f] - means[arm, d])
             strongest = max(strongest, margin)
         minus[arm] = strongest
         if strongest <= 0.0:
             front[p] = arm
+            for d in range(last + 1):
+                of_front[d, p] = means[arm, d]
             p += 1
     return front[:p]
 
 
 @njit
-def front_gap(i, order, at):
-    """Delta^+ of an arm of the front, given ``minus`` of every arm."""
+def front_gap(position, order, at, enough=0.0):
+    """Delta^+ of the arm of the front that stands there in the order, given ``minus`` of every arm.
+
+    The nearest in the order come first: below ``enough`` it is left at any value below.
+    """
     means, minus = at.means, at.minus
-    smallest = np.inf
-    for j in order:
-        if j == i:
-            continue
-        beats, beaten = -np.inf, 0.0
-        for d in range(means.shape[1]):
-            beats = max(beats, means[i, d] - means[j, d])
-            beaten = max(beaten, means[j, d] - means[i, d])
-        smallest = min(smallest, min(beats, beaten + minus[j]))
+    i, last, smallest = order[position], means.shape[1] - 1, np.inf
+    first_mean, last_mean = means[i, 0], means[i, last]
+    for step in range(1, len(order)):
+        for neighbour in (position - step, position + step):
+            if neighbour < 0 or neighbour >= len(order):
+                continue
+            j = order[neighbour]
+            ahead, behind = first_mean - means[j, 0], last_mean - means[j, last]
+            beats, beaten = max(ahead, behind), max(0.0, max(-ahead, -behind))
+            for d in range(1, last):
+                beats = max(beats, means[i, d] - means[j, d])
+                beaten = max(beaten, means[j, d] - means[i, d])
+            smallest = min(smallest, min(beats, beaten + minus[j]))
+        if smallest < enough:
+            break
     return smallest

@@ -42,9 +42,12 @@ def _halve(p, terms, draws, seen, returned):
             return spent
         gaps, on_front = at.minus[arms], np.zeros(n_arms, dtype=np.bool_)
         on_front[front] = True
+        for position, arm in enumerate(order):
+            if on_front[arm]:
+                at.plus[arm] = front_gap(position, order, at)
         for a, arm in enumerate(arms):
             if on_front[arm]:
-                gaps[a] = front_gap(arm, order, at)
+                gaps[a] = at.plus[arm]
         leaving = np.zeros(len(arms), dtype=np.bool_)
         for _ in range(len(arms) // 2):  # the largest gap, a dominated arm first, then the lowest number
             best = -1
