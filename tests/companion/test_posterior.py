@@ -211,6 +211,21 @@ def test_intervals_hold_what_they_say():
     assert 0.44 < found[0.5] < 0.62 and 0.85 < found[0.9] < 0.97 and found[0.95] > 0.9
 
 
+def test_joint_values_of_a_table_are_like_those_of_tables_and_made_up_ones_are_not():
+    """The two predicted values rise together, so that one high and one low is no table's."""
+    rng = np.random.default_rng(3)
+    pool = _pool(rng)
+    own = np.array([0.3, -0.2])
+    expected = own @ np.array([[1.0, -2.0], [0.5, 0.0]])
+    used = pd.Series(own, index=pool.used.columns)
+    inside = pd.Series(expected, index=["a", "b"])
+    assert inference.judge_jointly(pool, used, inside).p > 0.2
+    assert inference.judge_jointly(pool, used, inside + 6).p < 0.02
+    assert (
+        inference.judge_jointly(pool, used, (inside + 6).where([True, False])).p < 0.02
+    )  # one is not printed
+
+
 def test_remoteness_is_one_inside_and_large_outside():
     pool = _pool(np.random.default_rng(0))
     inside = np.mean([inference.remoteness(pool, x) for x in pool.used.to_numpy()])
@@ -226,12 +241,23 @@ def test_scales_are_inverses():
 
 @pytest.mark.slow
 def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn):
-    values = experiment.play(name, drawn[0][0], seed=5)
+    played = experiment.play(name, drawn[0][0], seed=5)
+    values = played[experiment.DEFAULT]
+    for reading, changed in played.items():  # each reading is another value of something that is printed
+        assert reading == experiment.DEFAULT or set(changed) < set(values), reading
+        assert reading == experiment.DEFAULT or any(values[k] != changed[k] for k in changed), reading
     numbers = [n for n in published() if n.dataset == name and n.method and n.experiment != "tuning"]
     assert {played_key(number) for number in numbers} <= set(values)
     assert all(np.isfinite(value) for value in values.values())
     plays = pd.DataFrame(
-        {"dataset": name, "number": 0, "run": 0, "key": values.keys(), "value": values.values()}
+        {
+            "dataset": name,
+            "number": 0,
+            "run": 0,
+            "reading": "default",
+            "key": values.keys(),
+            "value": values.values(),
+        }
     )
     used, predicted = (part.columns for part in pool.pool(name, plays)[0][:2])
     assert all(any(method in key for method in ("CoHVUCB", "-HVUCB", "CoPSI", "PSISR")) for key in predicted)

@@ -36,7 +36,8 @@ def small_play(name, number):
     """What a table would print: the paper's numbers, spread a little."""
     scale = 1 + 0.01 * (number - 3.5)
     known = pd.Series(printed(name)).rename_axis("key").reset_index(name="value")
-    return known.assign(dataset=name, number=number, run=number % 4, value=known["value"] * scale)
+    known = known.assign(dataset=name, number=number, run=number % 4, value=known["value"] * scale)
+    return known.assign(reading="default")
 
 
 def small_block(name, rho, block):

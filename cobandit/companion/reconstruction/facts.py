@@ -124,21 +124,37 @@ class Online(NamedTuple):
     moving_average: Floats
 
 
-def play_online(land: Landscape, method: str, replays: int, seed: int) -> Online:
+class Pulls(NamedTuple):
+    """Pulls (R, K) of an online method at the largest budget, and the arms of the last ones (R, WINDOW)."""
+
+    counts: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) -> Pulls:
     """Replay an online method with the paper's radii."""
     n_arms, budget = len(land.costs), RHO * float(land.costs.sum())
-    policy: Any = spec(method, **RADII).make(
+    policy: Any = spec(method, **(RADII | options)).make(
         RHO, n_arms=n_arms, n_objectives=2, budget=budget, cost_range=land.range, expected_costs=land.costs
     )
     taken = record(replays, int(budget / land.costs.min() * 1.1))
-    pulls, _ = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken)
-    lengths = pulls.sum(axis=1)
-    last = taken.arms[np.arange(replays)[:, None], lengths[:, None] - 1 - np.arange(WINDOW)]
+    counts, _ = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken)
+    ends = counts.sum(axis=1)[:, None] - 1 - np.arange(WINDOW)
+    return Pulls(counts, taken.arms[np.arange(replays)[:, None], ends])
+
+
+def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Online:
+    """Regrets and moving averages of pulls, by the true means of a problem."""
     return Online(
-        metrics.efficiency_regret(land.problem, pulls),
-        metrics.standard_regret(land.problem, pulls, budget / land.range[1]),
-        land.problem.efficiency_gaps[last].mean(axis=1),
+        metrics.efficiency_regret(problem, pulls.counts),
+        metrics.standard_regret(problem, pulls.counts, RHO * float(land.costs.sum()) / land.range[1]),
+        problem.efficiency_gaps[pulls.last].mean(axis=1),
     )
+
+
+def play_online(land: Landscape, method: str, replays: int, seed: int) -> Online:
+    """Replay an online method and judge it."""
+    return judge_pulls(land, pull(land, method, replays, seed), land.problem)
 
 
 def play_identification(
@@ -148,13 +164,20 @@ def play_identification(
     replays: int,
     seed: int,
     arms: Any = slice(None),
-    realised: bool = False,
+    truth: NDArray[np.bool_] | None = None,
+    **options: Any,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Replay identification of some arms: F1 and whether the set is right, (R,) each."""
+    """Replay identification of some arms: F1 and whether the set is right, (R,) each.
+
+    The truth is the front in the evaluation split, if it is not given.
+    """
     costs = land.costs[arms]
-    policy: Any = spec(method).make(rho, costs=costs, budget=rho * float(costs.sum()), n_objectives=2)
-    *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=realised)
-    truth = pareto_mask(land.problem.means[arms])
+    policy: Any = spec(method, **options).make(
+        rho, costs=costs, budget=rho * float(costs.sum()), n_objectives=2
+    )
+    *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False)
+    if truth is None:
+        truth = pareto_mask(land.problem.means[arms])
     return metrics.f1_score(returned, truth), (returned == truth).all(axis=1)
 
 
@@ -217,9 +240,9 @@ def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generat
     return _fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))
 
 
-def uniform_online(land: Landscape) -> Floats:
+def uniform_online(land: Landscape, problem: Problem | None = None) -> Floats:
     """Regrets and final moving average of uniform allocation, expected, from the means alone."""
-    problem, costs = land.problem, land.scene.mean_spent
+    problem, costs = problem or land.problem, land.scene.mean_spent
     rounds = RHO * land.costs.sum() / costs.sum()
     pulls, best = rounds * len(costs), problem.efficiency.max()
     standard = best * RHO * problem.costs.sum() - pulls * problem.hypervolume.mean()

@@ -99,6 +99,49 @@ def calibrate(pool: Pool, truths: NDArray[np.int64]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def distance(draws: Floats, value: Floats) -> float:
+    """Squared Mahalanobis distance of values (m,) from draws (n, m), over m."""
+    centre, scale = draws.mean(axis=0), np.maximum(draws.std(axis=0), 1e-9)
+    x, at = (draws - centre) / scale, (value - centre) / scale
+    covariance = x.T @ x / len(x) + RIDGE / np.sqrt(len(x)) * np.eye(x.shape[1])
+    return float(at @ np.linalg.solve(covariance, at)) / len(at)
+
+
+class Joint(NamedTuple):
+    """How far all predicted values together lie from their prediction, next to known tables."""
+
+    distance: float
+    of_tables: Floats
+    p: float
+
+
+def judge_jointly(pool: Pool, used: pd.Series, predicted: pd.Series) -> Joint:
+    """Ask whether any table like those of the pool has all the printed values together.
+
+    Parameters
+    ----------
+    pool : Pool
+    used, predicted : Series
+        What is printed, transformed; predicted values that are NaN are left out.
+
+    Returns
+    -------
+    Joint
+        `distance` of the printed values from their prediction; that of each table's own values from the
+        prediction by all other runs; and the share of these, the printed one counted, that are as large.
+    """
+    keys = predicted.dropna().index
+    known = Pool(pool.used, pool.predicted[keys], pool.run)
+    ours = distance(predict(known, used.to_numpy()), predicted[keys].to_numpy())
+    truths = []
+    for i, run in enumerate(known.run):
+        others = known.run != run
+        rest = Pool(known.used[others], known.predicted[others], known.run[others])
+        truths.append(distance(predict(rest, known.used.to_numpy()[i]), known.predicted.to_numpy()[i]))
+    of_tables = np.array(truths)
+    return Joint(ours, of_tables, float((1 + (of_tables >= ours).sum()) / (1 + len(of_tables))))
+
+
 def coverage(ranks: pd.DataFrame) -> pd.DataFrame:
     """Share of truths inside the central intervals, by predicted value and over all."""
     parts = {"all": ranks["rank"]} | dict(list(ranks.groupby("key")["rank"]))

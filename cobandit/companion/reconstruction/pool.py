@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.paper.predictive import played_key
 from cobandit.companion.reconstruction import posterior, sampler
-from cobandit.companion.reconstruction.experiment import play
+from cobandit.companion.reconstruction.experiment import DEFAULT, play
 from cobandit.companion.reconstruction.facts import (
     FACTS,
     PAPER_ONLINE,
@@ -53,11 +53,18 @@ def played(name: str, number: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a value: ``dataset``, ``number`` and ``run`` of the table, ``key`` and ``value`` as in `play`.
+        One row a value: ``dataset``, ``number`` and ``run`` of the table; ``reading``, ``key`` and ``value``
+        as in `play`.
     """
     state, run, seed = posterior.tables_of(name)[number]
-    values = pd.Series(play(name, state, seed)).rename_axis("key").reset_index(name="value")
-    return values.assign(dataset=name, number=number, run=run)
+    rows = [
+        (reading, key, value)
+        for reading, values in play(name, state, seed).items()
+        for key, value in values.items()
+    ]
+    return pd.DataFrame(rows, columns=["reading", "key", "value"]).assign(
+        dataset=name, number=number, run=run
+    )
 
 
 def _read_run(path: Path) -> tuple[list[State], np.ndarray]:
@@ -106,7 +113,7 @@ def printed(name: str) -> dict[str, float]:
     return {key: (min(v) + max(v)) / 2 for key, v in found.items()} | {f"fact-{fact}": 0.0 for fact in FACTS}
 
 
-def pool(name: str, plays: pd.DataFrame) -> tuple[Pool, pd.Series, pd.Series]:
+def pool(name: str, plays: pd.DataFrame, reading: str = DEFAULT) -> tuple[Pool, pd.Series, pd.Series]:
     """Bring the plays of a data set, and what the paper prints, on the scale of the regression.
 
     Parameters
@@ -114,6 +121,8 @@ def pool(name: str, plays: pd.DataFrame) -> tuple[Pool, pd.Series, pd.Series]:
     name : {"gsm8k", "piqa"}
     plays : DataFrame
         Rows as `played` gives them, of any data sets.
+    reading : str
+        How the experiments were run and judged; what it does not change is as by default.
 
     Returns
     -------
@@ -122,8 +131,12 @@ def pool(name: str, plays: pd.DataFrame) -> tuple[Pool, pd.Series, pd.Series]:
         What the paper prints, transformed; NaN where it prints nothing.
     """
     own, known = plays[plays["dataset"] == name], printed(name)
+    own = own[own["reading"].isin([DEFAULT, reading])]
+    own = own.assign(first=own["reading"] == DEFAULT).sort_values("first", kind="stable")
+    own = own.drop_duplicates(["number", "key"])
     wide = own.pivot_table(index=["number", "run"], columns="key", values="value")
     keys = [str(key) for key in own["key"].unique()]
+    keys = [key for key in keys if key in wide and wide[key].notna().all()]
     values = pd.DataFrame({key: transformed(key, wide[key].to_numpy()) for key in keys})
     paper = pd.Series({key: transformed(key, np.array([known.get(key, np.nan)]))[0] for key in keys})
     is_used = [key for key in keys if key.startswith("fact-") or any(m in key for m in RUN_BY_FIT)]

@@ -5,18 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from cobandit.companion.reconstruction.experiment import DEFAULT
 from cobandit.companion.reconstruction.inference import back, predict
 from cobandit.companion.reconstruction.pool import pool
 from cobandit.companion.reconstruction.settings import SETTINGS
 
 
-def draws(plays: pd.DataFrame) -> pd.DataFrame:
+def draws(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     """Draw from the predictive distribution of what the paper prints about each data set.
 
     Parameters
     ----------
     plays : DataFrame
         Rows as `cobandit.companion.reconstruction.pool.played` gives them.
+    reading : str
+        One of `cobandit.companion.reconstruction.experiment.READINGS`.
 
     Returns
     -------
@@ -26,7 +29,7 @@ def draws(plays: pd.DataFrame) -> pd.DataFrame:
     """
     found: dict[str, np.ndarray] = {}
     for name in SETTINGS:
-        tables, used, _ = pool(name, plays)
+        tables, used, _ = pool(name, plays, reading)
         values = predict(tables, used.to_numpy())
         for key, column in zip(tables.predicted, values.T, strict=True):
             found[str(key)] = back(str(key), column)

@@ -58,7 +58,7 @@ def tuning(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Three cells: what `cobandit.companion.paper.experiments.tuned` chooses, exact.
+        As `cobandit.companion.paper.experiments.tuning_cells`.
     """
     return experiments.tuning_cells(load(name), seed=SEED)
 

@@ -128,7 +128,7 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
 #: Columns that say which row of a result, or of the ledger, it is.
 KEYS = (
-    *("key", *PART, "experiment", "quantity", "method", "options", "against", "measure", "costs"),
+    *("key", *PART, "reading", "experiment", "quantity", "method", "options", "against", "measure", "costs"),
     *("name", "problem"),
 )
 
