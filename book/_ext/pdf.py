@@ -24,8 +24,12 @@ h1, h2, h3, caption { break-after: avoid; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important; }
 table { font-size: 7pt !important; width: 100% !important; }
-table td, table th { padding: 0.5mm 1mm !important; overflow-wrap: break-word; white-space: normal !important; }
-.pst-scrollable-table-container, .cell_output, .cell_output .output, .text_html { overflow: visible !important; }
+table td, table th {
+  padding: 0.5mm 1mm !important; overflow-wrap: break-word; white-space: normal !important;
+}
+.pst-scrollable-table-container, .cell_output, .cell_output .output, .text_html {
+  overflow: visible !important;
+}
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
 details.hide, details.made { display: none !important; }
 /* the reference is half as long as all else, and better read where it can be searched */
