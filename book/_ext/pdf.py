@@ -23,9 +23,17 @@ span[id^="document-"] + section { break-before: page; }
 h1, h2, h3, caption { break-after: avoid; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important; }
-table { font-size: 7.5pt !important; }
+table { font-size: 7pt !important; width: 100% !important; }
+table td, table th {
+  padding: 0.5mm 1mm !important; overflow-wrap: break-word; white-space: normal !important;
+}
+.pst-scrollable-table-container, .cell_output, .cell_output .output, .text_html {
+  overflow: visible !important;
+}
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
-details.hide { display: none !important; }
+details.hide, details.made { display: none !important; }
+/* the reference is half as long as all else, and better read where it can be searched */
+span[id="document-book/api"], span[id="document-book/api"] + section { display: none !important; }
 """
 FOOTER = '<div style="width:100%;font-size:8px;text-align:center"><span class="pageNumber"></span></div>'
 
