@@ -66,19 +66,42 @@ def _fit(used: Floats, predicted: Floats) -> _Line:
     return _Line(centre, scale, slope, mean)
 
 
-def predict(pool: Pool, used: Floats) -> Floats:
-    """Draws (n, m) of the predicted values, transformed, given used ones (p,)."""
+def predict(pool: Pool, used: Floats, wider: float = 1.0) -> Floats:
+    """Draw from the prediction of the predicted values, transformed.
+
+    Parameters
+    ----------
+    pool : Pool
+        Of n tables with p used and m predicted values.
+    used : ndarray, shape (p,) or (t, p)
+        What is known, of one table or of each of t.
+    wider : float
+        Factor on the residuals (`widening`).
+
+    Returns
+    -------
+    ndarray, shape (n, m) or (n, t, m)
+    """
     s, y = pool.used.to_numpy(), pool.predicted.to_numpy()
-    draws = np.empty_like(y)
+    draws = np.empty((len(y), *used.shape[:-1], y.shape[1]))
     for run in np.unique(pool.run):
         own = pool.run == run
         line = _fit(s[~own], y[~own])
-        draws[own] = line(used) + y[own] - line(s[own])
+        residuals = (y[own] - line(s[own])).reshape(-1, *[1] * (used.ndim - 1), y.shape[1])
+        draws[own] = line(used) + wider * residuals
     return draws
 
 
-def calibrate(pool: Pool, truths: NDArray[np.int64]) -> pd.DataFrame:
-    """Take tables of the pool for the paper's and predict each from all other runs.
+def calibrate(pool: Pool, wider: float = 1.0, runs: NDArray[np.int64] | None = None) -> pd.DataFrame:
+    """Take each table of the pool for the paper's and predict it from all other runs.
+
+    Parameters
+    ----------
+    pool : Pool
+    wider : float
+        As in `predict`.
+    runs : ndarray of int, optional
+        Only tables of these runs are predicted.
 
     Returns
     -------
@@ -86,17 +109,37 @@ def calibrate(pool: Pool, truths: NDArray[np.int64]) -> pd.DataFrame:
         One row per table and predicted value: ``table``, ``run``, ``key``, ``rank`` (share of draws
         below the truth).
     """
-    rows = []
-    for i in truths:
-        others = pool.run != pool.run[i]
-        rest = Pool(pool.used[others], pool.predicted[others], pool.run[others])
-        draws, truth = predict(rest, pool.used.to_numpy()[i]), pool.predicted.to_numpy()[i]
-        ranks = ((draws < truth).sum(axis=0) + 0.5 * (draws == truth).sum(axis=0) + 0.5) / (len(draws) + 1)
-        rows += [
-            {"table": i, "run": pool.run[i], "key": key, "rank": rank}
-            for key, rank in zip(pool.predicted.columns, ranks, strict=True)
-        ]
-    return pd.DataFrame(rows)
+    parts = []
+    for run in np.unique(pool.run) if runs is None else runs:
+        own = pool.run == run
+        rest = Pool(pool.used[~own], pool.predicted[~own], pool.run[~own])
+        draws, truths = predict(rest, pool.used.to_numpy()[own], wider), pool.predicted.to_numpy()[own]
+        ranks = ((draws < truths).sum(axis=0) + 0.5 * (draws == truths).sum(axis=0) + 0.5) / (len(draws) + 1)
+        wide = pd.DataFrame(ranks, columns=pool.predicted.columns).assign(table=np.flatnonzero(own), run=run)
+        parts.append(wide.melt(["table", "run"], var_name="key", value_name="rank"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def widening(pool: Pool, runs: NDArray[np.int64]) -> float:
+    """Find the least factor on the residuals with which 95 % intervals hold 95 % of the tables of some runs.
+
+    Returns
+    -------
+    float
+        At least 1, to two digits after the point; 2 where no factor below is enough.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> run = np.repeat(np.arange(20), 12)
+    >>> used = pd.DataFrame(rng.normal(size=(240, 2)))
+    >>> own = pd.DataFrame(used.sum(axis=1).to_numpy()[:, None] + rng.normal(size=(240, 3)))
+    >>> widening(Pool(used, own, run), np.arange(10)) < 1.1  # nothing to mend where tables are independent
+    True
+    """
+    factors = np.arange(1.0, 2.0, 0.01).round(2)
+    covers = (coverage(calibrate(pool, wider, runs)).loc["all", 0.95] >= 0.95 for wider in factors)
+    return float(next((wider for wider, enough in zip(factors, covers, strict=True) if enough), 2.0))
 
 
 def distance(draws: Floats, value: Floats) -> float:
@@ -134,10 +177,11 @@ def judge_jointly(pool: Pool, used: pd.Series, predicted: pd.Series) -> Joint:
     known = Pool(pool.used, pool.predicted[keys], pool.run)
     ours = distance(predict(known, used.to_numpy()), predicted[keys].to_numpy())
     truths = []
-    for i, run in enumerate(known.run):
-        others = known.run != run
-        rest = Pool(known.used[others], known.predicted[others], known.run[others])
-        truths.append(distance(predict(rest, known.used.to_numpy()[i]), known.predicted.to_numpy()[i]))
+    for run in np.unique(known.run):
+        own = known.run == run
+        rest = Pool(known.used[~own], known.predicted[~own], known.run[~own])
+        draws = predict(rest, known.used.to_numpy()[own])
+        truths += [distance(draws[:, i], truth) for i, truth in enumerate(known.predicted.to_numpy()[own])]
     of_tables = np.array(truths)
     return Joint(ours, of_tables, float((1 + (of_tables >= ours).sum()) / (1 + len(of_tables))))
 
@@ -167,7 +211,8 @@ def convergence(values: pd.DataFrame, run: NDArray[np.int64]) -> pd.DataFrame:
     DataFrame
         By column of the values: ``rhat``, the root of the ratio of total to within-run variance (Gelman and
         Rubin 1992), and ``ess``, the number of independent tables whose mean would vary as the means of runs
-        say; at most the number of tables.
+        say; at most the number of tables.  Both are NaN for a value that all tables share; R-hat is infinite where
+        tables differ between runs alone.
 
     Examples
     --------
@@ -178,7 +223,7 @@ def convergence(values: pd.DataFrame, run: NDArray[np.int64]) -> pd.DataFrame:
     grouped = values.groupby(run)
     within, means = grouped.var(ddof=1).mean(), grouped.mean()
     size, between = len(values) / len(means), means.var(ddof=1)
-    total = (size - 1) / size * within + between
+    total = ((size - 1) / size * within + between).replace(0.0, np.nan)
     ess = np.minimum(len(means) * total / np.maximum(between, 1e-300), len(values))
     return pd.DataFrame({"rhat": np.sqrt(total / within), "ess": ess})
 
