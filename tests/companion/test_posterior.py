@@ -203,12 +203,33 @@ def _pool(rng, runs=10, size=20):
 
 def test_intervals_hold_what_they_say():
     """On 40 pools of ten runs; with the residuals halved coverage at 90 % would be 0.6."""
-    rng, ranks = np.random.default_rng(6), []
-    for _ in range(40):
-        pool = _pool(rng)
-        ranks.append(inference.calibrate(pool, rng.choice(len(pool.run), size=5, replace=False)))
+    rng = np.random.default_rng(6)
+    ranks = [inference.calibrate(_pool(rng), runs=np.array([0])) for _ in range(40)]
     found = inference.coverage(pd.concat(ranks)).loc["all"]
     assert 0.44 < found[0.5] < 0.62 and 0.85 < found[0.9] < 0.97 and found[0.95] > 0.9
+
+
+def test_a_table_is_predicted_without_its_run():
+    """The loop over tables, one by one; a value of its own run in the fit would show."""
+    pool = _pool(np.random.default_rng(5), runs=4, size=3)
+    used, predicted = pool.used.to_numpy(), pool.predicted.to_numpy()
+    found = inference.calibrate(pool).set_index(["table", "key"])["rank"]
+    for i, run in enumerate(pool.run):
+        others = pool.run != run
+        rest = inference.Pool(pool.used[others], pool.predicted[others], pool.run[others])
+        below = (inference.predict(rest, used[i]) < predicted[i]).sum(axis=0)
+        assert found[i].to_numpy() == pytest.approx((below + 0.5) / (others.sum() + 1))
+
+
+def test_narrow_intervals_are_widened_and_sound_ones_left():
+    """One run in twelve lies apart from all others, and no residual of theirs reaches it."""
+    rng = np.random.default_rng(7)
+    sound = _pool(rng, runs=12)
+    apart = sound._replace(predicted=sound.predicted + 6.0 * (sound.run == 1)[:, None])
+    assert inference.widening(sound) == 1
+    assert inference.widening(apart) > 1.05
+    spread = [np.ptp(inference.predict(sound, np.zeros(2), wider), axis=0) for wider in (1.0, 1.5)]
+    assert (spread[1] > 1.2 * spread[0]).all()
 
 
 def test_joint_values_of_a_table_are_like_those_of_tables_and_made_up_ones_are_not():

@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 RIDGE = 1.0
 """Penalty in units of one table: s is standardised, and y not shrunk but towards its mean."""
 LEVELS = (0.5, 0.9, 0.95)
+LIMITS = {0.95: 0.92, 0.5: 0.44}
+"""By level the least coverage, over all values, with which intervals stay as they are (the protocol's)."""
 
 
 def transformed(key: str, values: Floats) -> Floats:
@@ -76,7 +78,7 @@ def predict(pool: Pool, used: Floats, wider: float = 1.0) -> Floats:
     used : ndarray, shape (p,) or (t, p)
         What is known, of one table or of each of t.
     wider : float
-        Factor on the residuals (`widening`).
+        Factor on the residuals, as from `widening`.
 
     Returns
     -------
@@ -120,26 +122,39 @@ def calibrate(pool: Pool, wider: float = 1.0, runs: NDArray[np.int64] | None = N
     return pd.concat(parts, ignore_index=True)
 
 
-def widening(pool: Pool, runs: NDArray[np.int64]) -> float:
-    """Find the least factor on the residuals with which 95 % intervals hold 95 % of the tables of some runs.
+def factor(pool: Pool, runs: NDArray[np.int64]) -> float:
+    """Find the least factor on the residuals with which 95 % intervals hold 95 % of the values of some runs.
 
     Returns
     -------
     float
-        At least 1, to two digits after the point; 2 where no factor below is enough.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> run = np.repeat(np.arange(20), 12)
-    >>> used = pd.DataFrame(rng.normal(size=(240, 2)))
-    >>> own = pd.DataFrame(used.sum(axis=1).to_numpy()[:, None] + rng.normal(size=(240, 3)))
-    >>> widening(Pool(used, own, run), np.arange(10)) < 1.1  # nothing to mend where tables are independent
-    True
+        At least 1, in steps of 0.01; 2 where no smaller one is enough.
     """
     factors = np.arange(1.0, 2.0, 0.01).round(2)
     covers = (coverage(calibrate(pool, wider, runs)).loc["all", 0.95] >= 0.95 for wider in factors)
     return float(next((wider for wider, enough in zip(factors, covers, strict=True) if enough), 2.0))
+
+
+def widening(pool: Pool) -> float:
+    """Say by how much residuals are widened: by the protocol not at all where coverage is within its limits.
+
+    Returns
+    -------
+    float
+        1, or else the `factor` for the runs with odd numbers, to be checked on the others.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> used = pd.DataFrame(rng.normal(size=(240, 2)))
+    >>> predicted = pd.DataFrame(used.sum(axis=1).to_numpy()[:, None] + rng.normal(size=(240, 3)))
+    >>> widening(Pool(used, predicted, np.repeat(np.arange(20), 12)))  # independent tables
+    1.0
+    """
+    found = coverage(calibrate(pool)).loc["all"]
+    runs = np.unique(pool.run)
+    enough = all(found[level] >= limit for level, limit in LIMITS.items())
+    return 1.0 if enough else factor(pool, runs[runs % 2 == 1])
 
 
 def distance(draws: Floats, value: Floats) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit.companion.reconstruction.experiment import DEFAULT
-from cobandit.companion.reconstruction.inference import back, predict
+from cobandit.companion.reconstruction.inference import back, predict, widening
 from cobandit.companion.reconstruction.pool import pool
 from cobandit.companion.reconstruction.settings import SETTINGS
 
@@ -30,7 +30,7 @@ def draws(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     found: dict[str, np.ndarray] = {}
     for name in SETTINGS:
         tables, used, _ = pool(name, plays, reading)
-        values = predict(tables, used.to_numpy())
+        values = predict(tables, used.to_numpy(), widening(tables))
         for key, column in zip(tables.predicted, values.T, strict=True):
             found[str(key)] = back(str(key), column)
         for key in [str(key) for key in used.index if not str(key).startswith("fact-")]:
