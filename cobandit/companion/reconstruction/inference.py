@@ -131,7 +131,7 @@ def factor(pool: Pool, runs: NDArray[np.int64]) -> float:
         At least 1, in steps of 0.01; 2 where no smaller one is enough.
     """
     factors = np.arange(1.0, 2.0, 0.01).round(2)
-    covers = (coverage(calibrate(pool, wider, runs)).loc["all", 0.95] >= 0.95 for wider in factors)
+    covers = (coverage(calibrate(pool, wider, runs)).loc["all"][0.95] >= 0.95 for wider in factors)
     return float(next((wider for wider, enough in zip(factors, covers, strict=True) if enough), 2.0))
 
 
@@ -226,8 +226,8 @@ def convergence(values: pd.DataFrame, run: NDArray[np.int64]) -> pd.DataFrame:
     DataFrame
         By column of the values: ``rhat``, the root of the ratio of total to within-run variance (Gelman and
         Rubin 1992), and ``ess``, the number of independent tables whose mean would vary as the means of runs
-        say; at most the number of tables.  Both are NaN for a value that all tables share; R-hat is infinite where
-        tables differ between runs alone.
+        say; at most the number of tables.  Both are NaN for a value that all tables share; R-hat is infinite
+        where tables differ between runs alone.
 
     Examples
     --------
