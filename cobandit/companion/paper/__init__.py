@@ -8,6 +8,7 @@ from cobandit.companion.paper.numbers import RESULT_ROLES, ROLES, Published, as_
 from cobandit.companion.paper.orderings import Claim, claims
 from cobandit.companion.paper.predictive import group_of, judge_groups, judge_prediction
 from cobandit.companion.paper.printed import error_comparisons, error_counts, judge_printed, printed_cells
+from cobandit.companion.paper.remarks import judge_remarks
 
 __all__ = [
     "OPERATIONS",
@@ -29,6 +30,7 @@ __all__ = [
     "judge_groups",
     "judge_prediction",
     "judge_printed",
+    "judge_remarks",
     "ledger",
     "printed_cells",
     "published",

@@ -1,0 +1,152 @@
+"""What the paper says in words about its tables and runs, where no order of methods is claimed.
+
+Each remark is measured on every table by one number, and holds or fails by a rule on these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from cobandit.companion.paper import experiments
+from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN
+from cobandit.replay import replay_identification
+from cobandit.tables import EvaluationTable
+
+REPLICATIONS, SEED = 500, 0
+#: Largest standard error of a mean of 200 scores between 0 and 1: what the largest budget on the complete
+#: sets resolves if each arm has an equal part of it.
+NEAR = 0.5 / np.sqrt(200)
+
+
+def best_of_all(table: EvaluationTable) -> float:
+    """Efficiency of the arm with the largest hypervolume, as a share of the largest efficiency."""
+    problem = table.problem
+    return float(problem.efficiency[problem.hypervolume.argmax()] / problem.efficiency.max())
+
+
+def cost_range(table: EvaluationTable) -> float:
+    """Largest declared cost over the smallest."""
+    return float(table.costs.max() / table.costs.min())
+
+
+def alignment(table: EvaluationTable) -> float:
+    """Rank correlation (Kendall) of hypervolume and efficiency: 1 where costs change no order."""
+    return float(stats.kendalltau(table.problem.hypervolume, table.problem.efficiency).statistic)
+
+
+def near_boundary(table: EvaluationTable) -> float:
+    """Share of the arms with a classification gap below `NEAR`."""
+    return float(np.mean(table.problem.classification_gaps < NEAR))
+
+
+def same_estimate(table: EvaluationTable) -> float:
+    """Share of paired replays of CoPSI and PSI-SR that return one set for declared and realised costs."""
+    arms, methods = experiments.structured_subset(table), ["CoPSI", "PSISR"]
+    rho = max(experiments.IDENTIFICATION_RHO)
+    returned = [
+        replay_identification(arms, methods, rho, REPLICATIONS, SEED, charge)["returned"]
+        for charge in ("declared", "realised")
+    ]
+    return float(np.mean([first == second for first, second in zip(*returned, strict=True)]))
+
+
+class Remark(NamedTuple):
+    """One remark: which number bears on it, and the rule, on the values on GSM8K's and PIQA's table."""
+
+    key: str
+    says: str
+    place: str
+    role: str
+    measure: Callable[[EvaluationTable], float]
+    holds: Callable[[float, float], bool]
+
+
+ONLINE, STANDARD = "Section 5.2, Online selection", "Appendix A, Standard hypervolume regret"
+REMARKS = (
+    Remark(
+        "same-best-on-gsm8k",
+        "on GSM8K the arm with the largest hypervolume is the most efficient one; on PIQA it is another",
+        ONLINE,
+        "used",
+        best_of_all,
+        lambda gsm8k, piqa: gsm8k == 1 > piqa,
+    ),
+    Remark(
+        "highly-competitive-on-gsm8k",
+        "on GSM8K the arm with the largest hypervolume is also highly competitive in efficiency, "
+        "which says less (0.9 of the best or more)",
+        STANDARD,
+        "used",
+        best_of_all,
+        lambda gsm8k, piqa: gsm8k >= 0.9,
+    ),
+    Remark(
+        "costs-vary-more-on-piqa",
+        "profiling costs vary more on PIQA",
+        ONLINE,
+        "used",
+        cost_range,
+        lambda gsm8k, piqa: gsm8k < piqa,
+    ),
+    Remark(
+        "aligned-on-gsm8k",
+        "rewards and costs are more aligned on GSM8K: dividing by costs changes the order of arms less",
+        ONLINE,
+        "free",
+        alignment,
+        lambda gsm8k, piqa: gsm8k > piqa,
+    ),
+    Remark(
+        "denser-on-piqa",
+        "PIQA has a denser set of arms near the boundary (a larger share with a gap below 0.035)",
+        "Appendix A, Approximate recovery on the complete configuration sets",
+        "free",
+        near_boundary,
+        lambda gsm8k, piqa: gsm8k < piqa,
+    ),
+    Remark(
+        "same-estimate",
+        "charged declared or realised costs, the elimination methods usually return the same set",
+        "Appendix A, Robustness to stochastic token costs",
+        "predicted",
+        same_estimate,
+        lambda gsm8k, piqa: min(gsm8k, piqa) > 0.5,
+    ),
+)
+
+
+def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
+    """Measure each remark on the tables, and say whether it holds.
+
+    Parameters
+    ----------
+    tables : sequence of EvaluationTable
+        Those named ``"gsm8k"`` and ``"piqa"`` are compared; without them remarks are measured and cannot be
+        checked.
+
+    Returns
+    -------
+    DataFrame
+        By key: ``says``, ``place``, ``role``, a column a table, ``verdict``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> found = judge_remarks([cb.load("synthetic-24")])
+    >>> found.loc["same-estimate", ["synthetic-24", "verdict"]].tolist()
+    [1.0, 'cannot be checked']
+    """
+    rows = {}
+    for remark in REMARKS:
+        values = {table.name: remark.measure(table) for table in tables}
+        verdict = UNKNOWN
+        if {"gsm8k", "piqa"} <= set(values):
+            verdict = HOLDS if remark.holds(values["gsm8k"], values["piqa"]) else FAILS
+        about = {"says": remark.says, "place": remark.place, "role": remark.role}
+        rows[remark.key] = about | values | {"verdict": verdict}
+    return pd.DataFrame.from_dict(rows, orient="index")

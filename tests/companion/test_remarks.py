@@ -1,0 +1,55 @@
+"""What the paper says in words about its tables, on tables made so that it holds or fails."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cobandit.companion.paper import judge_remarks, remarks
+from cobandit.tables import Card, EvaluationTable
+
+
+def table(name, means, costs, instances=2000):
+    """Two scores, each 1 on the first instances and else 0, at constant costs."""
+    place = np.arange(instances)
+    arms = [
+        pd.DataFrame(
+            {"config": f"a{i}", "instance": place, "x": 1.0 * (place < instances * x), "cost": cost}
+        ).assign(y=1.0 * (place < instances * y))
+        for i, ((x, y), cost) in enumerate(zip(means, costs, strict=True))
+    ]
+    about = {"name": name, "title": "Made up", "source": "made up", "license": "CC0-1.0", "kind": "synthetic"}
+    objectives = [{"name": column, "column": column} for column in "xy"]
+    cost = {"column": "cost", "unit": "USD"}
+    split = {"profiling": instances // 2}
+    card = Card(**about, records="rows.csv", cost=cost, objectives=objectives, split=split)
+    return EvaluationTable.from_frame(pd.concat(arms), card)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Equal costs and arms far apart; and costs that turn the order round, arms within a hair."""
+    far = [(0.9, 0.9), (0.5, 0.5), (0.1, 0.1)]
+    near = [(0.52, 0.52), (0.51, 0.51), (0.5, 0.5)]
+    return table("gsm8k", far, [10.0] * 3), table("piqa", near, [30.0, 20.0, 10.0])
+
+
+def renamed(of, name):
+    return EvaluationTable.from_frame(of.rows, of.card.model_copy(update={"name": name}))
+
+
+def test_remarks_hold_where_they_are_true_and_fail_on_the_tables_exchanged(tables):
+    held = judge_remarks(tables)["verdict"]
+    assert (held == "holds").all(), held
+    exchanged = judge_remarks([renamed(tables[0], "piqa"), renamed(tables[1], "gsm8k")])
+    failed = exchanged["verdict"].drop("same-estimate")
+    assert (failed == "fails").all(), failed
+
+
+def test_measures(tables):
+    gsm8k, piqa = tables
+    assert remarks.best_of_all(gsm8k) == 1
+    efficiency = np.array([0.52, 0.51, 0.5]) ** 2 / [30, 20, 10]
+    assert remarks.best_of_all(piqa) == pytest.approx(efficiency[0] / efficiency[2], rel=0.05)
+    assert (remarks.alignment(gsm8k), remarks.alignment(piqa)) == (1, -1)
+    assert (remarks.cost_range(gsm8k), remarks.cost_range(piqa)) == (1, 3)
+    assert (remarks.near_boundary(gsm8k), remarks.near_boundary(piqa)) == (0, 1)
