@@ -119,6 +119,20 @@ def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Sty
     return figures.show_table(shown, caption, **formats)
 
 
+def in_words(key: str) -> str:
+    """Say what a played number is, given its key from `cobandit.companion.paper.predictive.played_key`.
+
+    Examples
+    --------
+    >>> in_words("gsm8k-full-set-200-CoPSI-f1-declared")
+    'F1, CoPSI, ρ = 200 (full set)'
+    """
+    run, rho, method, quantity = key.removesuffix("-declared").rsplit("-", 3)
+    experiment = run.partition("-")[2].replace("-", " ")
+    name = {"f1": "F1"}.get(quantity, quantity.replace("_", " "))
+    return f"{name}, {figures.method_label(method)}, ρ = {rho} ({experiment})"
+
+
 def _about(row: dict[Any, Any]) -> str:
     """What a number of the ledger is about."""
     versus = f" against {figures.method_label(row['against'])}" if isinstance(row["against"], str) else ""
