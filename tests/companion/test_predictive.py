@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from cobandit.companion.paper import predictive, published
+from cobandit.companion.reconstruction import predictions
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +75,21 @@ def test_derived_numbers_are_computed_draw_by_draw():
     assert judged.verdict == "replicated" and judged.median == pytest.approx(0.64) and judged.width < 1e-9
     (judged,) = predictive.judge_numbers(draws[keys[:1]], numbers).values()
     assert judged.verdict == "cannot be checked"
+
+
+def test_a_reading_changes_what_it_changes_and_nothing_else():
+    plays = pd.DataFrame(
+        [
+            ("default", "x", 0, 1.0),
+            ("default", "y", 0, 2.0),
+            ("default", "fact-front", 0, 9.0),
+            ("A5", "y", 0, np.nan),
+            ("A10", "y", 0, 3.0),
+            ("A10", "y", 1, 7.0),
+        ],
+        columns=["reading", "key", "number", "value"],
+    )
+    found = predictions.across_readings(plays)
+    assert found.loc["default"].to_dict() == {"x": 1.0, "y": 2.0}
+    assert found.loc["A10"].to_dict() == {"x": 1.0, "y": 3.0}
+    assert found.loc["A5", "x"] == 1.0 and np.isnan(found.loc["A5", "y"])

@@ -117,6 +117,37 @@ def played_key(number: Published, method: str | None = None) -> str:
     return f"{number.dataset}-{place}-{number.rho or 0:g}-{method or number.method}-{number.quantity}{costs}"
 
 
+def drawn(draws: pd.DataFrame, number: Published) -> NDArray[np.float64]:
+    """Take a printed number from each draw, or compute it there if the paper derives it from two others.
+
+    Parameters
+    ----------
+    draws : DataFrame
+        As in `judge_numbers`.
+    number : Published
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        NaN where the draws lack what it is made of.
+
+    Examples
+    --------
+    >>> from cobandit.companion.paper import published
+    >>> number = next(n for n in published() if n.printed == "64.7%")
+    >>> key = "gsm8k-online-32-{}-efficiency_regret"
+    >>> draws = {key.format("CoHVUCB"): [60.0, 30.0], key.format("UniformAllocation"): [120.0, 120.0]}
+    >>> drawn(pd.DataFrame(draws), number).tolist()
+    [0.5, 0.75]
+    """
+    columns = [played_key(number)] + ([played_key(number, number.against)] if number.operation else [])
+    if not set(columns) <= set(draws):
+        return np.full(len(draws), np.nan)
+    values = [draws[column].to_numpy() for column in columns]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(OPERATIONS[number.operation](*values) if number.operation else values[0])
+
+
 def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> dict[str, Judged]:
     """Judge printed numbers by joint draws of what would be printed.
 
@@ -142,15 +173,10 @@ def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> dict[str
     >>> [judged.verdict for judged in judge_numbers(pd.DataFrame(draws), numbers).values()]
     ['replicated', 'replicated']
     """
-    found = {}
-    for number in numbers:
-        columns = [played_key(number)] + ([played_key(number, number.against)] if number.operation else [])
-        known = all(column in draws for column in columns)
-        values = [draws[column].to_numpy() if known else np.array([np.nan]) for column in columns]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            drawn = OPERATIONS[number.operation](*values) if number.operation else values[0]
-        found[number.key] = judge_prediction(drawn, number.value, number.half_unit)
-    return found
+    return {
+        number.key: judge_prediction(drawn(draws, number), number.value, number.half_unit)
+        for number in numbers
+    }
 
 
 def group_of(number: Published) -> tuple[str, str, str]:

@@ -36,3 +36,21 @@ def draws(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
         for key in [str(key) for key in used.index if not str(key).startswith("fact-")]:
             found[key] = back(key, np.full(len(values), used[key]))
     return pd.DataFrame(found)
+
+
+def across_readings(plays: pd.DataFrame) -> pd.DataFrame:
+    """Take what the paper would print about the bundled tables under each reading of what it leaves open.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        As in `draws`.
+
+    Returns
+    -------
+    DataFrame
+        A row per reading, columns as in `draws`; NaN where a reading leaves no pull.
+    """
+    bundled = plays[(plays["number"] == 0) & ~plays["key"].str.startswith("fact-")]
+    own = {reading: part.set_index("key")["value"] for reading, part in bundled.groupby("reading")}
+    return pd.DataFrame({reading: {**own[DEFAULT], **values} for reading, values in own.items()}).T
