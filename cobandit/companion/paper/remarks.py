@@ -138,8 +138,8 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     --------
     >>> import cobandit as cb
     >>> found = judge_remarks([cb.load("synthetic-24")])
-    >>> found.loc["same-estimate", ["synthetic-24", "verdict"]].tolist()
-    [1.0, 'cannot be checked']
+    >>> found["synthetic-24"].between(0, 10).all(), found["verdict"].unique().tolist()
+    (np.True_, ['cannot be checked'])
     """
     rows = {}
     for remark in REMARKS:
