@@ -32,7 +32,8 @@ from pathlib import Path
 import ahead
 import availability
 import provenance
-from docutils.nodes import Node, Text, container, document, image, raw
+from docutils.nodes import Element, Node, Text, container, document, image, raw
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -200,10 +201,16 @@ def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
         return places.get(name.rpartition(".")[2], "")
 
     for cell in list(doctree.findall(lambda node: isinstance(node, container) and "cell_index" in node)):
-        drawn = any('class="panels"' in node.astext() for node in cell.findall(raw))
-        if drawn or any(cell.findall(image)):
+        if _draws(cell):
             text = provenance.made(Path(app.env.doc2path(page)), cell["cell_index"], documented)
-            cell.append(raw("", text, format="html"))
+            folds = [part for part in cell.children if isinstance(part, HideCodeCellNode) and _draws(part)]
+            (folds or [cell])[-1].append(raw("", text, format="html"))
+
+
+def _draws(part: Element) -> bool:
+    """Whether a figure stands in a part of a page."""
+    drawings = ('class="panels"' in node.astext() for node in part.findall(raw))
+    return any(drawings) or any(part.findall(image))
 
 
 WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
