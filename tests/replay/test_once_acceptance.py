@@ -69,7 +69,8 @@ def test_what_a_part_of_the_cost_buys(cells):
         assert ours.loc[0.4, "wrong"] <= 0.4 and ours.loc[0.6, "wrong"] <= 0.1
         assert subset.loc[0.4, "wrong"] > 0.7
     else:
-        assert ours.loc[0.5, "wrong"] <= 0.15 and subset.loc[0.5, "wrong"] > 0.9
+        assert ours.loc[0.5, "wrong"] <= 0.15
+        assert subset.loc[0.5, "wrong"] > {"gsm8k": 0.9, "piqa": 0.95}[name]
 
 
 def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limit=None):
