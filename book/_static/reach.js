@@ -1,6 +1,6 @@
-// Formulas and tables that are wider than their column scroll by themselves: the Tab key reaches those that do.
+// Formulas, tables and panels that are wider than their column scroll by themselves: the Tab key reaches those that do.
 (() => {
-  const boxes = "div.math, span.math, mjx-container, .cell_output .text_html, .pst-scrollable-table-container";
+  const boxes = "div.math, span.math, mjx-container, .cell_output .text_html, .panels > div, .pst-scrollable-table-container";
   const column = (element) => {
     while (getComputedStyle(element).display.startsWith("inline")) element = element.parentElement;
     return element.clientWidth;
