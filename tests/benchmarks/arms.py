@@ -1,4 +1,4 @@
-"""Time and memory from ten to a hundred thousand arms, written to ``data/timings.json`` for the book.
+"""Time and memory of many arms, replications and rows, written to ``data/timings.json`` for the book.
 
     python tests/benchmarks/arms.py               # everything
     python tests/benchmarks/arms.py back_ends     # one part; the others stay as stored
@@ -12,16 +12,23 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+import scale
 import workloads
+import yaml
 from ratios import random_table
 
 import cobandit as cb
+from cobandit.companion.paper import experiments
 from cobandit.tables.catalogue import data_directory
 
 ONLINE = (10, 100, 1_000, 10_000, 100_000)
@@ -29,6 +36,8 @@ READABLE = 10_000  # most arms of the readable online policy
 IDENTIFICATION = (100, 300, 1_000, 3_000, 10_000)
 FRONTS = (10, 30, 100, 300)
 READABLE_IDENTIFICATION = 1_000
+REPLICATIONS = (5, 20, 80)  # of the paper's grid
+ROWS = (100_000, 1_000_000, 10_000_000)  # of tables that are read
 REPETITIONS = 5  # of the back ends, in turns: the least counts
 
 
@@ -38,10 +47,13 @@ def _sizes(run: workloads.Online | workloads.Front) -> dict[str, float]:
 
 def _class_pull(run: workloads.Online, pulls: int = 300) -> float:
     """A pull by the class, once every arm was pulled."""
-    times = []
-    for most in (run.shape[0], run.shape[0] + pulls):
-        times.append(workloads.processor_seconds(lambda most=most: run.readable(most=most), 2)[0])
-    return (times[1] - times[0]) / pulls
+    pulled = run.readable()
+    for _ in islice(pulled, run.shape[0]):
+        pass
+    start = process_time()
+    for _ in islice(pulled, pulls):
+        pass
+    return (process_time() - start) / pulls
 
 
 def online() -> list[dict[str, Any]]:
@@ -126,7 +138,65 @@ def back_ends() -> list[dict[str, Any]]:
     return rows
 
 
-PARTS = {"identification": identification, "online": online, "back_ends": back_ends}  # by memory, upwards
+def replays() -> list[dict[str, Any]]:
+    """The paper's grid on one core: four online methods at five budgets, three identify at eight."""
+    table = cb.load("gsm8k")
+    rows = []
+    for replications in REPLICATIONS:
+        runs: list[Any] = []
+
+        def grid(n: int = replications, runs: list[Any] = runs) -> None:
+            runs[:] = [experiments.online(table, n), experiments.identification(table, n)]
+
+        seconds, _ = workloads.processor_seconds(grid)
+        pulls = sum(int(frame["pulls"].sum()) for frame in runs)
+        rows.append({"replications": replications, "seconds": seconds, "pulls": pulls})
+        print(rows[-1], flush=True)
+    return rows
+
+
+READ = """
+import re, sys, time
+from pathlib import Path
+import cobandit as cb, cobandit.tables.readers
+
+def peak():  # on Linux; what a parent once held does not count here
+    return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+
+before, start = peak(), time.process_time()
+table = cb.read(sys.argv[1])
+table.truth()
+print(time.process_time() - start, peak() - before)
+"""
+
+
+def reading() -> list[dict[str, Any]]:
+    """Reading and checking tables of a hundred configurations, each in a process of its own."""
+    rows = []
+    for n_rows in ROWS:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "scale.parquet")
+            scale.frame(100, n_rows // 100, 2).to_parquet(path, index=False)
+            path.with_suffix(".yml").write_text(
+                yaml.safe_dump(scale.card(2, n_rows // 100)), encoding="utf-8"
+            )
+            done = subprocess.run(
+                [sys.executable, "-c", READ, path], capture_output=True, text=True, check=True
+            )
+            seconds, taken = (float(value) for value in done.stdout.split())
+            megabytes = path.stat().st_size / 1e6
+        rows.append({"rows": n_rows, "seconds": seconds, "peak_MB": taken / 1e6, "file_MB": megabytes})
+        print(rows[-1], flush=True)
+    return rows
+
+
+PARTS = {  # by memory, upwards
+    "replays": replays,
+    "identification": identification,
+    "online": online,
+    "back_ends": back_ends,
+    "reading": reading,
+}
 
 
 def main(names: list[str]) -> int:

@@ -21,7 +21,7 @@ def test_kernel_and_class_return_the_front(front):
 def test_a_run_spends_its_budget():
     run = workloads.Online(50, 2, rho=4)
     assert run.compiled(3) > 3 * 50
-    assert run.readable(most=60) == 60
+    assert len(list(run.readable())) > 3 * 50
 
 
 def test_memory_of_a_run_is_linear_in_arms():

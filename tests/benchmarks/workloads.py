@@ -5,7 +5,7 @@ Times are processor times, so that what else runs on the machine counts little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from time import process_time
 from typing import Any
 
@@ -46,7 +46,7 @@ class Online:
     Examples
     --------
     >>> run = Online(10, 2, rho=4)
-    >>> bool(run.compiled() > 10) and bool(run.readable(most=15) == 15)
+    >>> bool(run.compiled() > 10) and bool(len(list(run.readable())) > 10)
     True
     """
 
@@ -75,15 +75,15 @@ class Online:
         pulls, _ = run_kernel(self.policy(), self.feedback, 0, np.arange(replications))
         return int(pulls.sum())
 
-    def readable(self, most: float = np.inf) -> int:
-        """Ask and tell on the same kind of feedback, at most so many pulls; their number."""
+    def readable(self) -> Iterator[int]:
+        """Ask and tell on the same kind of feedback, pull by pull: the arms."""
         policy = self.policy()
         instances, s = len(self.rows) // self.shape[0], 0
-        while s < most and (arm := policy.ask()) is not None:
+        while (arm := policy.ask()) is not None:
             row = self.rows[arm * instances + s % instances]
             policy.tell(arm, row[2:], float(row[0]))
             s += 1
-        return s
+            yield arm
 
     def megabytes(self) -> tuple[float, float]:
         """Size of the table, and of the arrays that a run of the kernel keeps as well.

@@ -1,7 +1,10 @@
 """Evaluation tables: every bad input gives one error that says where it is and what to do."""
 
 import json
+import subprocess
+import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +14,9 @@ import pytest
 import yaml
 
 from cobandit.faults import TableError
-from cobandit.tables import Card, EvaluationTable, read
+from cobandit.tables import Card, EvaluationTable, read, readers
 from cobandit.tables.card import read_card
+from cobandit.tables.readers import file_sha256
 
 CARD = {
     "name": "toy",
@@ -405,3 +409,52 @@ def test_wrong_checksum_says_both(tmp_path):
     assert "0" * 64 in text and "restore the file" in text
     found = text.split("sha256 is ")[1][:64]
     assert read(path, Card.model_validate(CARD | {"sha256": found})).n_arms == 2
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch):
+    """It is said what reading would take, before the memory is full; half the memory more and it is read."""
+    many = pd.concat([frame().assign(instance=f"{i}-" + frame()["instance"]) for i in range(200)])
+    path = tmp_path / f"toy.{suffix}"
+    writers = {"csv": many.to_csv, "parquet": many.to_parquet}
+    if suffix == "jsonl":
+        many.to_json(path, orient="records", lines=True)
+    else:
+        writers[suffix](path, index=False)
+    card = Card.model_validate(CARD | {"records": path.name, "sha256": file_sha256(path)})
+    needed = readers.BYTES_PER_VALUE * len(many) * len(card.columns)
+    for free, fits in ((0.8 * needed, False), (1.2 * needed, True)):
+        monkeypatch.setattr(
+            readers.psutil, "virtual_memory", lambda free=free: SimpleNamespace(available=free)
+        )
+        if fits:
+            assert len(read(path, card).rows) == len(many)
+        else:
+            with pytest.raises(TableError, match=r"to read about 1,\d{3} rows takes 0.0 GB .* -> leave out"):
+                read(path, card)
+
+
+@pytest.mark.slow
+def test_what_reading_takes_is_near_what_is_said(tmp_path):
+    """Peak memory of a process that reads 600,000 rows, less one that reads 60,000: of the right size."""
+    peaks = []
+    for n in (60_000, 600_000):
+        rows = pd.DataFrame({"config": np.repeat(["a", "b"], n // 2), "instance": np.tile(range(n // 2), 2)})
+        rows = rows.assign(
+            usd=1.0, correct=np.arange(n) % 2, seconds=np.arange(n) + 1.0, model=rows["config"]
+        )
+        rows.to_parquet(tmp_path / "toy.parquet", index=False)
+        (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD | {"records": "toy.parquet"}))
+        code = (
+            "import sys, resource, cobandit; cobandit.read(sys.argv[1]);"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "toy.parquet")],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peaks.append(1024 * int(done.stdout))
+    said = readers.BYTES_PER_VALUE * 540_000 * 6
+    assert 0.3 * said < peaks[1] - peaks[0] < 1.2 * said
