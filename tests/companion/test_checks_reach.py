@@ -25,6 +25,7 @@ def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
         assert exact[gaps == gaps.max()].all()
 
 
+@pytest.mark.slow
 def test_the_programs_exclude_more_than_the_intervals():
     """Six arms where margins cannot all move at once as the intervals allow."""
     fewer = 0

@@ -96,6 +96,7 @@ def test_what_is_stored_is_what_is_computed(stored, options):
     assert ("14 of 16 parts of posterior, 2 of 3 parts of audit" in done.output) == bool(options)
 
 
+@pytest.mark.slow
 def test_the_work_may_be_spread(stored):
     done = RUN.invoke(app, ["verify", "--workers", "2", "--backend", "threading"])
     assert done.exit_code == 0 and "nothing differs" in done.output
