@@ -116,6 +116,7 @@ def test_configurations_that_err_alike_count_as_few():
     assert alike == pytest.approx(0.05, rel=0.15) and 0.005 < apart < 0.015
 
 
+@pytest.mark.slow
 def test_no_level_is_below_what_bonferroni_would_give_half_of_the_error():
     for seed in range(5):
         compared = paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 50))
