@@ -50,8 +50,8 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint  ## lint, types and every test that is not slow (some minutes)
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
+check: lint  ## lint, types and every test that is not slow (a minute or two)
+	$(BIN)/python -m pytest -q -p no:nbval -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
 
 # The tests open this book: its notebooks do not run, since `make test` runs them against the same outputs.
 stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _build/stored/_build/html
@@ -60,7 +60,7 @@ stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _buil
 	@test -f $(STORED)/$(HTML)/index.html || { echo "jupyter-book ended without writing $(STORED)/$(HTML)"; exit 1; }
 
 test: lint stored  ## lint, types, all tests, the book of stored outputs, the notebooks against these outputs
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal
 	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
 	if [ -n "$$runnable" ]; then \
 	  $(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \

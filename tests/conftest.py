@@ -1,10 +1,13 @@
 """Fixtures of the whole run, and the settings of hypothesis."""
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 from support.browsing import ARGUMENTS, CHROMIUM
 
@@ -19,6 +22,28 @@ SWEBENCH = "swebench-bash-only"
 MIRROR = Path(
     os.environ.get("COBANDIT_MIRROR", Path(__file__).resolve().parents[2] / "shared" / "data")
 )  # as the tests were started, before one changes it
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """``once(name, fill)``: a folder that the first process to ask fills, for all of a run's processes.
+
+    The others wait for it. Who wants to change what is in it takes a copy.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def filled(name, fill):
+        folder, whole = shared / name, shared / f"{name}.whole"
+        with FileLock(shared / f"{name}.lock"):
+            if not whole.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of a process that failed
+                folder.mkdir()
+                fill(folder)
+                whole.touch()
+        return folder
+
+    return filled
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +66,18 @@ def small_table():
 def synthetic():
     """The bundled table."""
     return load("synthetic-24")
+
+
+@pytest.fixture(scope="session")
+def tested(once):
+    """Every statement that is tested, the paper's and ours, with what came out."""
+    from cobandit.companion.proofs import summary
+
+    def fill(folder):
+        table = summary.check_statements([*summary.CHECKS, *summary.OURS])
+        table.to_parquet(folder / "table.parquet")
+
+    return pd.read_parquet(once("statements", fill) / "table.parquet")
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,7 @@ def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
     assert (cb.recommend(both, replications=2).questions["why"] == "tie").any()
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_enough_and_less_may_do():
     """Prices on the benchmark are at most that of everything, and what they buy settles most of the time."""
     bought, settled, asked = 0, 0, 0

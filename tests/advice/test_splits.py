@@ -60,6 +60,7 @@ def test_a_split_that_does_not_exist_is_refused(synthetic):
         cb.replay_online(synthetic, "CoHVUCB", rho=4, true_costs="both")
 
 
+@pytest.mark.slow
 def test_advice_and_replays_agree_or_say_why_not():
     agreed = 0
     for seed in range(30):

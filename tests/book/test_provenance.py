@@ -78,6 +78,7 @@ def test_names_are_text_and_not_markup(provenance):
     assert "&lt;b&gt;" in provenance.drawing(rows, known) and "<b>" not in provenance.drawing(rows, known)
 
 
+@pytest.mark.slow
 def test_every_drawing_cell_of_the_book_can_be_followed(provenance):
     for source in sorted((EXTENSION.parents[1] / "notebooks").glob("*.md")):
         cells = jupytext.read(source).cells

@@ -82,6 +82,7 @@ def test_the_plan_in_the_help_is_one():
     assert len(plan.names) == 6 and plan.evaluate.name == "callable"
 
 
+@pytest.mark.slow
 def test_another_folder_and_an_export(folder):
     assert call("run", "plan.yml", "--folder", "elsewhere").exit_code == 0
     table = pd.read_parquet("elsewhere/table.parquet")
@@ -112,6 +113,7 @@ def test_bad_plans_start_nothing(folder, monkeypatch, capfd, changes, said):
     assert not (folder / "runs").exists()
 
 
+@pytest.mark.slow
 def test_the_live_table_shows_names_as_they_are(tmp_path):
     """Rich takes text in brackets for markup; a closing one without an opening one would be an error."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=150, markup=False)

@@ -66,6 +66,7 @@ def test_spending_is_what_the_class_spends(costs, rounds):
     assert finder.spent == pytest.approx(spent, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_no_order_overspends_and_the_dearest_first_comes_closest():
     trials = allocation.spending_trials(3000, seed=1)
     assert len(trials) >= 9000 and set(trials["order"]) == set(allocation.ORDERS)
@@ -312,6 +313,7 @@ def test_tables_have_the_means_they_are_given():
         identification_error.bernoulli_table([[0.123], [0.5]], [1, 1])
 
 
+@pytest.mark.slow
 def test_decay_rates_and_needed_budgets():
     budgets = np.array([100.0, 200.0, 300.0])
     measured = pd.DataFrame({"budget": budgets, "error": 0.8 * np.exp(-0.01 * budgets), "runs": 10_000})
@@ -326,6 +328,7 @@ def test_decay_rates_and_needed_budgets():
     assert at["error"][0] > 0.1 > at["error"][2] and abs(at["error"][1] - 0.1) < 0.04
 
 
+@pytest.mark.slow
 def test_the_error_on_two_arms_is_that_of_the_replays():
     """4,000 runs each; five standard errors, false alarms below 1e-6."""
     problem = Problem([[0.6], [0.45]], [1.0, 1.0])
@@ -445,6 +448,7 @@ def test_targets_of_psi_sr_at_unit_costs_are_what_its_bound_reads(n_arms):
         assert (finder.targets >= shares * (1 - 1e-9)).all()
 
 
+@pytest.mark.slow
 def test_every_phase_collects_what_step_3_promises():
     for problem in identification_error.random_problems(3, seed=5):
         L = theory.allocation_constant(problem.n_arms, problem.costs.min())

@@ -459,6 +459,7 @@ def test_two_arms_refuse_a_gap_that_no_mean_gives():
 
 
 @pytest.mark.parametrize("spare", [0.0, 0.3, 0.95])
+@pytest.mark.slow
 def test_feasible_selection_adds_at_most_what_the_last_pull_leaves(spare):
     """Without noise: the best arm costs 1, the other lambda = 0.05; at most 1 / lambda pulls more."""
     counts = []
@@ -564,6 +565,7 @@ def test_optimal_utility_refuses():
             fluid.optimal_utility(**what)
 
 
+@pytest.mark.slow
 def test_wald_holds_one_pull_later_and_not_at_t_of_b():
     """Mean of sum of (mean cost - cost) over 20,000 runs: zero at T(B) + 1, far above it at T(B).
 

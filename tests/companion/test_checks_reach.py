@@ -4,8 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
@@ -14,7 +15,7 @@ from cobandit.companion.proofs.disjunctions import Disjunctions
 
 
 @given(st.integers(2, 4), st.integers(1, 2), st.integers(0, 2**32), st.floats(0.02, 0.3))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
     means = np.random.default_rng(seed).random((K, D))
     exact = reach.exactly_leave(means, slack)
@@ -24,6 +25,7 @@ def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
         assert exact[gaps == gaps.max()].all()
 
 
+@pytest.mark.slow
 def test_the_programs_exclude_more_than_the_intervals():
     """Six arms where margins cannot all move at once as the intervals allow."""
     fewer = 0
@@ -59,7 +61,7 @@ def test_a_disjunction_needs_one_of_its_groups():
 
 
 @given(st.integers(2, 7), st.integers(0, 2**32))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_the_steps_of_the_lower_bound(K, seed):
     costs = np.sort(10 ** np.random.default_rng(seed).uniform(-2, 0, K))
     total = np.cumsum(costs)
@@ -77,7 +79,7 @@ def test_the_steps_of_the_lower_bound(K, seed):
 
 
 @given(st.integers(2, 7), st.integers(0, 2**32), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size_has(K, seed, alike):
     """With all gaps alike the intervals let even the best arm leave."""
     means = np.random.default_rng(seed).uniform(0, 0.4, (K, 1))

@@ -10,8 +10,9 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.strategies import examples
 
 import cobandit as cb
 from cobandit.companion.measured import bundle, evaluation, models, piqa_small, word_sums
@@ -101,7 +102,7 @@ def test_a_prompt_holds_nothing_of_its_problem_but_the_question(configuration):
     assert ("=" in shared) == (configuration["style"] == "written out" and configuration["shots"] > 0)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.integers(0, 299).map(str), st.text(), st.integers(0, 10**6))
 def test_the_last_number_of_an_answer_counts(instance, text, number):
     answer = word_sums.problem(int(instance)).answer
@@ -275,7 +276,7 @@ def test_the_weights_are_those_of_the_cards(model):
 # ------------------------------------------------------------------------------ the table drawn again
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(st.integers(0, 2**31))
 def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
     table = cb.load("piqa-small")

@@ -144,6 +144,7 @@ def test_uniform_allocation_follows_from_means(land):
 
 
 @pytest.mark.parametrize("rho", [10, 200])
+@pytest.mark.slow
 def test_uniform_identification_by_its_means_is_that_of_its_replays(land, rho):
     played, _ = facts.play_identification(land, "UniformIdentification", rho, 300, seed=5)
     shown = facts.uniform_fronts(land.rewards, rho, 300, np.random.default_rng(1))
@@ -201,6 +202,7 @@ def _pool(rng, runs=10, size=20):
     return inference.Pool(pd.DataFrame(used), pd.DataFrame(predicted, columns=["a", "b"]), run)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_say():
     """On 40 pools of ten runs; with the residuals halved coverage at 90 % would be 0.6."""
     rng = np.random.default_rng(6)
@@ -221,6 +223,7 @@ def test_a_table_is_predicted_without_its_run():
         assert found[i].to_numpy() == pytest.approx((below + 0.5) / (others.sum() + 1))
 
 
+@pytest.mark.slow
 def test_narrow_intervals_are_widened_and_sound_ones_left():
     """One run in twelve lies apart from all others, and no residual of theirs reaches it."""
     rng = np.random.default_rng(7)

@@ -57,6 +57,7 @@ def test_printed_cells_are_those_of_the_budgets_that_the_claim_is_about():
     assert set(cells("CoPSI-better-F1-than-uniform")["rho"]) == {10, 200}
 
 
+@pytest.mark.slow
 def test_claims_judged_by_printed_means():
     table = paper.judge_printed().set_index("key")
     assert len(table) == len(paper.claims())

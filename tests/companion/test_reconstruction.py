@@ -40,6 +40,7 @@ def state(name):
 # --- the bundled tables -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_regenerating_gives_the_bundled_table(name, bundled):
     again = reconstruction.rows_of(name, reconstruction.tables_of(name)[0].state)
     assert list(again.columns) == list(bundled.columns)
@@ -120,6 +121,7 @@ def test_every_stored_state_is_a_table(name):
         assert hierarchy.means(SETTINGS[name], table.state) is not None, number
 
 
+@pytest.mark.slow
 def test_another_table_is_drawn(name):
     table = reconstruction.table(name, 3)
     assert table.kind == "reconstruction" and table.n_arms == SETTINGS[name].n_arms
@@ -161,6 +163,7 @@ def test_the_sampler_runs_no_method_that_is_predicted(name, state, monkeypatch):
 # --- the command ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_command_writes_the_bundled_table(name, bundled, tmp_path):
     done = CliRunner().invoke(cli.app, ["reconstruct", name, "-o", str(tmp_path)])
     assert done.exit_code == 0 and "pareto arms" in done.output and "written" in done.output

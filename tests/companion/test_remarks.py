@@ -37,6 +37,7 @@ def renamed(of, name):
     return EvaluationTable.from_frame(of.rows, of.card.model_copy(update={"name": name}))
 
 
+@pytest.mark.slow
 def test_remarks_hold_where_they_are_true_and_fail_on_the_tables_exchanged(tables):
     held = judge_remarks(tables)["verdict"]
     assert (held == "holds").all(), held

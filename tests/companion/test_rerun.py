@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import shutil
 import sys
@@ -54,25 +55,30 @@ def write_table(folder, name="mine", n_arms=5, n_objectives=2, n_instances=40, s
     return folder / f"{name}.csv"
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    return tmp_path_factory.mktemp("rerun")
-
-
-@pytest.fixture(scope="module")
-def first(home):
+def write_report(folder):
     """A report of two pages on a table of five configurations, and what was told of it."""
-    write_table(home)
+    write_table(folder)
     told = []
     outcome = rerun(
-        home / "mine.csv",
-        home / "report",
+        folder / "mine.csv",
+        folder / "report",
         fast=True,
         pages=SOME,
         budget=50,
         watch=lambda page, done, total: told.append((page, done, total)),
     )
-    return outcome, told
+    (folder / "told.pickle").write_bytes(pickle.dumps((outcome, told)))
+
+
+@pytest.fixture(scope="module")
+def home(once, tmp_path_factory):
+    return shutil.copytree(once("rerun", write_report), tmp_path_factory.mktemp("rerun") / "home")
+
+
+@pytest.fixture(scope="module")
+def first(home):
+    outcome, told = pickle.loads((home / "told.pickle").read_bytes())
+    return outcome._replace(report=home / "report" / outcome.report.name), told
 
 
 def call(*words):
@@ -407,6 +413,7 @@ def manifest(**changes):
     return {"format": made.FORMAT, "command": "", "table": table, "options": options, **rest, **changes}
 
 
+@pytest.mark.slow
 def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
     table = write_table(tmp_path)
     other = write_table(tmp_path, "other", seed=1)
@@ -501,6 +508,7 @@ def test_ladders_are_the_papers_where_its_tables_allow():
     assert tuple(ladder(10, 5)) == experiments.FULL_SET_RHO
 
 
+@pytest.mark.slow
 def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
     """With two arms the first steps of the budget buy nothing yet, and nothing has an average."""
     table = cb.read(write_table(tmp_path, n_arms=2, n_objectives=1))
@@ -588,6 +596,7 @@ def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
     tab.close()
 
 
+@pytest.mark.slow
 def test_recommend_prints_and_gives_json():
     words = ["recommend", "synthetic-24", "--budget", "5000", "--replications", "50"]
     shown = call(*words)

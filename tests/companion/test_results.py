@@ -29,6 +29,7 @@ def test_results_are_those_of_the_data_at_hand(name):
     assert len(results.read_result(name)) and results.manifest()[name]["seconds"] >= 0
 
 
+@pytest.mark.slow
 def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
     part = results.recompute("audit", "gsm8k", 20, 3)
     assert set(part["n"]) == {AUDIT_BLOCK}
@@ -47,6 +48,7 @@ def test_the_point_that_tuning_chooses_is_the_stored_one():
     assert set(results.recompute("tuning", "gsm8k")["experiment"]) == {"tuning"}
 
 
+@pytest.mark.slow
 def test_a_part_that_differs_is_refused(stored):
     frame = pd.read_parquet(stored / "audit.parquet")
     frame["second"] += 1
@@ -96,6 +98,7 @@ def test_every_number_has_a_verdict_in_the_stored_ledger():
     assert len(predicted) > 30 and predicted[["predicted_low", "p", "width"]].notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_the_stored_ledger_is_that_of_the_stored_results():
     """Fails when the rule has changed since: run python -m cobandit.companion.stored.results ledger."""
     stored = {name: results.read_result(name) for name in results.BEHIND_LEDGER}

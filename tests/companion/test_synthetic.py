@@ -36,6 +36,7 @@ def test_synthetic_is_what_the_catalogue_promises():
     assert (costs["max"] <= np.ceil(1.5 * problem.costs)).all()
 
 
+@pytest.mark.slow
 def test_the_synthetic_means_are_the_true_ones():
     drawn = synthetic.generate(n_instances=40_000, seed=1).groupby("config")
     true = synthetic.parameters()

@@ -1,6 +1,7 @@
 """``cobandit verify`` on small stored results: 0 as they are, and 1 with each kind of damage."""
 
 import json
+import shutil
 from functools import partial
 
 import numpy as np
@@ -46,22 +47,36 @@ def small_block(name, rho, block):
     ).assign(first=[1, 1], second=[block, 0], both=0, block=block)
 
 
-@pytest.fixture
-def stored(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
     """Results whose parts cost nothing, stored by the code that stores the real ones."""
-    monkeypatch.setattr(results, "directory", lambda: tmp_path / "results")
+    folder = tmp_path_factory.mktemp("stored") / "results"
     parts = {
         "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
         "tuning": (partial(small_replication, tuned=True), lambda: [(name,) for name in results.NAMES]),
         "posterior": (small_play, lambda: [(name, i) for name in results.NAMES for i in range(8)]),
         "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
     }
-    for name, (part, arguments) in parts.items():
-        changed = results.RESULTS[name]._replace(part=part, arguments=arguments)
-        monkeypatch.setitem(results.RESULTS, name, changed)
-    monkeypatch.setattr(results, "RESULTS", {name: results.RESULTS[name] for name in parts})
-    results.make(workers=1)
-    return tmp_path / "results"
+    known = {
+        name: results.RESULTS[name]._replace(part=part, arguments=arguments)
+        for name, (part, arguments) in parts.items()
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(results, "directory", lambda: folder)
+        patch.setattr(results, "RESULTS", known)
+        results.make(workers=1)
+    return folder, known
+
+
+@pytest.fixture
+def stored(small, tmp_path, monkeypatch):
+    """A copy of them that a test may damage."""
+    made, known = small
+    folder = tmp_path / "results"
+    shutil.copytree(made, folder)
+    monkeypatch.setattr(results, "directory", lambda: folder)
+    monkeypatch.setattr(results, "RESULTS", known)
+    return folder
 
 
 def rewrite(folder, name, change):
@@ -81,6 +96,7 @@ def test_what_is_stored_is_what_is_computed(stored, options):
     assert ("14 of 16 parts of posterior, 2 of 3 parts of audit" in done.output) == bool(options)
 
 
+@pytest.mark.slow
 def test_the_work_may_be_spread(stored):
     done = RUN.invoke(app, ["verify", "--workers", "2", "--backend", "threading"])
     assert done.exit_code == 0 and "nothing differs" in done.output

@@ -123,6 +123,7 @@ def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
 
 
 @pytest.mark.parametrize("column", ["efficiency_regret", "moving_average"])
+@pytest.mark.slow
 def test_along_runs_against_runs_one_by_one(small_table, column):
     methods, rho, replications = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")], 20, 2
     paths = cb.replay_paths(small_table, methods, rho, replications)
@@ -147,6 +148,7 @@ def test_along_runs_against_runs_one_by_one(small_table, column):
             assert shown == pytest.approx(sum(values) / len(values), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_error_bars_against_runs_one_by_one(synthetic):
     methods, rho, replications = ["CoPSI", "UniformIdentification"], 100, 12
     charges, table = ("declared", "realised"), synthetic.subset(f"config in {list(synthetic.configs[:6])}")

@@ -30,6 +30,7 @@ def texts(svg):
     return ["".join(node.itertext()) for node in svg.iter(f"{SVG}text")]
 
 
+@pytest.mark.slow
 def test_panels_and_legend_entries_are_drawings_of_their_own():
     figure, axes = plt.subplots(2, 2, figsize=(7, 5))
     for number, ax in enumerate(axes.flat):
@@ -53,6 +54,7 @@ def test_the_panels_of_a_row_have_one_height_and_keep_their_proportions():
     assert len(heights) == 1 and widths[1] > 2 * widths[0]
 
 
+@pytest.mark.slow
 def test_legends_beside_the_axes_are_cut_off_once_and_those_inside_stay():
     figure, axes = plt.subplots(1, 3, figsize=(12, 3))
     for ax in axes:
@@ -97,6 +99,7 @@ def test_the_figure_is_left_as_it_was():
     assert np.array_equal(before, np.asarray(figure.canvas.buffer_rgba()))
 
 
+@pytest.mark.slow
 def test_a_cloud_is_left_to_its_raster_image():
     figure, ax = plt.subplots()
     ax.plot(*np.random.default_rng(0).normal(size=(2, 20_000)), "o")

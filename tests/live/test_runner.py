@@ -13,9 +13,10 @@ import anyio
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import LARGEST, PLAN, Fake, flaky, measure
+from support.strategies import examples
 
 import cobandit as cb
 from cobandit import live
@@ -116,7 +117,7 @@ OURS = sorted(name for name, each in methods.known().items() if each.__module__.
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(40)
 @given(
     method=st.sampled_from(OURS),
     at_once=st.integers(1, 8),

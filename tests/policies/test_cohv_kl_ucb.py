@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
@@ -15,7 +16,7 @@ share = st.floats(0.02, 0.98)
 
 
 @given(share, share, st.floats(0.05, 0.9), st.floats(1e-4, 5.0))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_index_against_a_grid(r, q, lam, allowed):
     """One objective: for every cost the largest mean that the rest of the divergence allows."""
     index = _largest_efficiency((r,), q, allowed, lam)
@@ -34,7 +35,6 @@ def test_the_index_against_a_grid(r, q, lam, allowed):
 
 
 @given(st.lists(share, min_size=1, max_size=3), share, st.floats(0.05, 0.9), st.floats(1e-5, 2.0))
-@settings(max_examples=100, deadline=None)
 def test_index_and_divergence_are_inverse(r, q, lam, allowed):
     index = _largest_efficiency(tuple(r), q, allowed, lam)
     cost = lam + (1 - lam) * q

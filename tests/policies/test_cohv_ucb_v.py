@@ -37,7 +37,7 @@ def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
 
 
 def test_without_variance_the_radius_is_the_second_term():
-    policy = cb.CoHVUCBV(2, 1, 5000.0, (0.5, 1.0), alpha=0.01)
+    policy = cb.CoHVUCBV(2, 1, 300.0, (0.5, 1.0), alpha=0.01)
     run(policy, lambda arm: ([0.5 + 0.25 * arm], 0.5 + 0.5 * arm))
     beta = policy.radius
     assert (6 * beta**2 < beta).any()

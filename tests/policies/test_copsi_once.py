@@ -286,6 +286,7 @@ def test_a_confidence_that_is_none_is_refused(confidence):
 # ----------------------------------------------------------------------------- protocol
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*METHODS, cb.spec(CoPSIOnce, confidence=0.9)], ids=str)
 def test_protocol(method):
     testing.check_policy(method)

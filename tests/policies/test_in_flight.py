@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from support.strategies import cost_vectors
+from support.strategies import cost_vectors, examples
 
 import cobandit as cb
 from cobandit import _check
@@ -160,7 +160,7 @@ def test_a_round_is_begun_only_if_it_can_be_completed():
 # ----------------------------------------------------------------------------- order
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.sampled_from(PLANS + ONCE), cost_vectors(4), st.floats(1, 30), st.floats(1, 3), flights, st.booleans()
 )

@@ -16,18 +16,24 @@ METHODS = [
     cb.spec("PSISR", rounds="max"),
     cb.spec("PSISR", rounds="mean"),
 ]
-every_method = pytest.mark.parametrize(
-    "method", METHODS, ids=lambda method: f"{method.name}-{method.options}"
+QUICK = ("CoHVUCB", "CoPSI")
+
+
+def named(method):
+    return f"{method.name}-{method.options}"
+
+
+@pytest.mark.parametrize(
+    "method",
+    [each if each.name in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in METHODS],
+    ids=named,
 )
-
-
-@every_method
 def test_protocol(method):
     testing.check_policy(method)
 
 
-@every_method
-@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 30), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", METHODS, ids=named)
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 20), marks=pytest.mark.slow)])
 def test_kernel_makes_the_pulls_of_its_class(method, seeds):
     testing.check_kernel(method, seeds)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,19 +17,19 @@ ROOT = Path(__file__).resolve().parents[2]
 LARGEST = 8_000_000  # bytes
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
+def build(folder):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (built,) = folder.glob("*.whl")
+
+
+@pytest.fixture(scope="module")
+def wheel(once):
+    (built,) = once("wheel", build).glob("*.whl")
     return built
 
 
-@pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory):
+def install(wheel, folder):
     """An environment with the wheel, and nothing of the checkout: the dependencies come from this one."""
-    folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = next(folder.glob("[bS]*/python*"))
     where = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
@@ -37,7 +38,11 @@ def installed(wheel, tmp_path_factory):
         archive.extractall(site)
     others = [path for path in sys.path if path.endswith("site-packages")] or [sysconfig.get_path("purelib")]
     (site / "others.pth").write_text("\n".join(others) + "\n")
-    return python
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, once):
+    return next(once("environment", partial(install, wheel)).glob("[bS]*/python*"))
 
 
 def run(python, code, folder, *flags):

@@ -80,6 +80,7 @@ def test_wilson(k, n, level):
     assert metrics.proportion_interval(k, n, level) == pytest.approx(bounds, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_bootstrap_interval_covers_the_mean():
     """400 samples of 40 exponentials. The percentile interval is known to cover a little less than 95 %.
 

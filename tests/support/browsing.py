@@ -28,6 +28,23 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no name leads anywhere
 ]
 
+#: Marks three texts of each look: with the same colour, size, weight and ground their contrast is the same.
+LOOKS = """() => {
+    const looks = {}, clear = 'rgba(0, 0, 0, 0)';
+    document.querySelectorAll('[data-look]').forEach(e => e.removeAttribute('data-look'));
+    for (const e of document.querySelectorAll('body *')) {
+        if (![...e.childNodes].some(node => node.nodeType == 3 && node.data.trim())) continue;
+        if (!e.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})) continue;
+        if (e.clientWidth == 1) continue;  // for screen readers alone
+        let ground = e;
+        while (ground.parentElement && getComputedStyle(ground).backgroundColor == clear)
+            ground = ground.parentElement;
+        const {color, fill, fontSize, fontWeight, opacity} = getComputedStyle(e);
+        const look = [color, fill, fontSize, fontWeight, opacity, getComputedStyle(ground).backgroundColor];
+        if ((looks[look] = (looks[look] || 0) + 1) <= 3) e.setAttribute('data-look', '');
+    }
+}"""
+
 
 class Visit:
     """One page, opened in the light theme, with all that it asked for and complained about."""
@@ -59,13 +76,20 @@ class Visit:
         """Requests for anything but the book."""
         return [url for url in self.requests if not url.startswith((address, "data:", "blob:"))]
 
-    def serious(self, *rules: str) -> list[str]:
-        """Violations, of all or some rules, that axe-core calls serious or critical, with first places."""
+    def faults(self) -> list[str]:
+        """What breaks any rule of accessibility but that of contrast, which takes longer than all others."""
+        return self._serious({"rules": {"color-contrast": {"enabled": False}}})
+
+    def faint(self) -> list[str]:
+        """Text that does not stand out from what is behind it."""
+        self.tab.evaluate(LOOKS)
+        return self._serious({"runOnly": ["color-contrast"]}, "[data-look]")
+
+    def _serious(self, options: dict[str, object], context: str | None = None) -> list[str]:
+        """Violations that axe-core calls serious or critical, with their first places."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-        options: dict[str, object] = {"resultTypes": ["violations"], "preload": False}
-        if rules:
-            options["runOnly"] = list(rules)
-        found = axe.run(self.tab, options=options).response
+        options = {"resultTypes": ["violations"], "preload": False} | options
+        found = axe.run(self.tab, context, options).response
         return [
             f"{violation['id']} ({violation['impact']}), {len(violation['nodes'])} times: "
             + "; ".join(f"{node['target']} {node['html'][:120]}" for node in violation["nodes"][:3])

@@ -592,6 +592,7 @@ def test_the_command_imports_reports_and_validates(here):
     assert "left out: nothing" in result.stdout and result.stdout.endswith("valid\n")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_book_work(here):
     text = (Path(__file__).parents[2] / "book" / "data.md").read_text()
     section = text.partition("(from-logs)=")[2].partition("## The catalogue")[0].replace("\\\n", " ")

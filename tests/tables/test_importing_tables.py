@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import log_writers as logs
+from support.strategies import examples
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -58,7 +59,7 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
         assert list(cb.recommend(many).arms[name]) == list(cb.recommend(once).arms[name])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from("ab"), st.integers(0, 3), st.integers(0, 4), st.integers(1, 9)), max_size=20

@@ -66,6 +66,7 @@ def watched(means, alpha_of_run, *, at_once, n_init, alpha, budget, seed):
     return on_event, optimistic, policy.pulls
 
 
+@pytest.mark.slow
 def test_optimism_holds_on_the_event_however_results_are_held_back():
     """With the alpha of one at a time it fails in some runs on the event; with the wider one it never may."""
     means = np.array([[0.5, 0.5], [0.5, 0.25], [0.25, 0.25]])
@@ -83,6 +84,7 @@ def test_optimism_holds_on_the_event_however_results_are_held_back():
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 8])
+@pytest.mark.slow
 def test_on_the_event_no_arm_is_begun_more_often_than_the_bound(at_once):
     """The threshold bound at the wider alpha, or n_0."""
     means = np.array([[0.9, 0.9], [0.2, 0.2], [0.1, 0.1]])

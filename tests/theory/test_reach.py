@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
@@ -23,7 +24,7 @@ def problems(max_arms=6):
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
     means, costs = problem
     p = cb.Problem(means, costs)
@@ -35,7 +36,6 @@ def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
 
 
 @given(problems(), st.floats(0.01, 0.2))
-@settings(max_examples=100, deadline=None)
 def test_no_arm_is_missed_that_has_the_largest_gap_for_some_errors(problem, slack):
     means, _ = problem
     rng = np.random.default_rng(0)
@@ -51,7 +51,7 @@ def test_all_arms_may_leave_if_anything_may_happen():
 
 
 @given(problems(5), st.integers(0, 2**16))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_order_of_the_arms_does_not_matter(problem, seed):
     means, costs = problem
     order = np.random.default_rng(seed).permutation(len(means))
