@@ -91,11 +91,13 @@ class Online:
         Examples
         --------
         >>> Online(1000, 2, rho=4).megabytes()
-        (0.648008, 0.065576)
+        (0.648008, 0.081768)
         """
         n_arms, n_objectives = self.shape
-        leaves = 1 << (n_arms - 1).bit_length()  # of the tree: a value, and an arm at each of two nodes
-        run = 8 * (3 * leaves + n_arms * (n_objectives + 1 + 2)) + n_arms  # sums, keys, pulls; affordable
+        leaves = 1 << (n_arms - 1).bit_length()  # of the tree: a value and an arm at each of two nodes
+        run = (
+            8 * (4 * leaves + n_arms * (n_objectives + 1 + 3)) + n_arms
+        )  # sums; keys, pulls, rows; affordable
         return _size(self.feedback) / 1e6, run / 1e6
 
 

@@ -9,6 +9,9 @@ from scipy import stats
 import cobandit as cb
 from cobandit.errors import GuaranteeWarning
 from cobandit.replay import kernels
+from cobandit.replay.grid import source_from_table
+from cobandit.replay.kernels import fronts
+from cobandit.replay.kernels.stream import keys
 from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
 
 LARGEST_SEED = 2**64 - 1
@@ -44,6 +47,33 @@ def test_identical_arms(method, n_objectives):
     for factor in (1, 1.5, 9):
         for charge in charges(method):
             check(method, table, factor, charge)
+
+
+@pytest.mark.parametrize("method", kernels.IDENTIFICATION)
+@pytest.mark.parametrize("off", [-1e-4, -1e-8, -1e-12, 0, 1e-12, 1e-8, 1e-4])
+def test_budgets_around_whole_rounds(method, off):
+    """What a budget certainly allows is drawn at once; where it is tight, pull by pull."""
+    table = ragged_table(np.random.default_rng(3), 6, 3)
+    check_kernel_on(method, table, 11 * table.costs.sum() * (1 + off), "declared")
+
+
+@pytest.mark.parametrize("off", [-1e-4, -1e-8, 1e-8, 1e-4])
+def test_a_phase_that_the_budget_cuts_short(off):
+    """A sample ends at the pull that does not fit, and what it adds up does not depend on a record."""
+    table = ragged_table(np.random.default_rng(4), 5, 2)
+    feedback, costs, none = source_from_table(table).feedback, table.costs, np.empty(0, dtype=np.int64)
+    limit = 40 * costs.sum() * (1 + off)
+    terms = kernels.IdentificationTerms(limit, costs, False, np.sort(costs), none[None])
+    draws = fronts.Draws(feedback.rows, feedback.offsets, keys(0, 0, 5), none)
+    ends = []
+    for length in (0, 1000):
+        taken = kernels.record(1, length)
+        seen = fronts.Tally(np.zeros(5, dtype=np.int64), np.zeros((5, 2)), taken.arms[0], taken.charges[0])
+        spent, _ = fronts.sample(np.arange(5), 30, draws, terms, seen, 0.0)
+        spent, whole = fronts.sample(np.arange(5), 40, draws, terms, seen, spent)
+        assert whole == (off > 0) and spent <= limit
+        ends.append((spent, seen.pulls.tolist(), seen.sums.tolist()))
+    assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("method", kernels.ONLINE)

@@ -68,13 +68,53 @@ def empirical(n_arms, n_objectives):
     return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front, np.empty((n_objectives, n_arms)))
 
 
-@njit
+#: Rows that are named before they are added up; and a share of the budget that no sum of charges is off by.
+BLOCK, CERTAIN = 128, 1.0 - 1e-9
+
+
+@njit(error_model="numpy")
+def sample_affordable(chosen, goal, draws, terms, seen, spent):
+    """Bring arms up to ``goal`` pulls that the budget allows for certain; the spend.
+
+    A block of rows is named and then added, two objectives at a time: the first loop is vectorised, and in
+    the second the sums do not wait for each other.
+    """
+    rows, offsets, starts, order = draws
+    pulls, sums, declared = seen.pulls, seen.sums, terms.declared
+    last, named = sums.shape[1] - 1, np.empty(BLOCK, dtype=np.int64)
+    for arm in chosen:
+        n, start, expected = pulls[arm], starts[arm], declared[arm]
+        first, size = offsets[arm], offsets[arm + 1] - offsets[arm]
+        while n < goal:
+            m = min(BLOCK, goal - n)
+            for q in range(m):
+                named[q] = first + (order[n + q] if len(order) else draw(start, n + q, size))
+            for d in range(0, last + 1, 2):
+                e, charge = min(d + 1, last), expected if d == 0 else 0.0
+                one, other = sums[arm, d], sums[arm, e]
+                for q in range(m):
+                    one += rows[named[q], d + 2]
+                    other += rows[named[q], e + 2]
+                    spent += charge
+                sums[arm, d], sums[arm, e] = one, other
+            n += m
+        pulls[arm] = n
+    return spent
+
+
+@njit(error_model="numpy")
 def sample(chosen, goal, draws, terms, seen, spent):
     """Bring arms up to ``goal`` pulls, one after the other; the spend, and whether the budget held."""
     rows, offsets, starts, order = draws
     limit, declared, realised, _, _ = terms
     pulls, sums, arms, charges = seen
-    t = pulls.sum()
+    t, needed = 0, spent
+    for n in pulls:
+        t += n
+    for arm in chosen:
+        needed += max(0, goal - pulls[arm]) * declared[arm]
+    if not realised and t >= len(arms) and needed < limit * CERTAIN:
+        return sample_affordable(chosen, goal, draws, terms, seen, spent), True
     for arm in chosen:
         n, start, expected = pulls[arm], starts[arm], declared[arm]
         first, size = offsets[arm], offsets[arm + 1] - offsets[arm]

@@ -20,9 +20,9 @@ from cobandit.replay.kernels.stream import draw, keys
 
 
 class Tournament(NamedTuple):
-    """Leaf i is arm i; an inner node names the better of its two children, the left (lower) arm on ties.
+    """Leaf i is arm i; an inner node is the better of its two children, the left (lower) arm on ties.
 
-    ``value`` (size,) are the indices of the arms, -inf outside; ``winner`` (2 size,) names the arms, the
+    ``value`` (2 size,) are the indices at the nodes, -inf outside; ``winner`` (2 size,) names the arms, the
     best of all at node 1; ``size`` is a power of two, and leaf i stands at node size + i.
     """
 
@@ -36,32 +36,37 @@ def _tournament(n_arms):
     size = 1
     while size < n_arms:
         size *= 2
-    value, winner = np.empty(size), np.zeros(2 * size, dtype=np.int64)
-    for arm in range(size):
-        value[arm], winner[size + arm] = -np.inf, arm
+    value, winner = np.empty(2 * size), np.zeros(2 * size, dtype=np.int64)
+    for node in range(2 * size):
+        value[node], winner[node] = -np.inf, node - size
     return Tournament(value, winner)
 
 
 @njit
-def _match(tree, node):
-    value, winner = tree
-    left, right = winner[2 * node], winner[2 * node + 1]
-    winner[node] = left if value[left] >= value[right] else right
-
-
-@njit
 def _play_all(tree):
-    for node in range(len(tree.value) - 1, 0, -1):
-        _match(tree, node)
+    value, winner = tree
+    for node in range(len(value) // 2 - 1, 0, -1):
+        better = 2 * node if value[2 * node] >= value[2 * node + 1] else 2 * node + 1
+        value[node], winner[node] = value[better], winner[better]
 
 
 @njit
-def _play_again(tree, arm):
-    """Play the matches of one arm, whose value has changed, again."""
-    node = (len(tree.value) + arm) >> 1
-    while node >= 1:
-        _match(tree, node)
+def _play_again(tree, arm, value):
+    """Give an arm its new value and play its matches again; the best of all.
+
+    The winner goes up from match to match, and is not looked up again.
+    """
+    values, winner = tree
+    node = (len(values) >> 1) + arm
+    values[node] = value
+    while node > 1:
+        other = node ^ 1
+        rival = values[other]
+        if rival > value or (rival == value and other < node):
+            value, arm = rival, winner[other]
         node >>= 1
+        values[node], winner[node] = value, arm
+    return arm
 
 
 class Tally(NamedTuple):
@@ -74,42 +79,35 @@ class Tally(NamedTuple):
     squares: np.ndarray
 
 
-@njit
+@njit(error_model="numpy")
 def _index_of(arm, seen, p):
     return index(seen.pulls[arm], seen.sums[arm], seen.squares[arm], p)
 
 
-@njit
-def _take(arm, row, rows, seen):
-    """Add a row of feedback to what was seen of an arm."""
-    pulls, sums, squares = seen
-    pulls[arm] += 1
-    for d in range(sums.shape[1]):
-        sums[arm, d] += rows[row, d + 1]
-    for d in range(squares.shape[1]):
-        squares[arm, d] += rows[row, d + 1] * rows[row, d + 1]
-
-
-@njit
+@njit(error_model="numpy")
 def _select(p, terms, feedback, starts, pulls, arms, charges):
     """One replication: fills ``pulls`` (K,) and, as long as they are, ``arms`` and ``charges``; the spend."""
     rows, offsets, _ = feedback
     limit, expected, by_cost, n_init = terms
     n_arms = len(pulls)
     sums = np.zeros((n_arms, rows.shape[1] - 1))
-    seen = Tally(pulls, sums, np.zeros((n_arms, sums.shape[1] if reads_squares(p) else 0)))
+    squares = np.zeros((n_arms, sums.shape[1] if reads_squares(p) else 0))
+    seen = Tally(pulls, sums, squares)
     tree = _tournament(n_arms)
+    leaves = tree.value[len(tree.value) // 2 :]
     affordable = np.ones(n_arms, dtype=np.bool_)
+    ahead = np.empty(n_arms, dtype=np.int64)  # the row of each arm's next pull, known before it is chosen
+    for i in range(n_arms):
+        ahead[i] = offsets[i] + draw(starts[i], 0, offsets[i + 1] - offsets[i])
     turns = n_init * n_arms  # of the round-robin, before the index decides
 
-    spent, t, gone, turn, begun = 0.0, 0, 0, 0, False
+    spent, t, gone, turn, begun, best = 0.0, 0, 0, 0, False, 0
     while True:
         while gone < n_arms and spent + expected[by_cost[gone]] > limit:
             arm = by_cost[gone]
             affordable[arm] = False
             if begun:
-                tree.value[arm] = -np.inf
-                _play_again(tree, arm)
+                best = _play_again(tree, arm, -np.inf)
             gone += 1
         if gone == n_arms:
             return spent
@@ -123,24 +121,29 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
             if not begun:
                 for i in range(n_arms):
                     if affordable[i]:
-                        tree.value[i] = _index_of(i, seen, p)
+                        leaves[i] = _index_of(i, seen, p)
                 _play_all(tree)
+                best = tree.winner[1]
                 begun = True
-            arm = tree.winner[1]
+            arm = best
 
-        row = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
+        row = ahead[arm]
         cost = rows[row, 0]
         if spent + cost > limit:
             return spent  # the pull that crosses the budget is not counted: T(B)
         spent += cost
-        _take(arm, row, rows, seen)
+        pulls[arm] += 1
+        for d in range(sums.shape[1]):
+            sums[arm, d] += rows[row, d + 1]
+        for d in range(squares.shape[1]):
+            squares[arm, d] += rows[row, d + 1] * rows[row, d + 1]
+        ahead[arm] = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
         if t < len(arms):
             arms[t] = arm
             charges[t] = cost
         t += 1
         if begun:
-            tree.value[arm] = _index_of(arm, seen, p)
-            _play_again(tree, arm)
+            best = _play_again(tree, arm, _index_of(arm, seen, p))
 
 
 @compiled

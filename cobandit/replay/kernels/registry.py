@@ -169,7 +169,7 @@ def target(at, p):
     """Target of a phase, by the type of p; replaced at compile time."""
 
 
-@overload(index)
+@overload(index, jit_options={"error_model": "numpy"})
 def _compile_index(n, sums, squares, p):
     return FORMULAS[p.instance_class]
 
