@@ -1,7 +1,7 @@
 """Fill the execution cache before Sphinx reads the pages one by one; myst-nb finds their outputs there.
 
 `run_ahead` runs the pages side by side.  A page that fails is left out: the build runs it again and reports
-the failure as it always does.
+the failure as it always does.  So is the page that measures: the build runs it when nothing else runs.
 
 `take_stored` runs nothing: it takes the outputs that notebooks/*.ipynb hold.
 """
@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-import availability
 import nbformat
 from joblib import Parallel, delayed
 from jupyter_cache import get_cache
@@ -27,18 +26,21 @@ from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 
+#: The page whose cells measure this machine for two minutes; what they show is different in every build.
+MEASURES = "book/reproduce.md"
 
-def notebooks(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> Iterator[tuple[Path, NotebookNode]]:
-    """Path and cells of each notebook among the pages to be read."""
-    for path in availability.pages(Path(app.srcdir)):
-        if f"notebooks/{path.stem}" in docnames:
-            text = path.read_text(encoding="utf-8")
-            reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
+
+def notebooks(env: BuildEnvironment, docnames: list[str]) -> Iterator[tuple[Path, NotebookNode]]:
+    """Path and cells of each notebook among the pages to be read, but for the one that measures."""
+    for path in (Path(env.doc2path(name)) for name in sorted(docnames)):
+        text = path.read_text(encoding="utf-8")
+        reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
+        if reader is not None and not path.match(MEASURES):
             yield path, reader.read(text)
 
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Run the notebooks among the pages to be read, one a core, and cache their outputs."""
+    """Run the notebooks that are not in the cache, one a core, and put their outputs there."""
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
     def run(path: Path, notebook: NotebookNode) -> None:
@@ -53,7 +55,7 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
             log.info("ran %s in %.1f seconds", path.name, result.time)
 
-    found = notebooks(app, env, docnames)
+    found = notebooks(env, docnames)
     Parallel(n_jobs=-1, backend="threading")(delayed(run)(*page) for page in found)
 
 
@@ -64,7 +66,9 @@ def code_of(notebook: NotebookNode) -> list[NotebookNode]:
 def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Cache the stored outputs of the notebooks among the pages to be read."""
     cache = get_cache(app.config.nb_execution_cache_path)
-    for path, notebook in notebooks(app, env, docnames):
+    for path, notebook in notebooks(env, docnames):
+        if not path.with_suffix(".ipynb").exists():
+            continue
         stored = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
         here, there = code_of(notebook), code_of(stored)
         if [cell.source.strip() for cell in here] != [cell.source.strip() for cell in there]:

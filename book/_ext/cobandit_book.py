@@ -15,9 +15,9 @@
 9. `describe_pictures`: what a cell drew says in words what it shows; a raster image leads to its file.
 10. `say_how_made`: below each figure, a graph of the tables, parameters and cells that it rests on.
 11. `ahead.run_ahead`: pages run side by side instead of one after another.
-12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment no notebook runs; the pages show the
-    outputs that notebooks/*.ipynb hold, and the page that measures shows none.  `make test` builds the book
-    so, since it runs the notebooks against these outputs, and the cells that measure on less.
+12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
+    but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
+    book so, since it runs the notebooks against these outputs, and the cells that measure on less.
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ from cobandit import figures
 log = logging.getLogger(__name__)
 
 CACHES_KEPT = 3
-#: The page whose cells measure this machine for two minutes; what they show is different in every build.
-MEASURES = "book/reproduce.md"
 STATIC = "book/_static"
 BINDER = "https://mybinder.org"
 DRAWING = '<div class="panels">'
@@ -73,7 +71,7 @@ def key_the_cache(app: Sphinx, config: Config) -> None:
     root = Path(app.srcdir)
     if config.cobandit_stored:
         config.cobandit_key = content_key(root, [], "notebooks/*.ipynb")
-        config.nb_execution_excludepatterns = [*config.nb_execution_excludepatterns, MEASURES]
+        config.nb_execution_excludepatterns = [*config.nb_execution_excludepatterns, ahead.MEASURES]
     else:
         unavailable = availability.missing(availability.pages(root))
         for name in unavailable:
@@ -105,9 +103,10 @@ def add_explorer(app: Sphinx, pagename: str, *_: object) -> None:
 
 
 def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Run the notebooks side by side, or take their stored outputs."""
-    fill = ahead.take_stored if app.config.cobandit_stored else ahead.run_ahead
-    fill(app, env, docnames)
+    """Take stored outputs where this is asked for, and run the other notebooks side by side."""
+    if app.config.cobandit_stored:
+        ahead.take_stored(app, env, docnames)
+    ahead.run_ahead(app, env, docnames)
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:

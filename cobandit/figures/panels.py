@@ -55,27 +55,25 @@ def panels(figure: Figure) -> str | None:
     >>> panels(figure).count("<svg")
     2
     """
-    figure.canvas.draw()  # places everything
+    figure.draw_without_rendering()  # places everything
     layout, parts = figure.get_layout_engine(), [p for p in figure.get_children() if p is not figure.patch]
     outside = [legend for ax in figure.axes if (legend := ax.get_legend()) and _beside(legend, ax)]
     shown = {part: part.get_visible() for part in [*parts, *outside]}
-    if layout is not None:
-        figure.set_layout_engine("none")
-    try:
-        for legend in outside:
-            legend.set_visible(False)
-        titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
-        rows = [*titles, *_grid(ax for ax in figure.axes if shown[ax])]
-        drawn = [_row(figure, parts, row) for row in rows]
-    finally:
-        for part, visible in shown.items():
-            part.set_visible(visible)
-        if layout is not None:
-            figure.set_layout_engine(layout)
-    legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
-    drawn += [
-        _legend(legend) for legend in legends.values()
-    ]  # those of several panels that say the same, once
+    with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
+        figure.set_layout_engine(None)  # with any, "none" too, each panel would be drawn twice
+        try:
+            for legend in outside:
+                legend.set_visible(False)
+            titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
+            rows = [*titles, *_grid(ax for ax in figure.axes if shown[ax])]
+            drawn = [_row(figure, parts, row) for row in rows]
+        finally:
+            for part, visible in shown.items():
+                part.set_visible(visible)
+            if layout is not None:
+                figure.set_layout_engine(layout)
+        legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
+        drawn += [_legend(legend) for legend in legends.values()]  # what several panels say the same, once
     drawing = f'<div class="panels">{"".join(drawn)}</div>'
     return drawing if len(drawing) < LARGEST else None
 
@@ -140,7 +138,6 @@ def _legend(legend: Legend) -> str:
         entry = alone.legend(
             [handle], [text.get_text()], fontsize=text.get_fontsize(), borderpad=0, frameon=False
         )
-        alone.canvas.draw()
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
 

@@ -76,7 +76,8 @@ def run_kernel(
         return run_class(policy, feedback, seed, replications, record, realised)
     n_instances = int(feedback.offsets[1]) if feedback.once else 0
     orders = np.empty((len(replications), n_instances), dtype=np.int64)
-    for order, replication in zip(orders, replications, strict=True):
-        order[:] = kernels.shared_order(seed, replication, n_instances)
+    if feedback.once:  # otherwise nothing is ordered, and an empty order takes longer than many a run
+        for order, replication in zip(orders, replications, strict=True):
+            order[:] = kernels.shared_order(seed, replication, n_instances)
     terms, rows = terms_of(policy, realised, orders), as_compiled_for(feedback)
     return kernel.run(kernel.parameters_of(policy), terms, rows, np.uint64(seed), replications, record)

@@ -140,7 +140,12 @@ def errors_by_budget(
     >>> errors_by_budget(random_problems(1, seed=1)[0], [20.0, 2000.0], 50)["error"].is_monotonic_decreasing
     True
     """
-    table = bernoulli_table(problem.means, problem.costs)
+    return _errors(bernoulli_table(problem.means, problem.costs), budgets, replications, seed, method)
+
+
+def _errors(
+    table: EvaluationTable, budgets: Sequence[float], replications: int, seed: int, method: str
+) -> pd.DataFrame:
     rhos = [budget / table.costs.sum() for budget in budgets]
     runs = replay_identification(table, method, rhos, replications, seed)
     rows = []
@@ -176,11 +181,12 @@ def budget_for_error(
     >>> 10 < budget_for_error(random_problems(1, seed=1)[0], 0.1, 200) < 1e5
     True
     """
+    table = bernoulli_table(problem.means, problem.costs)
     budget = 4 * problem.n_arms * float(problem.costs.sum())
-    while errors_by_budget(problem, [budget], replications, seed, method)["error"][0] > error:
+    while _errors(table, [budget], replications, seed, method)["error"][0] > error:
         budget *= 2
     steps = budget / 2 * 2 ** np.linspace(0, 1, 5)
-    seen = errors_by_budget(problem, steps.tolist(), replications, seed, method)["error"].to_numpy()
+    seen = _errors(table, steps.tolist(), replications, seed, method)["error"].to_numpy()
     below = int(np.argmax(seen <= error))
     if below == 0:
         return float(steps[0])
