@@ -36,7 +36,7 @@ READABLE = 10_000  # most arms of the readable online policy
 IDENTIFICATION = (100, 300, 1_000, 3_000, 10_000)
 FRONTS = (10, 30, 100, 300)
 READABLE_IDENTIFICATION = 1_000
-REPLICATIONS = (5, 20, 80)  # of the paper's grid
+REPLICATIONS = (100, 400, 1_600)  # of the paper's grid
 ROWS = (100_000, 1_000_000, 10_000_000)  # of tables that are read
 REPETITIONS = 5  # of the back ends, in turns: the least counts
 
