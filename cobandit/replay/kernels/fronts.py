@@ -68,7 +68,8 @@ def empirical(n_arms, n_objectives):
     return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front, np.empty((n_objectives, n_arms)))
 
 
-#: Rows that are named before they are added up; and a share of the budget that no sum of charges is off by.
+#: Rows that are named before they are added up; and up to which share of its limit a budget is not looked at
+#: before every pull, which is more than rounding adds to any sum of charges.
 BLOCK, CERTAIN = 128, 1.0 - 1e-9
 
 
