@@ -12,6 +12,7 @@ from cobandit.replay import kernels
 from cobandit.replay.grid import source_from_table
 from cobandit.replay.kernels import fronts
 from cobandit.replay.kernels.stream import keys
+from cobandit.replay.running import run_kernel
 from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
 
 LARGEST_SEED = 2**64 - 1
@@ -91,6 +92,23 @@ def test_selection_among_all_arms(method, seed):
         run = cb.play(policy, table, seed=5)
     assert len(run.arms) == check_kernel_on(chosen, table, budget) and policy.in_flight.sum() == 1
     assert budget - policy.spent < table.feedback.costs.max()
+
+
+@pytest.mark.parametrize("method", kernels.ONLINE)
+def test_the_pull_that_crosses_is_taken_down(method):
+    """Behind the last pull of a record; where nothing is affordable any more there is none."""
+    table, crossed = ragged_table(np.random.default_rng(1), 5, 2, noise=0.4), []
+    for factor in np.linspace(4, 9, 40):
+        policy = policy_on(cb.spec(method), table, factor * smallest_budget(method, table))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GuaranteeWarning)
+            run = cb.play(policy, table, seed=5)
+        taken = kernels.record(1, len(run.arms) + 1)
+        run_kernel(policy, source_from_table(table).feedback, 5, np.arange(1), taken)
+        crossed.append(int(taken.arms[0, -1]))
+        in_flight = np.flatnonzero(policy.in_flight).tolist()
+        assert crossed[-1] == (in_flight[0] if in_flight else -1)
+    assert -1 in crossed and max(crossed) >= 0
 
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])

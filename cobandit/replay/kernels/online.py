@@ -110,6 +110,8 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
                 best = _play_again(tree, arm, -np.inf)
             gone += 1
         if gone == n_arms:
+            if t < len(arms):
+                arms[t] = -1
             return spent
 
         if turn < turns:
@@ -129,6 +131,9 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
 
         row = ahead[arm]
         cost = rows[row, 0]
+        if t < len(arms):
+            arms[t] = arm
+            charges[t] = cost
         if spent + cost > limit:
             return spent  # the pull that crosses the budget is not counted: T(B)
         spent += cost
@@ -138,9 +143,6 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
         for d in range(squares.shape[1]):
             squares[arm, d] += rows[row, d + 1] * rows[row, d + 1]
         ahead[arm] = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
-        if t < len(arms):
-            arms[t] = arm
-            charges[t] = cost
         t += 1
         if begun:
             best = _play_again(tree, arm, _index_of(arm, seen, p))

@@ -59,7 +59,10 @@ class IdentificationTerms(NamedTuple):
 
 
 class Record(NamedTuple):
-    """Takes down the first L pulls of R replications: ``arms`` and what each was charged, (R, L) each."""
+    """Takes down the first L pulls of R replications: ``arms`` and what each was charged, (R, L) each.
+
+    Behind the last pull of an online run stands the one that crosses the budget, which is not charged, or -1.
+    """
 
     arms: np.ndarray
     charges: np.ndarray
