@@ -136,7 +136,9 @@ def test_interrupted_and_started_again(folder):
     """Ctrl-C leaves at once, though plain functions run in threads that nobody can cancel."""
     write(folder, seconds=0.1, at_once=4)
     words = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # else deaf in the background
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, heard)
     deadline = time.monotonic() + 100
     while not (folder / "runs/toy/run.journal").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
