@@ -9,14 +9,11 @@ from scipy import stats
 import cobandit as cb
 from cobandit.companion.coverage import coverage, sample, thinned, truth_of
 
-SAMPLES = 20
+SAMPLES = 40
 
 
 def held(found, level=0.95):
-    """Errors at most as stated: with 20 samples more than 5 would come of chance once in 1,000 tests.
-
-    A method that is wrong in half of the samples passes once in fifty.
-    """
+    """Errors at most as stated: with 40 samples more than 7 would come of chance once in 1,000 tests."""
     most = stats.binom.isf(1e-3, len(found), 1 - level)
     assert found["wrong"].sum() <= most and found["best_wrong"].sum() <= most
     return found
