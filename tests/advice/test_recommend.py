@@ -163,11 +163,11 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level):
 )
 @pytest.mark.slow
 def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs, n_instances):
-    """At level 0.8, so that errors could show: more than 22 of 60 would come of chance once in 500 tests."""
+    """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
     wrong_front, wrong_best, _ = wrong_and_settled(
-        np.random.default_rng(8), means, costs, n_instances, 60, 0.8
+        np.random.default_rng(8), means, costs, n_instances, 100, 0.8
     )
-    most = stats.binom.isf(0.002, 60, 0.2)
+    most = stats.binom.isf(0.002, 100, 0.2)
     assert wrong_front <= most and wrong_best <= most
 
 
@@ -178,7 +178,7 @@ def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
     wrong_front, _, _ = wrong_and_settled(
         np.random.default_rng(8), NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8
     )
-    assert wrong_front > stats.binom.isf(0.002, 60, 0.2)
+    assert wrong_front > stats.binom.isf(0.002, 100, 0.2)
 
 
 @pytest.mark.slow

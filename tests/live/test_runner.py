@@ -117,7 +117,7 @@ OURS = sorted(name for name, each in methods.known().items() if each.__module__.
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(60)
 @given(
     method=st.sampled_from(OURS),
     at_once=st.integers(1, 8),

@@ -33,7 +33,7 @@ def test_protocol(method):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=named)
-@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 20), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 30), marks=pytest.mark.slow)])
 def test_kernel_makes_the_pulls_of_its_class(method, seeds):
     testing.check_kernel(method, seeds)
 
