@@ -63,6 +63,21 @@ def test_the_newest_of_two_runs_counts(here):
     assert 777 not in tokens("sparrow", import_logs("inspect", ["json"], "my.parquet").records)
 
 
+@pytest.mark.parametrize(("began", "counts"), [("30.950", True), ("30.100", False)])
+def test_of_two_runs_in_one_second_the_one_whose_samples_began_later_counts(here, began, counts):
+    """A sample that a retry took over from the run before it does not make the retry an early run."""
+
+    def begin(seconds):
+        times = ["2026-01-15T10:19:00+00:00"] + [f"2026-01-15T10:20:{seconds}+00:00"] * 11
+        return lambda log: [s.update(started_at=t) for s, t in zip(log["samples"], times, strict=True)]
+
+    rerun(HEADS, "json/a.json", "2026-01-15T10:20:30+00:00", output_tokens=777)
+    change("json/a.json", begin(began))
+    change(HEADS, begin("30.500"))
+    import_logs("inspect", ["json"], "my.parquet")
+    assert (tokens("sparrow") == {777}) == counts
+
+
 def test_runs_of_different_instances_are_put_together(here):
     """As with ``--limit 0-8`` and then ``--limit 6-12``: where both have an instance, the newer counts."""
     rerun(HEADS, "json/a.json", output_tokens=777)

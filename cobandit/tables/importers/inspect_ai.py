@@ -132,7 +132,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
 
     runs = []
     for file, log in logs.items():
-        finished, when = log.status == "success", _when(log.eval.created)
+        finished, when = log.status == "success", _when(log)
         run = LoggedRun(str(file), log.eval.task, _settings(file, log), finished=finished, when=when)
         if not finished:
             notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
@@ -202,11 +202,22 @@ def _check_version(file: Path, log: _Log) -> None:
         stop(file, problem, "convert it: inspect log convert")
 
 
-def _when(created: str) -> float:
-    """Seconds since 1970; 0 where a log does not say. Old logs have no time zone: they are taken as UTC."""
+def _when(log: _Log) -> float:
+    """When a run began, in seconds since 1970; 0 where its log does not say.
+
+    ``created`` is cut to seconds, so two short runs may share it: the first sample tells them apart.  A retry
+    takes over samples of the run before it, which began earlier than it was created: they do not count.
+    """
+    created = _seconds(log.eval.created)
+    began = [_seconds(sample.started_at) for sample in log.samples or ()]
+    return min((time for time in began if time >= created), default=created)
+
+
+def _seconds(time: str | None) -> float:
+    """Seconds since 1970, 0 if it cannot be read. Old logs have no time zone: they are taken as UTC."""
     try:
-        time = datetime.fromisoformat(created)
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        read = datetime.fromisoformat(time or "")
+        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return 0.0
 

@@ -50,6 +50,7 @@ class Sample(Record):
     model_usage: dict[str, ModelUsage] = Field(default_factory=dict)
     total_time: _Number | None = None
     working_time: _Number | None = None
+    started_at: str | None = None
     error: JsonValue = None
     invalidation: JsonValue = None
 
