@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from io import StringIO
 from itertools import count
@@ -17,6 +17,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -61,15 +62,24 @@ def panels(figure: Figure) -> str | None:
     shown = {part: part.get_visible() for part in [*parts, *outside]}
     with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
         figure.set_layout_engine(None)  # with any, "none" too, each panel would be drawn twice
+        unlabelled: list[tuple[Axis, str]] = []
         try:
             for legend in outside:
                 legend.set_visible(False)
             titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
-            rows = [*titles, *_grid(ax for ax in figure.axes if shown[ax])]
+            grid = _grid(ax for ax in figure.axes if shown[ax])
+            unlabelled = [
+                axis for row in grid if len(row) > 1 for panel in row for axis in _unlabelled(panel)
+            ]
+            for axis, side in unlabelled:
+                axis.set_tick_params(which="both", **{side: True})
+            rows = [*titles, *grid]
             drawn = [_row(figure, parts, row) for row in rows]
         finally:
             for part, visible in shown.items():
                 part.set_visible(visible)
+            for axis, side in unlabelled:
+                axis.set_tick_params(which="both", **{side: False})
             if layout is not None:
                 figure.set_layout_engine(layout)
         legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
@@ -101,6 +111,22 @@ def _grid(axes: Iterable[Axes]) -> list[list[list[Axes]]]:
             row, column = top.rowspan.start, top.colspan.start
         rows[row][column].append(ax)
     return [[panel for _, panel in sorted(row.items())] for _, row in sorted(rows.items())]
+
+
+def _unlabelled(panel: Iterable[Axes]) -> Iterator[tuple[Axis, str]]:
+    """Axes whose labels stand at another panel that shares them: on a phone it may be far away."""
+    for ax in panel:
+        for axis, shared, side in (
+            (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
+            (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
+        ):
+            others = [getattr(other, axis.axis_name + "axis") for other in shared.get_siblings(ax)]
+            if not _labelled(axis, side) and any(_labelled(other, side) for other in others):
+                yield axis, side
+
+
+def _labelled(axis: Axis, side: str) -> bool:
+    return bool(axis.get_tick_params().get(side))
 
 
 def _beside(legend: Legend, ax: Axes) -> bool:
