@@ -11,6 +11,7 @@ from filelock import FileLock
 from hypothesis import settings
 from support.browsing import ARGUMENTS, CHROMIUM
 
+import cobandit.companion
 from cobandit.tables import load
 from cobandit.testing import ragged_table
 
@@ -19,9 +20,17 @@ settings.register_profile("quick", settings.get_profile("full"), max_examples=25
 settings.load_profile("full")
 
 SWEBENCH = "swebench-bash-only"
+COMPANION = Path(cobandit.companion.__file__).parent
 MIRROR = Path(
     os.environ.get("COBANDIT_MIRROR", Path(__file__).resolve().parents[2] / "shared" / "data")
 )  # as the tests were started, before one changes it
+
+
+def pytest_collection_modifyitems(items):
+    """`make check` leaves the companion's examples out; the library's run."""
+    for item in items:
+        if item.path.is_relative_to(COMPANION):
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")

@@ -68,6 +68,7 @@ def test_variances_are_those_of_random_holes():
         assert np.std(errors) == pytest.approx(np.sqrt(np.mean(np.square(stated))), rel=0.15)
 
 
+@pytest.mark.slow
 def test_an_exhausted_benchmark_leaves_nothing_open():
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 40)
     advice = cb.recommend(table, 100.0, about="benchmark", replications=2)
@@ -80,6 +81,7 @@ def test_an_exhausted_benchmark_leaves_nothing_open():
     json.dumps(advice.to_dict(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
     table = drawn(np.random.default_rng(5), MEANS, COSTS, 40)
     rows = table.rows.drop(columns="split")

@@ -51,6 +51,7 @@ def found(table, name):
     return [finding for finding in findings if finding.name == name]
 
 
+@pytest.mark.slow
 def test_of_a_clean_table_there_is_nothing_to_say(clean, synthetic):
     assert doctor(table_of(*clean, profiling=30)) == [] == doctor(synthetic)
 
@@ -113,6 +114,7 @@ def test_costs_with_a_cap_have_no_tail(clean):
     assert doctor(table_of(scores, costs, profiling=30)) == []
 
 
+@pytest.mark.slow
 def test_a_latency_that_is_mostly_one_value(clean):
     rng = np.random.default_rng(5)
     seconds = np.where(rng.random((6, 120)) < 0.7, 1.0, rng.uniform(1, 4, (6, 120)))
@@ -121,6 +123,7 @@ def test_a_latency_that_is_mostly_one_value(clean):
     assert "of the evaluations have speed 1 (column speed)" in finding.found
 
 
+@pytest.mark.slow
 def test_two_objectives_that_are_one(clean):
     scores, costs = clean
     speed = np.clip(
@@ -132,6 +135,7 @@ def test_two_objectives_that_are_one(clean):
     )
 
 
+@pytest.mark.slow
 def test_an_objective_that_is_cost(clean):
     scores, costs = clean
     speed = np.clip(1 - costs / 10, 0, 1)
@@ -160,6 +164,7 @@ def test_the_number_of_instances_is_that_of_the_power_of_the_test():
     assert finding.number == power.replays_needed(0.4, 0.5, 0.4) > 40
 
 
+@pytest.mark.slow
 def test_evaluations_that_are_missing_where_it_is_hard(clean):
     scores, costs = clean
     hard = np.arange(120) < 40
@@ -184,6 +189,7 @@ def test_a_profiling_split_that_was_unlucky(clean):
     assert finding.todo == "Take another seed of the split, or more profiling instances"
 
 
+@pytest.mark.slow
 def test_tables_of_any_shape_are_looked_over():
     """Two configurations, four instances, ties everywhere: findings or none, never an error."""
     rng = np.random.default_rng(11)
@@ -194,6 +200,7 @@ def test_tables_of_any_shape_are_looked_over():
             assert isinstance(finding, Finding) and np.isfinite(finding.number) and str(finding).endswith(".")
 
 
+@pytest.mark.slow
 def test_the_command_says_what_was_found(clean, tmp_path, monkeypatch):
     scores, costs = clean
     scores[2] = 0
@@ -229,12 +236,14 @@ def test_the_bundled_tables_are_looked_over():
     }
 
 
+@pytest.mark.slow
 def test_a_run_that_some_configurations_left_is_looked_over():
     table = cb.read(data_directory() / "runs" / "word-sums-live" / "table.parquet")
     assert table.n_instances.min() < table.card.split.profiling + 2
     assert "constant" in {finding.name for finding in doctor(table)}
 
 
+@pytest.mark.slow
 def test_long_names_are_cut_and_findings_are_plain_values(clean):
     scores, costs = clean
     scores[2] = 1

@@ -221,6 +221,7 @@ def made_up_questions(rng, costs, n_questions):
     return sorted(questions, key=lambda question: question.price)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.floats(0.01, 1e4), st.integers(1, 6))
 def test_an_allocation_is_whole_and_within_its_budget(seed, budget, n_questions):
     rng = np.random.default_rng(seed)
@@ -251,6 +252,7 @@ def test_an_allocation_is_whole_and_within_its_budget(seed, budget, n_questions)
             break
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 def test_missing_evaluations_are_bought_as_by_hand(seed):
     """With a budget for all of some questions, one evaluation at a time, by counting in sets."""
@@ -272,6 +274,7 @@ def test_missing_evaluations_are_bought_as_by_hand(seed):
         assert allocate(questions, costs, len(bought) + 1e-6, missing).tolist() == by_hand
 
 
+@pytest.mark.slow
 def test_a_recommendation_adds_up(synthetic):
     advice = cb.recommend(synthetic, budget=20_000)
     arms, plain = advice.arms, json.loads(json.dumps(advice.to_dict(), allow_nan=False))
@@ -290,6 +293,7 @@ def test_a_recommendation_adds_up(synthetic):
 # ------------------------------------------------------------------------------ a finite benchmark
 
 
+@pytest.mark.slow
 @examples(40)
 @given(
     st.integers(0, 2**32),
@@ -322,6 +326,7 @@ def test_what_is_named_exists_is_missing_and_within_the_budget(seed, holes, budg
         assert arms["new"].any() and (advice.price("next") > 0) == (holes > 0)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 def test_instances_are_named_as_by_brute_force(seed):
     """One order for all: no pair that was passed over is on an instance that more are evaluated on."""
@@ -403,6 +408,7 @@ def test_where_all_is_settled_nothing_is_asked():
     assert json.loads(json.dumps(advice.to_dict(), allow_nan=False))["questions"] == []
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_named_in_words():
     table = with_holes(40, 0.2, 20)
     advice = cb.recommend(table, 40.0, replications=2)
@@ -416,6 +422,7 @@ def test_what_is_missing_is_named_in_words():
     assert len(sentences(cb.recommend(table, replications=2))) == 4  # no budget: nothing to evaluate next
 
 
+@pytest.mark.slow
 def test_evaluations_that_were_made_are_not_named_again():
     whole, table = drawn(np.random.default_rng(20), MEANS, COSTS, 40), with_holes(40, 0.2, 20)
     advice = cb.recommend(table, 40.0, replications=2)
@@ -426,6 +433,7 @@ def test_evaluations_that_were_made_are_not_named_again():
     assert (again.arms["missing"].sort_index() == left).all() and len(made) == advice.arms["next"].sum() > 0
 
 
+@pytest.mark.slow
 def test_an_exact_tie_is_said_to_be_one():
     table = drawn(np.random.default_rng(0), [[0.5, 0.5], [0.7, 0.2]], [1.0, 1.0], 50)
     rows = table.rows.drop(columns="split")

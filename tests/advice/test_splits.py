@@ -20,6 +20,7 @@ def by_hand(table, split):
     return (means.loc["evaluation", "accuracy"] / means.loc[split, "cost"]).to_numpy()
 
 
+@pytest.mark.slow
 def test_regret_is_against_the_evaluation_split_costs_included():
     """Where profiling costs name another best configuration, as they do under heavy tails."""
     misled = 0
@@ -99,6 +100,7 @@ def test_distances_are_those_of_two_means():
     assert compare_splits(table, replications=1).farthest == pytest.approx(max(t))
 
 
+@pytest.mark.slow
 def test_cutting_into_blocks_changes_nothing(monkeypatch):
     table = heavy(np.random.default_rng(4))
     whole = compare_splits(table)

@@ -65,6 +65,7 @@ def by_hand(compared, alpha, seed=0):
     return off, on
 
 
+@pytest.mark.slow
 @examples(15)
 @given(st.integers(0, 2**32), st.sampled_from([0.05, 0.2]))
 def test_levels_are_those_of_the_procedure_by_hand(seed, alpha):
@@ -82,6 +83,7 @@ def test_cutting_into_blocks_changes_nothing(monkeypatch):
     np.testing.assert_allclose(cut.best, whole.best, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_errors_vary_together_as_means_do():
     compared = paired(drawn(np.random.default_rng(2), MEANS, COSTS, 80))
     errors = draw_errors(compared, 20_000, seed=3)
@@ -126,6 +128,7 @@ def test_no_level_is_below_what_bonferroni_would_give_half_of_the_error():
             assert (found.best >= least.best).all() and (found.best < alpha * 1.5).all()
 
 
+@pytest.mark.slow
 def test_more_is_settled_than_by_bonferroni():
     """Where some are clear, the others are compared among fewer."""
     gained = 0

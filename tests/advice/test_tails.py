@@ -42,6 +42,7 @@ def test_a_cap_is_no_tail():
     assert tails_of(np.array(met)).unmet == pytest.approx([0, 1])
 
 
+@pytest.mark.slow
 def test_a_heavy_tail_is_noticed_and_a_light_one_is_not():
     rng = np.random.default_rng(1)
     heavy = tails_of(rng.pareto(1.25, (200, 200)) + 1).unmet

@@ -11,6 +11,7 @@ import cobandit as cb
 from cobandit.tables.catalogue import data_directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("front", [3, 10])
 def test_kernel_and_class_return_the_front(front):
     run = workloads.Front(40, 200, front)
@@ -24,6 +25,7 @@ def test_a_run_spends_its_budget():
     assert len(list(run.readable())) > 3 * 50
 
 
+@pytest.mark.slow
 def test_memory_of_a_run_is_linear_in_arms():
     for make in (lambda K: workloads.Online(K, 2, rho=4), lambda K: workloads.Front(K, 200)):
         (table, run), (more, larger) = (make(K).megabytes() for K in (1024, 4096))

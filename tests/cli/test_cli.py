@@ -47,18 +47,21 @@ def test_version():
     assert module.stdout == done.stdout
 
 
+@pytest.mark.slow
 def test_help_names_the_commands_and_the_methods():
     assert all(word in call("--help").stdout for word in ("datasets", "validate", "replay"))
     text = call("replay", "--help").stdout
     assert all(word in text for word in ("CoHVUCB", "PSISR", "--rho", "--picture", "synthetic-24"))
 
 
+@pytest.mark.slow
 def test_datasets():
     text = call("datasets").stdout
     for row in cb.datasets().itertuples():
         assert row.name in text and row.license in text
 
 
+@pytest.mark.slow
 def test_validate():
     result = call("validate", BUNDLED)
     assert result.exit_code == 0
@@ -85,6 +88,7 @@ ONLINE = ["-m", "CoHVUCB:reward_scale=0.01,eta=0.05", "-m", "UniformAllocation"]
 FOUND = ["-m", "CoPSI", "-m", "PSISR:rounds=mean"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_replay_online(suffix):
     words = ["replay", "synthetic-24", "-o", f"runs.{suffix}", *ONLINE, "-b", 0.5, "-b", 4]
@@ -100,6 +104,7 @@ def test_replay_online(suffix):
     assert sorted(path.name for path in Path().iterdir()) == [f"runs.{suffix}", "runs.png"] or suffix > "d"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", ["runs.svg", "runs.pdf"])
 def test_replay_identification(picture):
     words = ["replay", "synthetic-24", "-o", "runs.csv", *FOUND, "-b", 40, "--charge", "realised"]
@@ -114,6 +119,7 @@ def test_replay_identification(picture):
     assert runs["correct"].tolist() == expected["correct"].tolist()
 
 
+@pytest.mark.slow
 def test_replay_on_a_finite_benchmark():
     words = ["replay", "synthetic-24", "-o", "once.csv", "-m", "CoPSIOnce", "-m", "UniformIdentification"]
     result = call(*words, "--feedback", "once", "--share", 0.4, "--share", 1, "--replications", 3)
@@ -130,6 +136,7 @@ def test_replay_on_a_finite_benchmark():
     assert runs["correct"].tolist() == expected["correct"].tolist()
 
 
+@pytest.mark.slow
 def test_replay_prints_the_summary():
     result = call("replay", "synthetic-24", "-o", "runs.csv", "-m", "HVUCB", "-b", 4, "--replications", 4)
     runs = cb.replay_online(cb.load("synthetic-24"), "HVUCB", 4, replications=4)
@@ -147,6 +154,7 @@ def test_replay_of_a_file_by_the_script():
     assert "replaying" not in done.stdout  # progress is no result: it goes to the standard error
 
 
+@pytest.mark.slow
 def test_a_picture_without_any_feasible_budget():
     words = ["-m", "CoPSI", "-b", 1, "--replications", 2, "--picture", "runs.png"]
     assert call("replay", "synthetic-24", "-o", "runs.csv", *words).exit_code == 0
@@ -201,6 +209,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
 def test_bad_input_gives_one_message_and_exit_code_2(words, message, monkeypatch, capfd):
     """`main` in this process: what it prints, how it exits, and what it leaves in the folder."""
@@ -224,6 +233,7 @@ def test_bad_input_to_the_script():
     assert done.returncode == 2 and "Traceback" not in done.stderr and message in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [None, "of an earlier run"])
 def test_a_failed_write_leaves_the_final_name_as_it_was(before, monkeypatch):
     if before:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pandas as pd
+import pytest
 from typer.testing import CliRunner
 
 from cobandit.cli.app import app
@@ -15,6 +16,7 @@ COMMANDS = [
 COMMANDS += [["run"], ["rerun"], ["page"], ["verify"]]
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_heavy():
     """One process asks for the help of each command in turn: what one imports, the next would show, too."""
     code = (
@@ -34,6 +36,7 @@ def test_every_command_is_among_them():
     assert listed == {words[0] for words in COMMANDS if words}
 
 
+@pytest.mark.slow
 def test_names_in_brackets_are_printed_whole(tmp_path, monkeypatch):
     """Rich takes text in brackets for markup, and drops what it does not know."""
     monkeypatch.chdir(tmp_path)

@@ -62,6 +62,7 @@ def plain(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_its_recommendation(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output

@@ -31,6 +31,7 @@ costs_of = st.integers(2, 6).flatmap(cost_vectors)
 
 
 # ----------------------------------------------------------------------------- the normaliser
+@pytest.mark.slow
 @given(costs_of)
 def test_the_exact_constant_is_the_maximum_over_all_orders(costs):
     exact = theory.exact_allocation_constant(costs)
@@ -53,6 +54,7 @@ def test_equal_costs_need_the_normaliser_of_psi_sr_and_no_more(n_arms):
     assert theory.exact_allocation_constant(np.ones(n_arms)) == pytest.approx(log_bar)
 
 
+@pytest.mark.slow
 @given(costs_of, st.floats(1, 300))
 def test_spending_is_what_the_class_spends(costs, rounds):
     """Noise-free means of one objective: the worst arm is the easiest to classify and leaves first."""
@@ -86,6 +88,7 @@ def test_no_order_overspends_and_the_dearest_first_comes_closest():
 
 
 # ----------------------------------------------------------------------------- gaps and complexity
+@pytest.mark.slow
 @given(mean_matrices())
 def test_gap_terms_give_the_gaps(means):
     terms = pd.DataFrame(dominance.gap_terms(means))
@@ -103,6 +106,7 @@ def test_the_two_smallest_gaps_are_equal_so_that_no_single_arm_decides_the_compl
         assert theory.cost_complexity(gaps, costs) >= costs[-2:].sum() / gaps[0] ** 2
 
 
+@pytest.mark.slow
 @given(st.integers(2, 20), st.floats(0.01, 0.5), st.randoms(use_true_random=False))
 def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
     """No costs and no other gaps bring the bound below one earlier; equal costs of two arms do it there."""
@@ -128,6 +132,7 @@ def test_the_complexity_by_brute_force():
     assert trials["sorted"].to_numpy() == pytest.approx(trials["brute_force"].to_numpy(), rel=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=6), st.randoms(use_true_random=False))
 def test_what_costs_do_to_the_complexities(gaps, random):
     costs = np.array([random.uniform(0.1, 1) for _ in gaps])
@@ -149,6 +154,7 @@ def test_no_gap_no_complexity():
 
 
 # ----------------------------------------------------------------------------- Lemma 2
+@pytest.mark.slow
 @given(mean_matrices())
 def test_without_errors_elimination_returns_the_pareto_set(means):
     assume(cb.classification_gaps(means).min() > 0)
@@ -167,6 +173,7 @@ def test_without_its_second_term_the_gap_misleads_even_when_means_are_known():
     assert order[0] == 0 and returned[1] and not truth[1]
 
 
+@pytest.mark.slow
 def test_compiled_elimination_against_the_readable_one():
     for seed in range(300):
         rng = np.random.default_rng(seed)
@@ -186,6 +193,7 @@ def test_compiled_elimination_against_the_readable_one():
         assert wrong == (not np.array_equal(returned, truth))
 
 
+@pytest.mark.slow
 def test_lemma_2():
     """No wrong set at the paper's share, nor just below the sharp one; plenty at large shares."""
     safe, unsafe = misclassification.PAPER_SHARE, 0.5
@@ -287,6 +295,7 @@ def test_the_bound_by_differences(target, method, allocation):
     assert measured["errors"][0] <= stats.binom.isf(1e-6, 1000, target)
 
 
+@pytest.mark.slow
 @given(st.floats(0.02, 0.98), st.floats(0.02, 0.98), st.integers(1, 400))
 def test_the_bound_by_differences_holds_exactly_on_two_arms(p, q, pulls):
     better, worse = max(p, q), min(p, q)
@@ -304,6 +313,7 @@ def test_differences_need_independent_arms():
     assert 2 * np.exp(-50 * 0.3**2) < ever < 2 * np.exp(-50 * 0.3**2 / 2)
 
 
+@pytest.mark.slow
 def test_tables_have_the_means_they_are_given():
     for problem in identification_error.random_problems(10, seed=5):
         table = identification_error.bernoulli_table(problem.means, problem.costs)
@@ -412,6 +422,7 @@ def test_what_an_undecidable_problem_needs():
 
 
 # ----------------------------------------------------------------------------- how many pulls a budget holds
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
 def test_the_loop_of_algorithm_1_makes_one_pull_more(costs, budget):
     assume(sum(costs) > budget)

@@ -211,6 +211,7 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
     assert broken > 10
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 4).flatmap(lambda D: st.tuples(*[st.floats(0, 1)] * D)),
     st.floats(0.02, 1),
@@ -330,6 +331,7 @@ def test_the_extreme_means_are_those_of_samples_in_range(upper, mean, cost, lam,
         assert (np.abs(means - truth) <= radius + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_the_worst_run_on_the_event_attains_the_threshold_bound():
     """Algorithm 1 on these samples; no bound that reads only the event can be below it."""
     three = Problem([[0.875, 0.9], [0.125, 0.5], [0.6, 0.3]], [0.5, 0.75, 0.7])
@@ -412,6 +414,7 @@ def test_two_arms_have_the_gap_asked_for(D, lam, gap):
     assert arms.cost_ratio == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (2, 0.5, 0.25)])
 def test_runs_without_noise_end_where_simulated_ones_do(D, lam, gap):
     """Within five standard errors and one percent, which is for the noise in the index itself."""
@@ -444,6 +447,7 @@ def pulls_by_bonus(lam, rewards, costs, budget, rng):
     return n
 
 
+@pytest.mark.slow
 def test_the_bound_for_a_bonus_on_the_ratio_holds():
     """In three runs no count passes the bound, and none is below a tenth of it."""
     lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
@@ -513,6 +517,7 @@ def gambles(draw):
     return np.array(draw(st.lists(st.floats(0, 1), min_size=K, max_size=K))), costs, np.c_[chance, 1 - chance]
 
 
+@pytest.mark.slow
 @given(gambles())
 def test_lemma_1_in_both_readings(gamble):
     """Costs k / 20, lambda = 0.1: nu* (B + 1 - lambda) for completed pulls, nu* (B + 1) with the last."""
@@ -527,6 +532,7 @@ def test_lemma_1_in_both_readings(gamble):
     assert completed[1:] == pytest.approx(np.maximum.accumulate(completed)[1:])
 
 
+@pytest.mark.slow
 @given(gambles())
 def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
     """Pulling always the first arm, and the policy that makes the most of it; lambda = 0.1."""
@@ -583,6 +589,7 @@ def test_wald_holds_one_pull_later_and_not_at_t_of_b():
 # ----------------------------------------------------------------------------- growth
 
 
+@pytest.mark.slow
 def test_fits_find_the_law_that_made_the_data():
     x, noise = np.geomspace(10, 1e5, 8), np.random.default_rng(0).normal(1, 0.01, (8, 40))
     power = growth.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)

@@ -14,6 +14,7 @@ from cobandit.companion.proofs import reach
 from cobandit.companion.proofs.disjunctions import Disjunctions
 
 
+@pytest.mark.slow
 @given(st.integers(2, 4), st.integers(1, 2), st.integers(0, 2**32), st.floats(0.02, 0.3))
 @examples(25)
 def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
@@ -36,6 +37,7 @@ def test_the_programs_exclude_more_than_the_intervals():
     assert fewer > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_runs_within_an_eighth_stay_in_reachable_sets_and_wilder_ones_do_not(seed):
     means = np.random.default_rng(seed).random((5, 2))
@@ -44,6 +46,7 @@ def test_runs_within_an_eighth_stay_in_reachable_sets_and_wilder_ones_do_not(see
     assert reach.outside(reach.visited_sets(means, 300, seed, share=0.5), sets) > 0
 
 
+@pytest.mark.slow
 def test_swapped_costs_are_told_apart():
     means = [[0.2, 0.85], [0.55, 0.6], [0.8, 0.3], [0.45, 0.5], [0.6, 0.25]]
     hard = theory.reachable_complexity(means, [0.1, 0.3, 1.0, 0.2, 0.6], reach.exactly_leave)
@@ -60,6 +63,7 @@ def test_a_disjunction_needs_one_of_its_groups():
     assert not program.feasible()
 
 
+@pytest.mark.slow
 @given(st.integers(2, 7), st.integers(0, 2**32))
 @examples(30)
 def test_the_steps_of_the_lower_bound(K, seed):
@@ -78,6 +82,7 @@ def test_the_steps_of_the_lower_bound(K, seed):
     assert (costs[1:] / total[1:]).sum() >= theory.exact_allocation_constant(costs) - 0.5 - 1e-12
 
 
+@pytest.mark.slow
 @given(st.integers(2, 7), st.integers(0, 2**32), st.booleans())
 @examples(60)
 def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size_has(K, seed, alike):

@@ -152,12 +152,14 @@ def test_outcomes(tested):
     assert set(of_the_paper.loc[of_the_paper["noticed"] == "–", "statement"]) == REFUTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", BOUNDS)
 def test_a_millionth_of_a_bound_is_refuted(statement, monkeypatch):
     scaled(monkeypatch, BOUNDS[statement][0], 1e-6)
     assert outcome(statement) == summary.FAILS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", OTHERS)
 def test_other_false_statements_are_refuted(statement, monkeypatch):
     monkeypatch.setattr(*OTHERS[statement])
@@ -213,6 +215,7 @@ def test_the_checks_of_lemma_2_stop_where_it_is_sharp(tested):
     assert (eighth, quarter) == (pytest.approx(2, abs=0.02), pytest.approx(1, abs=0.01))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement", ["Theorem 1: pulls of a suboptimal arm", "Theorem 2: error probability"]
 )

@@ -60,6 +60,7 @@ def test_claims_are_named_once_and_about_this_library():
         assert claim.relation != "larger advantage" or len(claim.datasets) == 2
 
 
+@pytest.mark.slow
 def test_claims_on_the_printed_numbers_themselves():
     outcomes = {}
     for claim in paper.claims():

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pytest
 
 import cobandit as cb
 from cobandit.companion import comparison
@@ -32,6 +33,7 @@ def test_bars_stand_at_what_is_predicted():
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_nothing_is_printed_about_other_tables():
     cells = pd.DataFrame({"dataset": ["mine"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
     cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1.0, low=0.9, high=1.1)
@@ -39,6 +41,7 @@ def test_nothing_is_printed_about_other_tables():
     assert comparison.next_to_paper(cells, [cb.load("synthetic-24")]) is None
 
 
+@pytest.mark.slow
 def test_the_table_has_the_ledgers_verdict():
     cells = pd.DataFrame({"dataset": ["piqa"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
     cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1080.0, low=1060.0, high=1100.0)

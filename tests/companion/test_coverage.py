@@ -68,6 +68,7 @@ def test_a_thinned_table_has_its_share(synthetic):
     assert set(left.n_instances) == {100} and left.rows["instance"].nunique() > 300
 
 
+@pytest.mark.slow
 def test_the_truth_is_that_of_the_whole(synthetic):
     true, advice = truth_of(synthetic), cb.recommend(synthetic, replications=1)
     assert synthetic.configs[true.efficiency.argmax()] == advice.best

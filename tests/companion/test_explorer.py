@@ -82,6 +82,7 @@ def test_unknown_or_repeated_objectives_are_refused(table, names):
         table.for_objectives(*names)
 
 
+@pytest.mark.slow
 def test_data_fit_json_and_say_so_where_a_budget_is_too_small():
     arms = [[(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)], [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)]]
     made_up = table_of(arms, kind="reconstruction")

@@ -120,6 +120,7 @@ def test_the_printed_point_of_the_grid_is_separated_from_the_best_or_not(low, ve
     assert paper.ledger(pd.DataFrame([chosen]), (number,))["verdict"].tolist() == ["cannot be checked"]
 
 
+@pytest.mark.slow
 def test_independent_facts_count_once():
     rows = paper.ledger(cells_at(0.0, 0.01))
     counts = paper.tally(rows)
@@ -166,6 +167,7 @@ def test_summary_agrees_with_the_experiments_it_runs():
     assert dict(zip(ends["method"], ends["mean"], strict=True)) == pytest.approx(final.to_dict())
 
 
+@pytest.mark.slow
 def test_tuning_sees_only_the_profiling_split():
     """Changing every evaluation row changes nothing."""
     table = cb.load("synthetic-24")

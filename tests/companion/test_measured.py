@@ -234,6 +234,7 @@ def test_word_sums_are_the_first_problems():
     assert numbers == list(range(len(numbers))), "a problem in between is missing"
 
 
+@pytest.mark.slow
 @each_task
 def test_the_bundled_table_is_what_bundle_writes(task, tmp_path, monkeypatch):
     """From its own rows, in any order and with an instance more that is not complete."""
@@ -276,6 +277,7 @@ def test_the_weights_are_those_of_the_cards(model):
 # ------------------------------------------------------------------------------ the table drawn again
 
 
+@pytest.mark.slow
 @examples(5)
 @given(st.integers(0, 2**31))
 def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
@@ -298,6 +300,7 @@ def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
 # --------------------------------------------------------------------------- the paper's claims on them
 
 
+@pytest.mark.slow
 def test_a_claim_about_one_of_the_papers_tables_is_judged_on_its_counterpart():
     cells, played = [], experiments.online(cb.load("synthetic-24"), replications=5, rho=[4, 8])
     for name in STANDS_FOR:
@@ -312,6 +315,7 @@ def test_a_claim_about_one_of_the_papers_tables_is_judged_on_its_counterpart():
     assert "CoPSI-advantage-grows" not in found, "nothing was found out about identification"
 
 
+@pytest.mark.slow
 def test_the_arms_of_identification_are_chosen_without_outcomes():
     for name in STANDS_FOR:
         table = cb.load(name)

@@ -7,6 +7,7 @@ from cobandit.companion.regions import objectives
 from cobandit.errors import CobanditError
 
 
+@pytest.mark.slow
 def test_more_objectives_are_the_first_ones_and_the_cost(synthetic):
     for d in (1, 2, 3):
         table = objectives.with_cost_objective(synthetic, d)

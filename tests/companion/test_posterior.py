@@ -47,6 +47,7 @@ def land(name, drawn):
 # --- the prior --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_longer_limit_never_shortens_and_tokens_cost_time(name):
     setting, rng = SETTINGS[name], np.random.default_rng(0)
     arms = pd.DataFrame(grid(setting), columns=["model", "temperature", "limit", "prompt"])
@@ -136,6 +137,7 @@ def test_used_facts_are_those_that_the_paper_prints(name):
         assert error == pytest.approx((min(printed) + max(printed)) / 2)
 
 
+@pytest.mark.slow
 def test_uniform_allocation_follows_from_means(land):
     runs = facts.play_online(land, "UniformAllocation", 200, seed=11)
     for values, expected in zip(runs, facts.uniform_online(land), strict=True):
@@ -158,6 +160,7 @@ def test_uniform_identification_by_its_means_is_that_of_its_replays(land, rho):
 # --- the sampler ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("move", sampler.MOVES)
 def test_moves_leave_the_prior_as_it_is(move):
     rng = np.random.default_rng(2)
@@ -235,6 +238,7 @@ def test_narrow_intervals_are_widened_and_sound_ones_left():
     assert (spread[1] > 1.2 * spread[0]).all()
 
 
+@pytest.mark.slow
 def test_joint_values_of_a_table_are_like_those_of_tables_and_made_up_ones_are_not():
     """The two predicted values rise together, so that one high and one low is no table's."""
     rng = np.random.default_rng(3)
@@ -291,6 +295,7 @@ def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn):
 # --- stored tables ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
     table = EvaluationTable.from_frame(posterior.rows_of(name, drawn[0][0]), card(name))
     assert table.cost_range == land.range and table.costs == pytest.approx(land.costs, abs=1e-12)

@@ -38,6 +38,7 @@ def test_rounding_helps_the_printed_value(draws):
     assert exact.verdict == "differs" and rounded.verdict == "replicated"
 
 
+@pytest.mark.slow
 def test_of_true_predictions_one_in_twenty_differs():
     rng = np.random.default_rng(3)
     verdicts = [

@@ -19,6 +19,7 @@ def test_errors_are_counts_with_wilson_intervals():
         assert (row["low"], row["high"]) == proportion_interval(row["errors"], row["replays"])
 
 
+@pytest.mark.slow
 def test_comparisons_are_those_that_the_paper_draws():
     table = paper.error_comparisons()
     methods, costs = (table[table["about"] == about] for about in ("methods", "costs"))

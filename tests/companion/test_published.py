@@ -278,6 +278,7 @@ def test_arithmetic_marks_what_rounding_cannot_explain(monkeypatch):
     assert table.loc[~table["inside"], "printed"].tolist() == ["70.0%"]
 
 
+@pytest.mark.slow
 def test_inconsistencies_are_found_and_only_between_the_same_things():
     table = paper.inconsistencies()
     assert ("1097.75", "1149.32") in set(table["printed"])
@@ -287,6 +288,7 @@ def test_inconsistencies_are_found_and_only_between_the_same_things():
         assert abs(pair["difference"]) > pair["rounding"]
 
 
+@pytest.mark.slow
 def test_repeated_numbers_that_agree_are_no_inconsistency():
     table = paper.inconsistencies()
     assert not any("error" in key for key in table["first"])

@@ -52,6 +52,7 @@ def test_regenerating_gives_the_bundled_table(name, bundled):
             assert (again[column].to_numpy() == bundled[column].to_numpy()).all()
 
 
+@pytest.mark.slow
 def test_bundled_table_is_a_checked_reconstruction(name):
     table = cb.load(name)
     assert table.kind == "reconstruction" and "reconstruction" in table.title.lower()
@@ -67,6 +68,7 @@ def test_bundled_files_are_small():
     assert sum(path.stat().st_size for path in files) < 2_000_000
 
 
+@pytest.mark.slow
 def test_grid_is_full_and_named(name, bundled):
     arms = bundled.drop_duplicates("config")
     assert arms["config"].astype(str).is_monotonic_increasing  # the sampler and a replay break ties alike
@@ -85,6 +87,7 @@ def test_values_are_what_the_columns_say(name, bundled):
     assert (ms >= 1).all() and np.allclose(ms, ms.round(), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_exact_facts_are_met(name, state):
     """Table 1 to the printed digit, the sizes of two fronts, which arm is best."""
     deviations = facts.from_means(name, facts.landscape(state, facts.scene(name, state)))
@@ -102,6 +105,7 @@ def test_exact_facts_are_met(name, state):
     assert table.cost_range[1] == setting.limits[1]
 
 
+@pytest.mark.slow
 def test_cost_and_efficiency_depend_on_each_other(name):
     rows = cb.load(name).rows
     assert rows.groupby("config", observed=True)[["cost", "efficiency"]].corr().iloc[::2, 1].mean() < -0.05
@@ -173,6 +177,7 @@ def test_command_writes_the_bundled_table(name, bundled, tmp_path):
     assert cb.read(tmp_path / f"{name}.parquet").n_arms == SETTINGS[name].n_arms
 
 
+@pytest.mark.slow
 def test_command_writes_another_table(tmp_path):
     done = CliRunner().invoke(cli.app, ["reconstruct", "gsm8k", "-o", str(tmp_path), "--number", "2"])
     assert done.exit_code == 0

@@ -247,6 +247,7 @@ def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
     assert "about the instances of the table" in again.report.read_text() and again.differs == []
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
     def interrupted(*arguments, **how):
         raise KeyboardInterrupt
@@ -299,6 +300,7 @@ def left_in_a_report(page):
     return plain(REFERENCE.sub(r"\1", "## " + text.partition("\n## ")[2]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", KEPT_FRAMES)
 def test_what_a_report_says_is_no_directive_and_not_about_the_paper(page):
     """Words of the pages; what their cells print is tested on reports."""
@@ -319,6 +321,7 @@ def test_blocks_of_the_book_are_quoted_in_a_report():
     assert REFERENCE.sub(r"\1", headings) == "## Regret\n\n## Ranges\n\n## Costs (realised)"
 
 
+@pytest.mark.slow
 def test_shares_of_the_landscape_are_those_of_the_recommendation():
     for fast in (True, False):
         (planned,) = plan(cb.load("synthetic-24"), fast=fast, seed=3, pages=["landscape"])
@@ -468,6 +471,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
 # ------------------------------------------------------------------------------ pages
 
 
+@pytest.mark.slow
 def test_every_page_of_the_report_has_the_parameters_it_is_given():
     assert set(KEPT_FRAMES) == set(report.INTRODUCTIONS) <= set(pages.names())
     for planned in plan(cb.load("synthetic-24"), fast=True, seed=0):
@@ -610,6 +614,7 @@ def test_recommend_prints_and_gives_json():
     assert plain_["price_of_next"] == 0 < plain_["price_of_new"] <= 5000
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     table = write_table(tmp_path)
@@ -635,6 +640,7 @@ def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path
     assert "<th>next</th>\n      <th>new</th>\n      <th>score0</th>" in report._arms(advice)
 
 
+@pytest.mark.slow
 def test_a_budget_that_buys_nothing_is_said_to():
     shown = call("recommend", "synthetic-24", "--budget", "0.001", "--replications", "5").stdout
     assert "Evaluate next: nothing" in shown

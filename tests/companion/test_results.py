@@ -105,6 +105,7 @@ def test_the_stored_ledger_is_that_of_the_stored_results():
     assert not differences(results.ledger(), results.ledger_of(stored), ["key"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "kind", "known"),
     [

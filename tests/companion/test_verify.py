@@ -88,6 +88,7 @@ def rewrite(folder, name, change):
     (folder / "manifest.json").write_text(json.dumps(known))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--fast"]])
 def test_what_is_stored_is_what_is_computed(stored, options):
     done = RUN.invoke(app, ["verify", *options])
@@ -104,6 +105,7 @@ def test_the_work_may_be_spread(stored):
     assert isinstance(done.exception, CobanditError) and "threading" in str(done.exception)
 
 
+@pytest.mark.slow
 def test_another_number_in_the_ledger_is_named(stored):
     text = (stored / "ledger.csv").read_text()
     rows = text.splitlines()
@@ -115,6 +117,7 @@ def test_another_number_in_the_ledger_is_named(stored):
     assert f"ledger: {rows[which].split(',')[0]}: verdict is differs, recomputed replicated" in done.output
 
 
+@pytest.mark.slow
 def test_another_number_in_a_result_is_named(stored):
     rewrite(stored, "audit", lambda frame: frame.assign(second=frame["second"] + (frame["block"] == 2)))
     done = RUN.invoke(app, ["verify"])
@@ -123,6 +126,7 @@ def test_another_number_in_a_result_is_named(stored):
     assert "ledger: " not in done.output
 
 
+@pytest.mark.slow
 def test_a_wrong_result_is_named_though_the_ledger_is_right(stored):
     rewrite(stored, "replication", lambda frame: frame.assign(mean=frame["mean"] * 1.001))
     done = RUN.invoke(app, ["verify", "--fast"])
@@ -131,12 +135,14 @@ def test_a_wrong_result_is_named_though_the_ledger_is_right(stored):
     assert "ledger: " not in done.output
 
 
+@pytest.mark.slow
 def test_more_rows_than_are_computed_are_found(stored):
     rewrite(stored, "posterior", lambda frame: pd.concat([frame, frame.tail(3).assign(number=9)]))
     done = RUN.invoke(app, ["verify"])
     assert done.exit_code == 1 and "rows are stored" in done.output
 
 
+@pytest.mark.slow
 def test_a_damaged_file_and_a_missing_one_are_differences(stored):
     with (stored / "audit.parquet").open("ab") as file:
         file.write(b"x")

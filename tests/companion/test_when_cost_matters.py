@@ -19,6 +19,7 @@ from cobandit.testing import table_of
 
 
 # ----------------------------------------------------------------------------- problems
+@pytest.mark.slow
 @examples(40)
 @given(st.integers(0, 50), st.integers(3, 40), st.floats(1, 200), st.floats(-1, 1), st.integers(1, 5))
 def test_costs_have_the_ratio_that_was_asked_for(number, n_arms, ratio, tau, n_objectives):
@@ -31,6 +32,7 @@ def test_costs_have_the_ratio_that_was_asked_for(number, n_arms, ratio, tau, n_o
     assert (same.means == problem.means).all()  # only the costs depend on ratio and dependence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tau", [-1.0, -0.5, 0.0, 0.5, 1.0])
 def test_dependence_is_on_average_what_was_asked_for(tau):
     """A mean over 80 problems of 30 arms; five standard errors, so a sound one fails once in a million."""
@@ -95,6 +97,7 @@ def test_stored_parts_are_what_the_code_gives(arguments):
     assert len(results.recompute("regions", *arguments))
 
 
+@pytest.mark.slow
 def test_every_cell_of_the_map_is_stored():
     stored = results.read_result("regions")
     cells = stored.groupby(["selection", "cost_ratio", "dependence", "n_arms"])
@@ -122,6 +125,7 @@ def test_leader_and_level_by_hand():
     assert row["level"] == ("a", "c")  # b is always 0.1 worse, c is worse by chance
 
 
+@pytest.mark.slow
 @examples(40)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 30))
 def test_intervals_are_students_of_the_paired_differences(seed, methods, n):
@@ -134,6 +138,7 @@ def test_intervals_are_students_of_the_paired_differences(seed, methods, n):
         assert (found.loc[name, "low"], found.loc[name, "high"]) == pytest.approx(tuple(expected))
 
 
+@pytest.mark.slow
 def test_two_equal_methods_are_level_nineteen_times_in_twenty():
     """Two of equal mean: the interval misses zero in 2.5 %, at one end; 400 trials, limits at 1e-6."""
     rng = np.random.default_rng(0)
@@ -180,6 +185,7 @@ def test_classes_of_dependence_and_cost(tau, ratio, words):
     assert looked_up.equals(row)
 
 
+@pytest.mark.slow
 def test_advice_is_that_of_the_nearest_cell():
     cells = [
         made({"a": [0, 0], "b": [1, 1]}, cost_ratio=3.0),
@@ -192,6 +198,7 @@ def test_advice_is_that_of_the_nearest_cell():
         winners.nearest_standing(outcomes, "identification", Traits(3.0, 0.0, 8, 4.0))
 
 
+@pytest.mark.slow
 def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
     """Equal costs, and mild ones with the better always dearer, are rows of their own, led by HV-UCB."""
     stored = results.read_result("regions")
@@ -200,6 +207,7 @@ def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
     assert guidance.decision_for(stored, "online", Traits(3.0, 0.0, 24, 4.0))["best"] == "CoHV-UCB"
 
 
+@pytest.mark.slow
 def test_each_way_of_advice_loses_what_its_method_loses():
     near, far = {"a": [0.1, 0.1], "b": [0.2, 0.3], "c": [0.4, 0.4]}, {"a": [0.9, 0.9], "b": [0.2, 0.2]}
     outcomes = pd.concat(

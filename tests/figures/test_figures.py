@@ -60,6 +60,7 @@ def bands(ax):
     return spans
 
 
+@pytest.mark.slow
 def test_by_budget_draws_the_summary(online):
     ax = figures.by_budget(online, "efficiency_regret", "regret")
     cells = metrics.summarise(online, "efficiency_regret").sort_values("rho")
@@ -110,6 +111,7 @@ def test_by_budget_against_runs_one_by_one(small_table):
     assert list(lines(ax, "CoHV-UCB").get_ydata()) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
     for table, thousands in ((small_table, False), (cb.load("synthetic-24"), True)):
         runs = cb.replay_online(table, ["UniformAllocation"], [2, 8], 2)
@@ -203,6 +205,7 @@ def test_error_by_budget_draws_zero_errors_as_limits(found):
     assert ax.get_yscale() == "log"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [[1], [1, 1.5]])
 def test_figures_without_any_feasible_budget(rho, synthetic):
     runs = cb.replay_identification(synthetic, ["CoPSI"], rho=rho, replications=2)
@@ -212,6 +215,7 @@ def test_figures_without_any_feasible_budget(rho, synthetic):
         ax.figure.canvas.draw()
 
 
+@pytest.mark.slow
 def test_a_method_looks_the_same_in_every_figure(online, found):
     everything = figures.by_budget(online, "efficiency_regret", "regret")
     alone = figures.by_budget(online[online["method"] == "UniformAllocation"], "standard_regret", "regret")
@@ -247,6 +251,7 @@ def test_the_look_of_a_users_method_follows_from_its_name():
     assert len({tuple(look.values()) for look in looks}) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "title"),
     [
@@ -283,6 +288,7 @@ def test_several_tables_are_named_one_by_one(synthetic):
     )
 
 
+@pytest.mark.slow
 def test_landscape(synthetic):
     ax = figures.landscape(synthetic, "accuracy", "efficiency")
     points = synthetic.summary()
@@ -351,6 +357,7 @@ def test_phase_plane_rings_the_arm_that_leaves():
     assert rings == [[[0.25, 0.75]], [[0.5, 0.125]]]
 
 
+@pytest.mark.slow
 def test_shared_legend_names_each_method_once(online):
     figure, axes = plt.subplots(1, 2)
     for ax, column in zip(axes, ("efficiency_regret", "standard_regret"), strict=True):
@@ -360,6 +367,7 @@ def test_shared_legend_names_each_method_once(online):
     assert labels == [line.get_label() for line in axes[0].get_lines()]
 
 
+@pytest.mark.slow
 def test_log_axis_has_plain_numbers():
     ax = plt.subplots()[1]
     ax.plot([1, 2, 3], [0.02, 5, 2000])
@@ -374,6 +382,7 @@ def test_show_table_is_the_same_in_every_run():
     assert first == again and "0.250" in first and "–" in first and "Errors" in first
 
 
+@pytest.mark.slow
 def test_given_axes_are_used(online):
     _, (left, right) = plt.subplots(1, 2)
     assert figures.by_budget(online, "standard_regret", "regret", right) is right

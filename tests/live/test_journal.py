@@ -184,9 +184,8 @@ def test_what_the_policy_refuses_is_not_written(path, bad):
 # ----------------------------------------------------------------------------- cut and killed
 
 
-@pytest.mark.parametrize(
-    "name", ["CoPSI", *(pytest.param(name, marks=pytest.mark.slow) for name in ("CoHVUCB", "CoPSIOnce"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["CoPSI", "CoHVUCB", "CoPSIOnce"])
 def test_cut_at_any_byte(path, name, no_flush):
     make = MAKERS[name]
     states = uninterrupted(path, make)
@@ -207,6 +206,7 @@ def test_cut_at_any_byte(path, name, no_flush):
         assert twice(path) == begun
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     st.sampled_from(sorted(MAKERS)),
@@ -233,6 +233,7 @@ def test_cut_again_and_again(tmp_path_factory, name, cuts, seed):
     assert 0 <= twice(path) <= len(cuts)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(1e-9, 0.4)), max_size=10))
 def test_numbers_come_back_to_the_last_bit(tmp_path_factory, feedback):
     path = tmp_path_factory.mktemp("bits") / "run.journal"
@@ -365,13 +366,8 @@ def fly(run, rng, at_once=3, most=None, leave_out=False):
         most = None if most is None else most - 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "UniformIdentification",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("CoHVUCB", "CoPSI", "CoPSIOnce")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["UniformIdentification", "CoHVUCB", "CoPSI", "CoPSIOnce"])
 def test_cut_at_any_byte_of_a_flight(path, name, no_flush):
     make = MAKERS[name]
     with cb.Journal(path, make()) as run:
@@ -397,6 +393,7 @@ def test_cut_at_any_byte_of_a_flight(path, name, no_flush):
             assert [pull.key for pull in run.in_flight] == waiting
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     st.sampled_from(["CoPSI", "CoPSIExact", "CoPSIOnce", "UniformIdentification"]),
@@ -483,6 +480,7 @@ def test_what_cannot_be_left_out_is_not_written(path, name, message):
 # ----------------------------------------------------------------------------- damage
 
 
+@pytest.mark.slow
 def test_any_changed_byte_is_found_in_its_line(path, no_flush):
     make = MAKERS["CoPSI"]
     uninterrupted(path, make)
@@ -705,6 +703,7 @@ def test_policies_of_ones_own(path):
 # ----------------------------------------------------------------------------- lock and warnings
 
 
+@pytest.mark.slow
 def test_one_at_a_time(path):
     run = cb.Journal(path, MAKERS["CoPSI"]())
     with pytest.raises(CobanditError, match="open already"):

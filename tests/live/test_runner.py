@@ -59,6 +59,7 @@ def play(plan, measure=measure):
     return policy, tuple(plan.names[arm] for arm in policy.recommend()), budget
 
 
+@pytest.mark.slow
 def test_a_run_is_its_policy_on_what_the_pilot_found(tmp_path):
     fake = Fake()
     done = live.run(PLAN, tmp_path / "run", evaluator=fake)
@@ -71,6 +72,7 @@ def test_a_run_is_its_policy_on_what_the_pilot_found(tmp_path):
     assert written["recommendation"] == list(names) and written["finished"]
 
 
+@pytest.mark.slow
 def test_the_table_holds_what_was_measured(tmp_path):
     done = live.run(PLAN, tmp_path / "run", evaluator=Fake())
     table, plan = cb.read(done.table), check_plan(PLAN, "plan")
@@ -89,6 +91,7 @@ def test_the_table_holds_what_was_measured(tmp_path):
     assert set(advice.arms.index) == set(plan.names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce"])
 @pytest.mark.parametrize(("at_once", "block"), [(8, 1), (1, 7), (3, 4)])
 def test_how_many_at_once_changes_nothing(tmp_path, method, at_once, block):
@@ -106,6 +109,7 @@ def test_how_many_at_once_changes_nothing(tmp_path, method, at_once, block):
         assert fake.most > 1
 
 
+@pytest.mark.slow
 def test_no_more_calls_run_at_once_than_the_evaluator_allows(tmp_path):
     fake = Fake(block=3, delay=0.002, at_once=1)
     live.run(PLAN | {"at_once": 8}, tmp_path / "run", evaluator=fake)
@@ -142,6 +146,7 @@ def test_the_budget_holds(tmp_path_factory, method, at_once, block, seed, budget
     assert fake.billed <= budget * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_pilot_that_the_method_does_not_use_up_is_paid_from_the_budget(tmp_path):
     """CoPSIOnce lets some leave at the fifth evaluation, and a pilot of 15 has evaluated them further."""
     plan = PLAN | {"pilot": 15, "budget": 0.6}
@@ -153,6 +158,7 @@ def test_a_pilot_that_the_method_does_not_use_up_is_paid_from_the_budget(tmp_pat
     assert len(rows(done.table)) == len(fake.evaluated)
 
 
+@pytest.mark.slow
 def test_an_amount_is_a_share(tmp_path):
     share = live.run(PLAN, tmp_path / "share", evaluator=Fake())
     plan = PLAN | {"budget": share.budget, "unit": "tokens"}
@@ -161,6 +167,7 @@ def test_an_amount_is_a_share(tmp_path):
 
 
 class TestFailures:
+    @pytest.mark.slow
     def test_what_may_be_mended_is_tried_again(self, tmp_path):
         fake = Fake(fail=flaky(times=2))
         done = live.run(PLAN, tmp_path / "run", evaluator=fake)
@@ -168,6 +175,7 @@ class TestFailures:
         tries = pd.Series(fake.evaluated).value_counts()
         assert set(tries) == {1, 3} and "failed" not in rows(done.table)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("block", [1, 6])
     def test_billed_tries_are_charged(self, tmp_path, block):
         fake = Fake(block, fail=flaky(times=1, cost=3.0))
@@ -175,6 +183,7 @@ class TestFailures:
         assert done.spent == pytest.approx(fake.billed) and fake.billed <= done.budget
         assert (pd.Series(fake.evaluated).value_counts() == 2).any()
 
+    @pytest.mark.slow
     def test_what_goes_on_failing_scores_zero(self, tmp_path):
         fake = Fake(fail=flaky(0.15, times=9))
         done = live.run(PLAN | {"retries": 1}, tmp_path / "run", evaluator=fake)
@@ -186,6 +195,7 @@ class TestFailures:
         assert (scored.loc[failed, ["accuracy", "efficiency"]] == 0).all(axis=None)
         assert (scored.loc[~failed, "efficiency"] > 0).any()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("cost", [None, 4.0])
     @pytest.mark.parametrize("place", [1, 7], ids=["in the pilot", "later"])
     def test_what_goes_on_failing_is_left_out(self, tmp_path, cost, place):
@@ -202,6 +212,7 @@ class TestFailures:
         assert "failed" not in found and fake.billed <= done.budget
         assert bad not in (cb.read(done.table).card.split.instances or ())
 
+    @pytest.mark.slow
     def test_time_outs(self, tmp_path):
         slow = set()
 
@@ -223,6 +234,7 @@ class TestFailures:
         assert len(slow) == len(late) == 2 and all("tried again" in line for line in late)
         assert len(rows(done.table)) == 240
 
+    @pytest.mark.slow
     def test_a_service_is_left_alone_as_long_as_it_wants(self, tmp_path):
         called = []
 
@@ -236,6 +248,7 @@ class TestFailures:
         live.run(PLAN, tmp_path / "run", evaluator=Busy())
         assert called[1] - called[0] >= 0.3
 
+    @pytest.mark.slow
     def test_a_small_pilot_that_is_left_out(self, tmp_path):
         """The card names two instances for profiling, whatever became of the pilot."""
         order = check_plan(PLAN, "plan").order
@@ -248,6 +261,7 @@ class TestFailures:
         done = live.run(plan, tmp_path / "run", evaluator=Fake(fail=fail))
         assert cb.read(done.table).card.split.instances == order[1:3]
 
+    @pytest.mark.slow
     def test_nothing_works(self, tmp_path):
         """A wrong key is no score: nothing is told, and mended the same plan starts."""
         fake = Fake(fail=lambda *_: Failure("401: no such key"))
@@ -258,6 +272,7 @@ class TestFailures:
         assert len(fake.calls) == 1
         assert live.run(PLAN, tmp_path / "run", evaluator=Fake()).recommendation == play(PLAN)[1]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("row", "said"),
         [
@@ -293,6 +308,7 @@ class TestFailures:
 
 
 class TestOtherMethods:
+    @pytest.mark.slow
     def test_online_methods_go_round(self, tmp_path):
         """Number n of a configuration is on instance n of the order, the pilot's first, and round again."""
         fake = Fake()
@@ -309,6 +325,7 @@ class TestOtherMethods:
         assert len(found) == len(fake.evaluated) and f"{order[0]} (2)" in set(found["instance"])
         assert cb.recommend(cb.read(done.table), replications=20).best
 
+    @pytest.mark.slow
     def test_methods_that_may_come_back_are_not_told_the_pilot(self, tmp_path):
         done = live.run(PLAN | {"method": "UniformIdentification"}, tmp_path / "run", evaluator=Fake())
         plan = check_plan(PLAN, "plan")
@@ -318,12 +335,14 @@ class TestOtherMethods:
         assert done.policy.budget == pytest.approx(done.budget - sum(pilot))
 
 
+@pytest.mark.slow
 def test_a_cost_beyond_the_largest_is_said(tmp_path):
     with pytest.warns(GuaranteeWarning, match="more than its largest_cost 40: the budget may be exceeded"):
         live.run(PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake())
 
 
 class TestPilotFromATable:
+    @pytest.mark.slow
     def test_it_gives_costs_range_and_percentiles(self, tmp_path):
         first = live.run(PLAN, tmp_path / "first", evaluator=Fake())
         plan = PLAN | {"pilot": {"table": str(first.table)}, "seed": 3}
@@ -334,6 +353,7 @@ class TestPilotFromATable:
         limits = [cb.read(run.table).limits["efficiency"] for run in (first, done)]
         assert limits[0] == pytest.approx(limits[1])
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("changes", "said"),
         [
@@ -364,6 +384,7 @@ class TestGoingOn:
         fake = Fake(fail=fail, **options)
         return fake
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n", [3, 29, 30, 31, 60])
     def test_nothing_told_is_evaluated_again(self, tmp_path, n):
         first, second = self.stop_after(n), Fake()
@@ -375,11 +396,13 @@ class TestGoingOn:
         assert done.spent == whole.spent
         pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
 
+    @pytest.mark.slow
     def test_a_finished_run_is_over(self, tmp_path):
         done, fake = live.run(PLAN, tmp_path / "run", evaluator=Fake()), Fake()
         again = live.run(PLAN, tmp_path / "run", evaluator=fake)
         assert (again.recommendation, again.spent) == (done.recommendation, done.spent) and not fake.calls
 
+    @pytest.mark.slow
     def test_a_changed_plan_is_refused(self, tmp_path):
         live.run(PLAN, tmp_path / "run", evaluator=Fake())
         before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
@@ -392,6 +415,7 @@ class TestGoingOn:
         assert before == sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
         live.run(PLAN | {"at_once": 3, "retries": 0, "timeout": 9}, tmp_path / "run", evaluator=fake)
 
+    @pytest.mark.slow
     def test_a_larger_budget_goes_on_with_the_pilot(self, tmp_path):
         """Neither what the pilot needs nor what the method needs is known before."""
         small, fake = {"unit": "tokens", "budget": 100}, Fake()
@@ -408,6 +432,7 @@ class TestGoingOn:
         with pytest.raises(CobanditError, match="holds no run: choose another folder"):
             live.run(PLAN, tmp_path, evaluator=Fake())
 
+    @pytest.mark.slow
     def test_half_a_run_can_be_exported(self, tmp_path):
         with pytest.raises(CobanditError, match="stopped here"):
             live.run(PLAN | {"at_once": 4}, tmp_path / "run", evaluator=self.stop_after(60, delay=0.001))
@@ -431,6 +456,7 @@ class TestGoingOn:
         assert not (tmp_path / "run" / "table.parquet").exists()
 
 
+@pytest.mark.slow
 def test_in_a_notebook(tmp_path):
     """Where a loop is running already."""
 

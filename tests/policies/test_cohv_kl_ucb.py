@@ -15,6 +15,7 @@ from cobandit.policies.cohv_kl_ucb import _largest_efficiency
 share = st.floats(0.02, 0.98)
 
 
+@pytest.mark.slow
 @given(share, share, st.floats(0.05, 0.9), st.floats(1e-4, 5.0))
 @examples(60)
 def test_the_index_against_a_grid(r, q, lam, allowed):
@@ -52,6 +53,7 @@ def test_feedback_at_the_ends(lam, rewards, q, allowed):
     assert seen * (1 - 1e-12) <= index <= 1 / lam * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_no_cheaper_way_to_be_the_best():
     """Random points that are better than the best arm are at least as far away."""
     rng = np.random.default_rng(0)

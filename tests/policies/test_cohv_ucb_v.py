@@ -11,6 +11,7 @@ from support.strategies import examples
 import cobandit as cb
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 3))
 def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
@@ -36,6 +37,7 @@ def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
         assert (np.array(got) <= beta[arm]).all()
 
 
+@pytest.mark.slow
 def test_without_variance_the_radius_is_the_second_term():
     policy = cb.CoHVUCBV(2, 1, 300.0, (0.5, 1.0), alpha=0.01)
     run(policy, lambda arm: ([0.5 + 0.25 * arm], 0.5 + 0.5 * arm))

@@ -85,6 +85,7 @@ def spend_of_plan(order, costs, budget, n_instances, plan_again=True):
     return spent, depths
 
 
+@pytest.mark.slow
 def test_plans_made_again_keep_the_budget_in_every_order_and_a_plan_made_once_does_not():
     rng, overspent = np.random.default_rng(0), 0
     for _ in range(4):
@@ -120,6 +121,7 @@ def test_no_run_passes_its_budget_or_evaluates_twice(method, benchmark, share):
     assert targets == sorted(targets)
 
 
+@pytest.mark.slow
 @given(
     benchmark=benchmarks(), share=st.floats(0.05, 1.1), seed=st.integers(0, 1000), factor=st.floats(0.3, 3)
 )
@@ -183,6 +185,7 @@ def test_whoever_can_pay_for_everything_knows_the_answer(method, benchmark):
     assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(rewards.mean(axis=1))).tolist()
 
 
+@pytest.mark.slow
 def test_what_is_left_over_finishes_what_is_left():
     """The clear ones leave early, and the two that are close are evaluated on everything."""
     rewards = made_up(6, 400)
@@ -224,6 +227,7 @@ def test_the_statistic_is_the_paired_one():
     assert len(finder._active) == 3 and finder._statistics()[0, 2] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_fewer_errors_than_a_random_subset():
     """At 40 % of what everything costs, 100 orders of a bundled table's instances: some 18 errors, and 75."""
     methods = ["CoPSIOnce", "UniformOnce"]
@@ -262,6 +266,7 @@ def test_without_the_budget_for_certainty_the_clearest_still_leave_and_are_not_c
     assert len(finder.phases) == 7 and not finder.certain.all()
 
 
+@pytest.mark.slow
 @examples(60)
 @given(benchmark=benchmarks(max_arms=4), share=st.floats(0.3, 1.0))
 def test_everything_is_certain_once_everything_is_evaluated(benchmark, share):

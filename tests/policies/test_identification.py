@@ -49,6 +49,7 @@ def some_costs(n_arms, seed):
     return np.random.default_rng(seed).uniform(0.1, 1.0, n_arms).round(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_arms", [2, 3, 4, 5])
 @pytest.mark.parametrize("rho", [2.7, 8.0])
 def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
@@ -69,6 +70,7 @@ def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
         assert finder.recommend().tolist() == [order[-1]]
 
 
+@pytest.mark.slow
 @examples(60)
 @given(problems(max_arms=7), st.floats(1, 20), st.integers(0, 10**6))
 def test_copsi_keeps_its_budget_under_any_feedback(given_problem, factor, seed):
@@ -187,6 +189,7 @@ def test_only_the_last_pull_crosses_when_costs_are_realised(method, given_proble
         assert np.ptp(finder.pulls) <= 1
 
 
+@pytest.mark.slow
 @examples(60)
 @given(problems(max_arms=6), st.floats(1, 40))
 def test_uniform_takes_whole_rounds(given_problem, rho):
@@ -274,6 +277,7 @@ def test_one_objective_is_best_arm_identification(seed):
     assert finder.recommend().tolist() == [best]
 
 
+@pytest.mark.slow
 @every_method
 @examples(40)
 @given(problems(max_arms=7))
@@ -304,6 +308,7 @@ def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(more, removed):
     assert (first.removed, first.accepted) == (removed, False)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(problems(max_arms=6, max_objectives=3), st.integers(0, 10**6), st.sampled_from([cb.CoPSI, cb.PSISR]))
 def test_phases_tell_what_happened(given_problem, seed, method):

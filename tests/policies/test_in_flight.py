@@ -43,6 +43,7 @@ def rewards_of(seed):
 # ----------------------------------------------------------------------------- budget
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(PLANS + ONCE),
     cost_vectors(4),
@@ -78,6 +79,7 @@ def test_costs_ten_times_those_declared_do_not_overspend(cls, at_once, known):
     assert 4000 - 10 * costs.sum() < finder.spent <= 4000
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(INDICES),
     st.sampled_from(["feasible", "all"]),
@@ -160,6 +162,7 @@ def test_a_round_is_begun_only_if_it_can_be_completed():
 # ----------------------------------------------------------------------------- order
 
 
+@pytest.mark.slow
 @examples(200)
 @given(
     st.sampled_from(PLANS + ONCE), cost_vectors(4), st.floats(1, 30), st.floats(1, 3), flights, st.booleans()

@@ -38,6 +38,7 @@ def play(finder, rewards, impossible, rng, at_once=3, failing=0.2):
     return told, late
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(ONCE),
     cost_vectors(4),

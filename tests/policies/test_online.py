@@ -36,6 +36,7 @@ def noisy(rewards, costs, seed, spread=0.5):
 # ----------------------------------------------------------------------------- budget
 
 
+@pytest.mark.slow
 @every_policy
 @examples(40)
 @given(problems(max_arms=6), st.floats(1, 12), st.sampled_from([0.0, 0.1, 1.0]), st.integers(1, 3))
@@ -61,6 +62,7 @@ def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
     assert policy.ask() is None
 
 
+@pytest.mark.slow
 @every_policy
 @examples(40)
 @given(problems(max_arms=6), st.floats(2, 12), st.integers(0, 10**6))
@@ -93,6 +95,7 @@ def test_smallest_budget(policy_class, expected):
     assert set(run(policy, noise_free(np.full((3, 1), 0.5), costs))) == {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_a_budget_of_whole_rounds_loses_no_pull_to_rounding():
     """0.1 three times is more than 0.3 in floating point; the slack of 1e-9 forgives it."""
     for rounds in range(1, 40):
@@ -244,6 +247,7 @@ def test_uniform_allocation_is_level_while_all_is_affordable(given_problem, rho)
         policy.tell(arm, means[arm], costs[arm])
 
 
+@pytest.mark.slow
 def test_each_method_favours_what_it_looks_at():
     """Arm 0 has the volume, arm 1 the volume per cost, arm 2 the first objective per cost."""
     means = np.array([[0.8, 0.9], [0.4, 0.8], [0.7, 0.1]])
@@ -328,6 +332,7 @@ def test_selection_among_all_arms_is_algorithm_1(seed):
     assert policy.ask() is None and not policy.eligible.any()
 
 
+@pytest.mark.slow
 @every_policy
 @examples(20)
 @given(problems(max_arms=6), st.floats(1, 12))

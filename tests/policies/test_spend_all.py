@@ -48,7 +48,7 @@ def assert_spends_all(finder):
     assert budget - last * (1 + 1e-9) < finder.spent <= budget * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("n_arms", [2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_arms", [2, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5))])
 @pytest.mark.parametrize("factor", [1.0, 1.7, 30.0])
 def test_targets_in_every_order_of_elimination(n_arms, factor):
     """The rule written out, its constant by trying every order of those that are left."""
@@ -74,6 +74,7 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
         assert_spends_all(finder)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(problems(max_arms=8), st.floats(1, 60), st.integers(0, 10**6))
 def test_all_is_spent_under_any_feedback(given_problem, factor, seed):
@@ -84,6 +85,7 @@ def test_all_is_spent_under_any_feedback(given_problem, factor, seed):
     assert_spends_all(finder)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(2, 9), st.floats(1, 60), st.integers(0, 10**6))
 def test_all_is_spent_with_costs_a_thousandfold_apart(n_arms, factor, seed):
@@ -94,6 +96,7 @@ def test_all_is_spent_with_costs_a_thousandfold_apart(n_arms, factor, seed):
     assert_spends_all(finder)
 
 
+@pytest.mark.slow
 @given(st.integers(3, 7).flatmap(cost_vectors))
 def test_the_constant_falls_by_at_least_the_share_that_leaves(costs):
     slack = spend_all.recursion_slack(costs)
@@ -101,6 +104,7 @@ def test_the_constant_falls_by_at_least_the_share_that_leaves(costs):
     assert slack[costs.argmax()] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_no_step_of_the_proof_fails_in_forced_orders():
     trials = spend_all.proof_trials(2000, seed=3)
     assert trials["monotone"].all() and trials["ahead"].all()
@@ -133,6 +137,7 @@ def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
 
 
 # ----------------------------------------------------------------------------- realised costs
+@pytest.mark.slow
 @examples(60)
 @given(problems(max_arms=6), st.floats(1.5, 60), st.integers(0, 10**6), st.floats(0.05, 0.9))
 def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spread):
@@ -170,6 +175,7 @@ def test_cheaper_charges_are_spent_on_more_pulls():
     assert pulls[0.5] > pulls[1.0]
 
 
+@pytest.mark.slow
 def test_each_rule_spends_more_than_the_one_before(synthetic):
     how = {"rho": [30, 200], "replications": 40}
     methods = ["CoPSI", "CoPSIExact", "CoPSIAdaptive"]
@@ -182,6 +188,7 @@ def test_each_rule_spends_more_than_the_one_before(synthetic):
         assert used.loc["CoPSIAdaptive", "min"] > (least if charge == "declared" else 0.95)
 
 
+@pytest.mark.slow
 def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
     """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
     methods = ["CoPSI", "CoPSIAdaptive", "UniformIdentification"]

@@ -105,6 +105,7 @@ def part(module: str) -> str:
     return module.partition(".")[2].partition(".")[0]
 
 
+@pytest.mark.slow
 def test_every_part_has_its_place():
     assert {part(module) for module in modules()} == set(LEVEL)
 
@@ -114,6 +115,7 @@ def test_few_files_stand_at_the_top():
     assert len(files) <= MOST_FILES, files
 
 
+@pytest.mark.slow
 def test_imports_point_one_way():
     upwards = [
         str(edge)
@@ -124,6 +126,7 @@ def test_imports_point_one_way():
     assert not upwards, "\n".join(upwards)
 
 
+@pytest.mark.slow
 def test_no_circle_of_files():
     graph: dict[str, set[str]] = {module: set() for module in modules()}
     for edge in edges():
@@ -172,6 +175,7 @@ def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_nobody_touches_anothers_underscore_names():
     touched = [
         f"{module}:{line} {name}"

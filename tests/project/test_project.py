@@ -130,6 +130,7 @@ def project_files() -> list[Path]:
     return [path for name in listed if name and (path := ROOT / name).is_file()]
 
 
+@pytest.mark.slow
 def test_no_file_names_a_directory_of_one_machine():
     # spelled in parts, so that this file does not name them
     elsewhere = re.compile(

@@ -104,6 +104,7 @@ def test_nothing_is_left_set_in_this_process():
     assert os.environ.get("NUMBA_CACHE_DIR", "") == numba.config.CACHE_DIR
 
 
+@pytest.mark.slow
 def test_compiled_code_sorts_in_one_way_only():
     """Only by `np.argsort`, since what is loaded from the disk must not use `np.sort` next to it.
 

@@ -29,6 +29,7 @@ def charges(method):
     return ("realised",) if method in kernels.ONLINE else ("declared", "realised")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("n_arms", "n_objectives", "seed"),
@@ -58,6 +59,7 @@ def test_budgets_around_whole_rounds(method, off):
     check_kernel_on(method, table, 11 * table.costs.sum() * (1 + off), "declared")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [-1e-4, -1e-8, 1e-8, 1e-4])
 def test_a_phase_that_the_budget_cuts_short(off):
     """A sample ends at the pull that does not fit, and what it adds up does not depend on a record."""
@@ -94,6 +96,7 @@ def test_selection_among_all_arms(method, seed):
     assert budget - policy.spent < table.feedback.costs.max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", kernels.ONLINE)
 def test_the_pull_that_crosses_is_taken_down(method):
     """Behind the last pull of a record; where nothing is affordable any more there is none."""

@@ -37,10 +37,11 @@ def replays(table, **how):
     return runs, paths, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [
-        pytest.param({"workers": 2, "backend": "loky"}, marks=pytest.mark.slow),
+        {"workers": 2, "backend": "loky"},
         {"workers": 1, "backend": "threading"},
         {"workers": 2, "backend": "threading"},
         {"workers": -1, "backend": "threading"},

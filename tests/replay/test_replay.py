@@ -137,6 +137,7 @@ def test_replications_do_not_depend_on_how_many_there_are_or_on_company(small_ta
     pd.testing.assert_frame_equal(part.reset_index(drop=True), few)
 
 
+@pytest.mark.slow
 def test_chunking_does_not_matter(small_table, monkeypatch):
     def replay(parts):
         monkeypatch.setattr(grid, "PARTS", parts)
@@ -168,6 +169,7 @@ def path_of(run, problem, budget):
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ONLINE)
 def test_paths(method, small_table):
     paths = cb.replay_paths(small_table, [method], rho=[2, 30], replications=3, seed=7)
@@ -326,6 +328,7 @@ def test_guarantee_warnings_come_from_classes_only():
     assert runs.loc[0, "spent"] == policy.spent == 36
 
 
+@pytest.mark.slow
 def test_ragged_arms_are_bootstrapped_arm_by_arm():
     """Each arm draws from its own rows only, all of them."""
     rng = np.random.default_rng(1)
@@ -354,6 +357,7 @@ def halves(frame, own, method):
     return [part.reset_index(drop=True) for part in parts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
     table = cb.load("synthetic-24")
@@ -379,6 +383,7 @@ def test_a_spec_changes_nothing_for_others():
         cb.spec("Later")
 
 
+@pytest.mark.slow
 def test_class_that_is_no_method_or_takes_a_name_is_refused():
     with pytest.raises(CobanditError, match="dict is no method: it extends neither"):
         cb.spec(dict)

@@ -55,6 +55,7 @@ def test_pairing_is_what_makes_the_interval_short():
     assert alone[1] - alone[0] > 10
 
 
+@pytest.mark.slow
 def test_errors_are_compared_by_their_joint_counts():
     runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=60)
     counts = joint_errors(runs).iloc[0]
@@ -82,6 +83,7 @@ def test_infeasible_runs_are_left_out_in_pairs():
     assert found["rho"].unique().tolist() == [8.0]
 
 
+@pytest.mark.slow
 def test_realised_costs_are_compared_with_declared_ones():
     runs = experiments.stochastic_costs(cb.load("synthetic-24"), replications=5, rho=[500])
     cells = experiments.cells(runs, "stochastic", "error")

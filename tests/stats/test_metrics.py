@@ -14,6 +14,7 @@ from cobandit import Problem
 from cobandit.stats import metrics
 
 
+@pytest.mark.slow
 @given(problems(), st.data())
 def test_regrets(given_problem, data):
     problem = Problem(*given_problem)

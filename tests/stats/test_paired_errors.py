@@ -54,6 +54,7 @@ def test_couplings_are_all_that_the_margins_allow(given_counts):
     )
 
 
+@pytest.mark.slow
 @examples(40)
 @given(counts, st.floats(0.01, 0.9))
 def test_compare_reads_the_couplings(given_counts, level):
@@ -112,6 +113,7 @@ def test_power_by_simulation():
     assert power.paired_power(300, 0.12, 0.16, 0.1) == pytest.approx(rejected, abs=0.012)
 
 
+@pytest.mark.slow
 def test_replays_needed_is_where_the_power_passes():
     for case in [(0.1, 0.3, 0.1), (0.1, 0.3, 0.03), (0.02, 0.1, 0.02)]:
         needed = int(power.replays_needed(*case, power=0.8))

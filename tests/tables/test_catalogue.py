@@ -58,6 +58,7 @@ def test_datasets_lists_licence_and_attribution():
     assert listed.loc["synthetic-24", "availability"] == "bundled"
 
 
+@pytest.mark.slow
 def test_what_we_measured_is_bundled_under_cc0():
     listed = datasets().set_index("name").loc[["word-sums", "piqa-small"]]
     assert set(listed["kind"]) == {"measured"} and set(listed["availability"]) == {"bundled"}
@@ -102,6 +103,7 @@ def test_unknown_names(name, meant):
 # --- the real table -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_swebench_is_what_its_origin_says(mirror):
     table = load(SWEBENCH)
     assert table.n_arms == 24
@@ -120,6 +122,7 @@ def test_swebench_is_what_its_origin_says(mirror):
     assert table.subset("open_weights").n_arms == 10
 
 
+@pytest.mark.slow
 def test_swebench_calls_are_those_of_the_file(mirror):
     frame, _ = swebench.parse(mirror / SWEBENCH / "leaderboards.json")
     calls = frame.groupby("config")["api_calls"].mean()
@@ -133,12 +136,14 @@ def test_swebench_calls_are_those_of_the_file(mirror):
     assert (fast, slow) == tuple(np.percentile(profiling, [5, 95]))
 
 
+@pytest.mark.slow
 def test_the_mirror_is_enough(offline, mirror):
     assert available(SWEBENCH)
     assert datasets().set_index("name").loc[SWEBENCH, "availability"] == "mirror"
     assert load(SWEBENCH).n_arms == 24
 
 
+@pytest.mark.slow
 def test_the_cache_is_enough(mirror, offline):
     offline.parent.mkdir(parents=True)
     shutil.copyfile(mirror / SWEBENCH / "leaderboards.json", offline)
@@ -147,6 +152,7 @@ def test_the_cache_is_enough(mirror, offline):
     assert load(SWEBENCH).n_arms == 24
 
 
+@pytest.mark.slow
 def test_a_download_goes_to_the_cache(mirror, offline, monkeypatch):
     class Served:
         def __init__(self, **options):
@@ -168,6 +174,7 @@ def test_a_download_goes_to_the_cache(mirror, offline, monkeypatch):
 # --- without it -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_unavailable_says_what_was_tried_and_what_to_do(offline, monkeypatch, tmp_path):
     assert not available(SWEBENCH)
     with pytest.raises(DatasetUnavailable) as error:
@@ -220,6 +227,7 @@ def test_a_download_of_something_else_is_refused(offline, monkeypatch):
     assert not offline.exists()
 
 
+@pytest.mark.slow
 def test_a_download_that_hangs_is_given_up(offline, monkeypatch):
     released = threading.Event()
 

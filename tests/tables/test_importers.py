@@ -84,6 +84,7 @@ def test_inspect_archives_of_recent_versions_are_compressed_by_zstandard(here):
     assert Path("json.parquet").read_bytes() == Path("new.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_all_tokens_include_the_prompt(here):
     for source, folder, options in (("inspect", "eval", {}), ("helm", "helm", {"metric": "exact_match"})):
         generated = import_logs(source, [folder], "a.parquet", **options).table
@@ -91,6 +92,7 @@ def test_all_tokens_include_the_prompt(here):
         assert np.allclose(everything.costs - generated.costs, 21)
 
 
+@pytest.mark.slow
 def test_lm_eval_takes_one_filter_and_counts_tokens(here):
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.objectives == ("accuracy",)
@@ -145,6 +147,7 @@ def test_lm_eval_multiple_choice_costs_what_is_read(here):
     assert np.allclose(table.costs, 2 * (20 / 4 + 1))
 
 
+@pytest.mark.slow
 def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
     logs.write_lm_eval("two", task="sums")
     logs.write_lm_eval("two", task="sums_cot")
@@ -193,6 +196,7 @@ def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_s
     assert list(table.configs) == NAMES and list(table.n_instances) == [24, 24]
 
 
+@pytest.mark.slow
 def test_lm_eval_before_lines_named_their_metrics_and_filters(here):
     def old(config, n):
         lines = logs.lm_eval_lines(config, n, filters=("none",))
@@ -326,6 +330,7 @@ def test_a_judge_of_ten_points_is_scaled_only_if_that_is_said(here):
     assert pd.read_parquet("my.parquet")["score"].max() == 1
 
 
+@pytest.mark.slow
 def test_inspect_counts_the_evaluated_model_and_graders_only_if_asked(here):
     def graded(i, sample):
         sample["model_usage"]["example/grader"] = {"output_tokens": 1000, "total_tokens": 1500}
@@ -344,6 +349,7 @@ def test_inspect_prices_are_used_if_asked(here):
     assert table.card.cost.unit == "USD" and table.cost_range[1] <= 0.12
 
 
+@pytest.mark.slow
 def test_inspect_times_may_be_others_or_none(here):
     total = import_logs("inspect", ["json"], "a.parquet").table.raw_means["seconds"]
     working = import_logs("inspect", ["json"], "b.parquet", latency="working_time").table.raw_means["seconds"]
@@ -351,6 +357,7 @@ def test_inspect_times_may_be_others_or_none(here):
     assert import_logs("inspect", ["json"], "c.parquet", latency="none").table.objectives == ("accuracy",)
 
 
+@pytest.mark.slow
 def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
     for config in logs.SMALL:
         changed(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2), config)
@@ -370,6 +377,7 @@ def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
     assert any(line.startswith("note: repeats") and "not independent" in line for line in apart.report)
 
 
+@pytest.mark.slow
 def test_epochs_that_say_the_same_settle_nothing_more(here):
     for config in logs.SMALL:
         log = logs.inspect_log(config, 12)
@@ -489,6 +497,7 @@ def test_holes_of_a_wide_table_are_left_out_and_counted(here):
     assert sorted(imported.table.n_instances) == [10, 12]
 
 
+@pytest.mark.slow
 def test_a_mapping_file_is_the_same_as_options_which_win(here):
     Path("map.yml").write_text(yaml.safe_dump(TIDY))
     direct = import_logs("csv", ["tidy.csv"], "a.parquet", **TIDY)
@@ -501,6 +510,7 @@ def test_a_mapping_file_is_the_same_as_options_which_win(here):
     )
 
 
+@pytest.mark.slow
 def test_objectives_in_a_mapping_may_be_written_as_in_a_card(here):
     fast = {"name": "fast", "column": "seconds", "transform": "inverse-percentile", "low": 10, "high": 90}
     Path("map.yml").write_text(yaml.safe_dump(TIDY | {"objective": [fast]}))
@@ -535,6 +545,7 @@ def test_an_import_that_is_repeated_writes_the_same_files(here):
     assert sorted(p.name for p in Path("one").iterdir()) == ["my.parquet", "my.yml"]
 
 
+@pytest.mark.slow
 def test_what_is_there_is_replaced_only_if_that_is_said(here):
     Path("my.yml").write_text("name: mine  # by hand")
     with pytest.raises(CobanditError, match=r"my\.yml: this is already there .*--force"):
@@ -605,6 +616,7 @@ def test_the_commands_of_the_book_work(here):
         assert result.exit_code == 0, (command, result.output)
 
 
+@pytest.mark.slow
 def test_the_command_takes_options_of_every_kind(here):
     words = ["csv", "tidy.csv", "-o", "my.parquet", "--seed", "3", "--profiling", "4"]
     for name, value in TIDY.items():

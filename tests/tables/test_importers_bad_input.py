@@ -618,6 +618,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spoil", "words", "message"), BAD.values(), ids=BAD)
 def test_bad_input_gives_one_message_and_exit_code_2(here, spoil, words, message, monkeypatch, capfd):
     spoil()

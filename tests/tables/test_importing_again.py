@@ -36,6 +36,7 @@ def rows(path="my.parquet"):
     return table.set_index(["config", "instance"])
 
 
+@pytest.mark.slow
 def test_what_is_new_is_added_what_changed_replaced_and_the_rest_kept(here):
     import_logs("inspect", ["json"], "whole.parquet")
     change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
@@ -68,6 +69,7 @@ def test_what_is_new_is_added_what_changed_replaced_and_the_rest_kept(here):
     )
 
 
+@pytest.mark.slow
 def test_an_update_of_everything_is_an_import(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
@@ -75,6 +77,7 @@ def test_an_update_of_everything_is_an_import(here):
     assert Path("my.parquet").read_bytes() == Path("other.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_first_update_makes_the_table(here):
     words = ["import", "inspect", "json", "-o", "my.parquet", "--update"]
     for _ in range(2):
@@ -83,6 +86,7 @@ def test_the_first_update_makes_the_table(here):
     assert "24 unchanged" in result.output and cb.read("my.parquet").n_arms == 2
 
 
+@pytest.mark.slow
 def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here):
     """Also alone, when nothing differs within its log, and with a number that is written differently."""
     import_logs("inspect", ["json"], "my.parquet")
@@ -101,6 +105,7 @@ def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here
     assert imported.table.n_arms == 3 and "12 unchanged" in said(imported)
 
 
+@pytest.mark.slow
 def test_other_settings_under_the_same_name_are_refused(here):
     import_logs("inspect", ["json"], "my.parquet")
     before = Path("my.parquet").read_bytes()
@@ -114,6 +119,7 @@ def test_other_settings_under_the_same_name_are_refused(here):
     assert "12 unchanged" in said(given)
 
 
+@pytest.mark.slow
 def test_the_card_keeps_what_it_says(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", seed=7, license="MIT", **CSV)
     card = yaml.safe_load(Path("my.yml").read_text()) | {"attribution": "somebody", "title": "By hand"}
@@ -181,6 +187,7 @@ def test_rows_of_a_fault_are_those_of_the_file_also_behind_kept_ones(here):
         import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_any_order_of_parts_gives_the_rows_of_the_whole(here, seed):
     """Twin: the last part that has a pair wins, as in a dictionary."""

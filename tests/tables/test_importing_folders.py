@@ -49,6 +49,7 @@ def tokens(config, path="my.parquet"):
     return set(frame[frame["config"].str.contains(config)]["tokens"])
 
 
+@pytest.mark.slow
 def test_the_newest_of_two_runs_counts(here):
     whole = import_logs("inspect", ["json"], "my.parquet")
     # the time zone matters: this is later than the first, whatever its digits say
@@ -101,6 +102,7 @@ def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
     assert set(pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")["score"]) == {1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
 def test_a_run_that_did_not_finish_is_left_out_with_its_reason(here, status):
     rerun(HEADS, "json/later.json", status=status, output_tokens=777)
@@ -142,6 +144,7 @@ USELESS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["sums", "products"])
 @pytest.mark.parametrize("spoil", USELESS.values(), ids=USELESS)
 def test_one_log_of_no_use_among_good_ones_is_left_out(here, spoil, task):
@@ -234,6 +237,7 @@ def without_tokens(path, *which, **usage):
     change(path, free)
 
 
+@pytest.mark.slow
 def test_an_answer_without_tokens_costs_one(here):
     """In all importers alike: leaving the answer out would make the means too good."""
     without_tokens(HEADS, 0, 3)
@@ -275,6 +279,7 @@ def test_a_free_evaluation_in_money_costs_a_thousandth_of_the_median(here):
     assert "1 of 24 evaluations cost nothing; each counts as 0.00025 USD" in lines(imported, "note: ")[0]
 
 
+@pytest.mark.slow
 def test_a_free_epoch_is_no_free_evaluation_of_its_own(here):
     """The rule holds for evaluations, before they are averaged."""
     for config in logs.SMALL:

@@ -42,6 +42,7 @@ def tidy(**columns):
 # ----------------------------------------------------------------------------- repeats
 
 
+@pytest.mark.slow
 def test_repeats_are_averaged_as_in_the_other_importers(here):
     frame = pd.concat([tidy(), tidy(tokens=lambda f: f["tokens"] + 10, correct=lambda f: 1 - f["correct"])])
     frame.to_csv("my.csv", index=False)
@@ -59,6 +60,7 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
         assert list(cb.recommend(many).arms[name]) == list(cb.recommend(once).arms[name])
 
 
+@pytest.mark.slow
 @examples(25)
 @given(
     rows=st.lists(
@@ -130,6 +132,7 @@ def test_without_costs_all_cost_alike_and_that_is_said(here):
     assert len(cb.recommend(imported.table).arms) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cost", "expected"),
     [
@@ -196,6 +199,7 @@ def test_an_empty_text_is_free(here):
 # ----------------------------------------------------------------------------- conditions and compression
 
 
+@pytest.mark.slow
 def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
     tidy(split=lambda f: np.where(f["question"] < "006", "test", "train"))
     imported = import_logs("csv", ["my.csv"], "a.parquet", where="split == 'test'", **PAID)
@@ -302,6 +306,7 @@ def test_numbers_are_written_out(here):
     assert f"costs {low:,.0f} to {high:,.0f} characters" in result.output and high > 1000
 
 
+@pytest.mark.slow
 def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
     """Or advises to leave rows out, which would bias the means."""
     for options in (

@@ -76,6 +76,7 @@ def costs(table):
     return table.rows.set_index(["config", "instance"])["cost"].sort_index()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "folder"), [("inspect", "json"), ("helm", "helm")])
 def test_prices_turn_logged_tokens_into_money(priced, source, folder):
     metric = {"inspect": "match", "helm": "exact_match"}[source]

@@ -170,6 +170,7 @@ def test_names_are_text_and_sorted_as_text():
     assert table.rows["instance"].iloc[:4].tolist() == ["0", "1", "10", "11"]
 
 
+@pytest.mark.slow
 @examples(30)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6))
 def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
@@ -180,6 +181,7 @@ def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     pd.testing.assert_frame_equal(one.arms, two.arms)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(seed=st.integers(0, 10**6), arms=st.integers(2, 5), instances=st.integers(4, 15))
 def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instances):
@@ -224,6 +226,7 @@ def test_a_card_next_to_the_records_is_found(tmp_path):
     assert read(tmp_path / "toy.csv").n_arms == 3
 
 
+@pytest.mark.slow
 def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
     plain = EvaluationTable.from_frame(frame(), card())
     typed = frame().astype(
@@ -341,6 +344,7 @@ def test_the_split_against_its_rule(n, n_profiling, seed):
     assert {ids[i] for i in np.flatnonzero(mask)} == chosen
 
 
+@pytest.mark.slow
 @examples(30)
 @given(st.integers(0, 2**32), st.integers(6, 15), st.integers(2, 13))
 def test_holes_leave_some_of_every_configuration_in_both_splits(seed, n, n_profiling):

@@ -238,6 +238,7 @@ def test_several_faults_of_a_card_are_told_together(tmp_path):
         read_card(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "word"),
     [
@@ -412,6 +413,7 @@ def test_wrong_checksum_says_both(tmp_path):
     assert read(path, Card.model_validate(CARD | {"sha256": found})).n_arms == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
 def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch):
     """It is said what reading would take, before the memory is full; half the memory more and it is read."""

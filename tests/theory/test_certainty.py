@@ -46,6 +46,7 @@ def small_tables(draw):
     return rng.random((n_arms, n_instances, n_objectives))
 
 
+@pytest.mark.slow
 @examples(50)
 @given(small_tables())
 def test_no_certificate_has_fewer_evaluations_of_any_configuration(rewards):
@@ -142,6 +143,7 @@ def test_a_method_that_guesses_shows_that_the_two_in_two_delta_is_needed(delta):
     assert theory.least_evaluations(rewards, delta / 2)[0] > evaluations
 
 
+@pytest.mark.slow
 def test_the_least_falls_with_what_may_go_wrong_and_is_below_what_is_spent():
     table = cb.load("synthetic-24")
     shares = [least_share(table, delta) for delta in (0.0, 0.01, 0.05, 0.2, 0.49)]

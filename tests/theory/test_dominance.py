@@ -45,6 +45,7 @@ def gamma(mu, i):
     return delta_plus(mu, i) if front(mu)[i] else delta_minus(mu, i)
 
 
+@pytest.mark.slow
 @given(mean_matrices())
 def test_twins(mu):
     """On the grid every difference is exact, so twins agree to the last bit."""

@@ -26,6 +26,7 @@ def complexity(gaps, costs):
     return largest
 
 
+@pytest.mark.slow
 @given(problems())
 def test_twins(given_problem):
     means, costs = given_problem

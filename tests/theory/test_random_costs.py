@@ -12,6 +12,7 @@ from cobandit import theory
 from cobandit.companion.proofs import random_costs
 
 
+@pytest.mark.slow
 @given(st.floats(0.02, 0.9), st.floats(0.01, 0.3), st.integers(20, 300))
 def test_no_plan_of_two_costs_overspends_more_often_than_the_bound(lam, delta, budget):
     bound = theory.overspend_bound(budget, delta, cost_ratio=lam)
@@ -70,6 +71,7 @@ def test_a_pilot_of_two_costs_fails_no_more_often_than_the_bound(lam, place, eta
     assert 2 * failing <= theory.pilot_failure_bound(pulls, eta, n_arms=2, cost_ratio=lam) + 1e-12
 
 
+@pytest.mark.slow
 def test_runs_are_those_of_the_policy():
     """The simulation makes the pulls that the class makes on the same rewards and declared costs."""
     problem = cb.Problem([[0.7, 0.3], [0.4, 0.6], [0.2, 0.2], [0.5, 0.1]], [0.9, 0.5, 0.3, 0.4])

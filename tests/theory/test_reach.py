@@ -35,6 +35,7 @@ def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
     assert least * (1 - 1e-9) <= max(reached, costs.sum() / gaps[-1] ** 2) <= p.complexity * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @given(problems(), st.floats(0.01, 0.2))
 def test_no_arm_is_missed_that_has_the_largest_gap_for_some_errors(problem, slack):
     means, _ = problem
@@ -81,6 +82,7 @@ def test_ties_have_no_finite_complexity():
         theory.reachable_sets(tied)
 
 
+@pytest.mark.slow
 def test_too_many_sets_are_refused():
     means = np.random.default_rng(0).random((40, 2)) * 0.5
     means[0] = [0.95, 0.95]  # one arm dominates all others, whose gaps are alike

@@ -83,6 +83,7 @@ def test_theorem_1(gap, K, D, lam, B, alpha):
     assert failure * T ** (2 * alpha) == pytest.approx(2 * K * (D + 1) * T, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(positive_gaps, st.floats(0.1, 1)), min_size=1, max_size=9),
     objectives,
@@ -121,6 +122,7 @@ def test_radius(n, B, lam, alpha):
     assert beta**2 * n == pytest.approx(alpha * log(theory.horizon(B, lam)), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "rises", "falls"),
     [

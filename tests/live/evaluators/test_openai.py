@@ -44,6 +44,7 @@ def ask(
         return opened("openai", given | options, use, **context), address.requests
 
 
+@pytest.mark.slow
 def test_a_chat(folder, monkeypatch):
     monkeypatch.setenv("MY_KEY", " sk-123\n")
     configuration = {"model": "small", "temperature": 0.5, "max_tokens": None, "tone": "Be brief."}
@@ -75,6 +76,7 @@ def test_a_chat(folder, monkeypatch):
     assert second["messages"][1]["content"] == "Q: 2 + {2}?\nA, as {x}:"  # data are no template
 
 
+@pytest.mark.slow
 def test_plain_completions_with_prompts_by_name(folder):
     configurations = [
         {"model": "small", "prompt": "short", "top_k": 5},
@@ -104,6 +106,7 @@ def test_an_endpoint_that_counts_no_tokens_gives_no_tokens(folder):
     assert set(rows[0]) == {"correct", "seconds"}
 
 
+@pytest.mark.slow
 def test_csv_files_and_a_column_of_ids(folder):
     (folder / "q.csv").write_text('id,question,right\na,"1, 1?",02\nb,?,3\n')
     rows, requests = ask(
