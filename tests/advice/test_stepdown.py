@@ -74,6 +74,14 @@ def test_levels_are_those_of_the_procedure_by_hand(seed, alpha):
     assert (found.off, found.on) == pytest.approx(by_hand(compared, alpha), rel=1e-3)
 
 
+def test_levels_of_one_table_are_those_by_hand():
+    """The same on one table; the most efficient arm is clear of some, whose level is Bonferroni's."""
+    compared = paired(ragged_table(np.random.default_rng(5), 6, 2))
+    found = find_levels(compared, 0.2)
+    assert (found.off, found.on) == pytest.approx(by_hand(compared, 0.2), rel=1e-3)
+    assert found.best.min() == pytest.approx(0.2 / 5)
+
+
 def test_cutting_into_blocks_changes_nothing(monkeypatch):
     compared = paired(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
     whole = find_levels(compared, 0.05)
