@@ -231,8 +231,8 @@ def test_the_bundled_tables_are_looked_over():
     assert said == {
         "gsm8k": [],
         "piqa": ["profiling"],
-        "word-sums": ["alike", "constant", "few", "outlier", "profiling", "tail"],
-        "piqa-small": ["few", "tail"],
+        "word-sums": ["profiling"],
+        "piqa-small": ["few", "profiling"],
     }
 
 
