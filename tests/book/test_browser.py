@@ -146,7 +146,7 @@ def test_first_screen_leads_every_reader_on(browser, address):
         screen = visit.tab.viewport_size["height"]
         found = visit.tab.locator("#what-we-found-beyond ul").first.bounding_box()
         assert found["y"] + found["height"] <= screen
-        cards = [card.bounding_box() for card in visit.tab.locator("article .sd-card").all()]
+        cards = [card.bounding_box() for card in visit.tab.locator("article .readers .sd-card").all()]
         assert len(cards) == 3
         assert max(card["y"] + card["height"] for card in cards) <= 2 * screen
     finally:
