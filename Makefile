@@ -50,7 +50,7 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint  ## lint, types and every test that is not slow (a minute or two)
+check: lint  ## lint, types and every test that is not slow (about a minute)
 	$(BIN)/python -m pytest -q -p no:nbval -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
 
 # The tests open this book: its notebooks do not run, since `make test` runs them against the same outputs.
