@@ -48,7 +48,7 @@ def gap_plane(
     other, gap = row.by, row.gap
     dominator = arm if row.term == "needed" else other
     low = means.min(axis=0) - room
-    ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color="0.93", lw=0)
+    ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color="0.5", alpha=0.15, lw=0)
     for i, mean in enumerate(means):
         color = PALETTE[0] if i == arm else PALETTE[1] if i == other else "0.6"
         ax.plot(*mean, "o", color=color, ms=7 if i in (arm, other) else 5)
