@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, Context
 from difflib import get_close_matches
 
 import numpy as np
@@ -31,18 +32,30 @@ def ceil(x: float) -> int:
     return math.ceil(x * (1.0 - SLACK))
 
 
-def numbers(value: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
-    """``value`` as a finite float array of ``ndim`` dimensions."""
+def enough(x: float) -> str:
+    """``x`` in six digits, rounded up: whoever is told that so much is needed can give what is printed.
+
+    Examples
+    --------
+    >>> enough(123.4561), enough(0.1 + 0.2)
+    ('123.457', '0.3')
+    """
+    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(x * (1.0 - SLACK / 2)):g}"
+
+
+def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64]:
+    """``value`` as a finite float array of ``ndim`` dimensions; None for any."""
     try:
+        if np.ma.is_masked(value):
+            raise TypeError("it has masked entries")
         raw = np.asarray(value)
         if raw.size and raw.dtype.kind not in "buif":
             raise TypeError(f"it holds {raw.dtype}")
         array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise CobanditError(
-            f"{name}: expected numbers in an array of {ndim} dimension(s) ({error})"
-        ) from None
-    if array.ndim != ndim:
+        wanted = "" if ndim is None else f" of {ndim} dimension(s)"
+        raise CobanditError(f"{name}: expected numbers in an array{wanted} ({error})") from None
+    if ndim is not None and array.ndim != ndim:
         raise CobanditError(f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}")
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -96,6 +109,8 @@ def scalar(value: float, name: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise CobanditError(f"{name} is {value!r}: a number is needed") from None
+    except OverflowError:  # an integer of more than 308 digits
+        number = math.inf
     if not math.isfinite(number):
         raise CobanditError(f"{name} is {number}: it must be finite")
     return number

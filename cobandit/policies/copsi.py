@@ -43,8 +43,9 @@ class CoPSI(GapElimination):
         smallest = float(self.allocation_constant * self.costs.sum())
         if self._target(1) < 1:
             raise BudgetError(
-                f"budget {self.budget:g} gives no pull in the first phase: at least {smallest:g} is needed, "
-                f"one pull of each arm times the allocation constant {self.allocation_constant:g}",
+                f"budget {self.budget:g} gives no pull in the first phase: at least "
+                f"{_check.enough(smallest)} is needed, one pull of each arm times the allocation constant "
+                f"{self.allocation_constant:g}",
                 smallest,
             )
 

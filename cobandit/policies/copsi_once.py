@@ -208,7 +208,7 @@ class CoPSIOnce(Once):
         if not self._affords(smallest):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one evaluation of each configuration: "
-                f"at least {smallest:g} is needed",
+                f"at least {_check.enough(smallest)} is needed",
                 smallest,
             )
 

@@ -99,13 +99,17 @@ class IdentificationPolicy(AskTell):
         self._turn: int | None = None  # the plan's next arm, until it is handed out
         self._results: dict[tuple[int, int], NDArray[np.float64] | None] = {}  # from the first not told on
         self._plan = self._schedule()
-        self._check_budget()
-        smallest = float(self._largest.sum())
-        if largest_costs is not None and not self._affords(smallest):
+        at_largest = 0.0 if largest_costs is None else float(self._largest.sum())
+        try:
+            self._check_budget()
+        except BudgetError as error:  # of two reasons the one that asks for more
+            if _check.with_slack(error.smallest) >= at_largest:
+                raise
+        if not self._affords(at_largest):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one evaluation of each arm at its largest cost: at "
-                f"least {smallest:g} is needed",
-                smallest,
+                f"least {_check.enough(at_largest)} is needed",
+                at_largest,
             )
 
     @property

@@ -134,8 +134,8 @@ class EGESHOnce(Once, GapElimination):
         smallest = self.n_rounds * float(self.costs.sum())
         if not self._affords(smallest):
             raise BudgetError(
-                f"budget {self.budget:g} gives no evaluation in the first round: at least {smallest:g} is "
-                f"needed, one evaluation of each arm times the number of rounds",
+                f"budget {self.budget:g} gives no evaluation in the first round: at least "
+                f"{_check.enough(smallest)} is needed, one evaluation of each arm times the number of rounds",
                 smallest,
             )
 

@@ -95,7 +95,8 @@ class OnlinePolicy(AskTell):
         selection: str = "feasible",
     ):
         super().__init__(n_arms, n_objectives, budget)
-        low, high = _check.numbers(cost_range, "cost_range", 1) if np.size(cost_range) == 2 else (0.0, 0.0)
+        pair = _check.numbers(cost_range, "cost_range", None)
+        low, high = pair if pair.shape == (2,) else (0.0, 0.0)
         if not 0 < low <= high:
             raise CobanditError(f"cost_range is {cost_range}: expected (low, high) with 0 < low <= high")
         self.cost_range = (float(low), float(high))
@@ -122,7 +123,7 @@ class OnlinePolicy(AskTell):
         if smallest > _check.with_slack(self.budget):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one pull of each of the {self.n_arms} arms: "
-                f"at least {smallest:g} is needed",
+                f"at least {_check.enough(smallest)} is needed",
                 smallest,
             )
 

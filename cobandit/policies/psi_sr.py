@@ -37,8 +37,10 @@ class PSISR(GapElimination):
     label = "PSI-SR"
 
     def __init__(self, *arguments: Any, rounds: str = "worst-case", **options: Any):
-        super().__init__(*arguments, **options)
         self.rounds = _check.choice(rounds, "rounds", ("worst-case", "max", "mean"))
+        super().__init__(*arguments, **options)
+
+    def _check_budget(self) -> None:
         fewest = self.n_arms + 1
         if self.rounds == "max":
             smallest, n_rounds = fewest * self.costs.max(), _check.floor(self.budget / self.costs.max())
@@ -49,7 +51,7 @@ class PSISR(GapElimination):
         if n_rounds < fewest:
             raise BudgetError(
                 f"budget {self.budget:g} does not hold {fewest} rounds, one more than arms: at least "
-                f"{smallest:g} is needed (rounds={self.rounds!r})",
+                f"{_check.enough(smallest)} is needed (rounds={self.rounds!r})",
                 float(smallest),
             )
         self.n_rounds = n_rounds

@@ -8,6 +8,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.policies.asktell import Pull
@@ -41,7 +42,8 @@ class UniformIdentification(IdentificationPolicy):
         smallest = float(self.costs.sum())
         if not self._affords(smallest):
             raise BudgetError(
-                f"budget {self.budget:g} does not hold one pull of each arm: at least {smallest:g} is needed",
+                f"budget {self.budget:g} does not hold one pull of each arm: at least "
+                f"{_check.enough(smallest)} is needed",
                 smallest,
             )
 

@@ -1,6 +1,7 @@
 """Pareto identification: targets, budgets over all orders of elimination, protocol, a best-arm twin."""
 
 import math
+import re
 import warnings
 from itertools import permutations
 
@@ -222,6 +223,18 @@ def test_smallest_budget(method):
     finder = method(costs, smallest, 2)
     run(finder, noise_free(np.full((4, 2), 0.5), costs))
     assert (finder.pulls >= 1).all()
+
+
+@every_method
+@pytest.mark.parametrize("times", [None, 1.5, 20.0], ids=["", "largest", "much larger"])
+def test_the_smallest_budget_works_as_it_is_named_and_as_it_is_printed(method, times):
+    for seed in range(10):
+        costs = np.random.default_rng(seed).uniform(0.2, 900.0, 4)
+        known = {} if times is None else {"largest_costs": times * costs}
+        with pytest.raises(BudgetError) as caught:
+            method(costs, 1e-3, 2, **known)
+        method(costs, caught.value.smallest, 2, **known)
+        method(costs, float(re.search("at least ([^ ]+) is needed", str(caught.value))[1]), 2, **known)
 
 
 def test_smallest_budgets_are_those_of_the_design():

@@ -390,7 +390,10 @@ BAD = {
     "n_arms": [1, 0, 2.5, "3", None],
     "n_objectives": [0, -1, 1.5],
     "budget": [0, -1, NAN, INF, "much"],
-    "cost_range": [(0, 1), (2, 1), (-1, 1), (NAN, 1), (1, INF), (1,), (1, 2, 3), 1.0, None, "ab", ((1, 2),)],
+    "cost_range": [
+        *((0, 1), (2, 1), (-1, 1), (NAN, 1), (1, INF)),
+        *((1,), (1, 2, 3), 1.0, None, "ab", ((1, 2),), (1, (2, 3))),
+    ],
     "alpha": [0, -1, NAN, INF],
     "reward_scale": [-0.1, NAN, INF],
     "cost_scale": [-0.1, NAN, INF],

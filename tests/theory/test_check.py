@@ -1,8 +1,12 @@
 """The slack of comparisons with a budget: it forgives rounding, and nothing that is larger."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cobandit import _check
+from cobandit.errors import CobanditError
 
 
 @pytest.mark.parametrize("x", [1.0, 3.0, 1e6])
@@ -14,3 +18,22 @@ def test_floor_and_ceil_forgive_a_rounding_error_and_no_more(x):
 
 def test_a_budget_is_stretched_by_a_billionth():
     assert _check.with_slack(2.0) == pytest.approx(2 * (1 + 1e-9), rel=1e-15)
+
+
+@given(st.floats(1e-30, 1e30))
+def test_what_is_printed_as_enough_is_enough_and_hardly_more(x):
+    printed = float(_check.enough(x))
+    assert _check.with_slack(printed) >= x and printed <= x * (1 + 1.1e-5)
+
+
+def test_masked_entries_are_no_numbers():
+    values = np.ma.array([[0.5, 0.25], [0.75, 0.5]])
+    assert _check.means(values).tolist() == values.tolist()
+    values[0, 1] = np.ma.masked
+    with pytest.raises(CobanditError, match="it has masked entries"):
+        _check.means(values)
+
+
+def test_an_integer_beyond_floating_point_is_refused():
+    with pytest.raises(CobanditError, match="budget is inf"):
+        _check.positive(10**400, "budget")
