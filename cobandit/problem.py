@@ -35,8 +35,7 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     >>> hypervolume([[0.5, 0.5], [1.0, 0.25]])
     array([0.25, 0.25])
     """
-    array = np.asarray(means)
-    array = _check.numbers(means, "means", array.ndim)
+    array = _check.numbers(means, "means", None)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise CobanditError(f"means: the last dimension holds the objectives, got shape {array.shape}")
     if (array < 0).any():

@@ -87,8 +87,12 @@ class Objective(Fields):
             return self
         if self.transform == "none":
             raise ValueError("limits mean nothing without a transform -> name one, or leave them out")
+        transform, limits = TRANSFORMS[self.transform], np.array(self.limits)
+        if transform.rule and (broken := transform.rule.broken(limits)).any():
+            problem = transform.rule.problem.format(value=float(limits[broken.argmax()]))
+            raise ValueError(f"limits: {problem} -> give the value that scores 1, then the one that scores 0")
         try:
-            TRANSFORMS[self.transform].apply(np.array(self.limits), *self.limits)
+            transform.apply(limits, *self.limits)
         except TableError as error:
             raise ValueError(f"{error} -> give the value that scores 1, then the one that scores 0") from None
         return self

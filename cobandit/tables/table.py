@@ -93,6 +93,8 @@ class EvaluationTable:
         TableError
             With every fault that :func:`cobandit.tables.schema.validate` found.
         """
+        if not isinstance(frame, pd.DataFrame):
+            stop(source, f"it is a {type(frame).__name__}", "give a pandas DataFrame")
         records, arms, limits, raw = validate(frame, card, source)
         return cls(card, (*notes, *_moved(records, card)), records, arms, limits, raw)
 

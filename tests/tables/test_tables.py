@@ -473,6 +473,8 @@ def test_profiling_instances_can_be_named_and_limits_given():
     [
         ({"transform": "none"}, "mean nothing without a transform"),
         ({"limits": [1, 1]}, "the column is constant"),
+        ({"transform": "inverse-percentile", "limits": [0, 4]}, "the latency 0.0 is not positive"),
+        ({"transform": "inverse-percentile", "limits": [1, -4]}, "the latency -4.0 is not positive"),
         ({"transform": "inverse-percentile", "low": 10}, "low and high mean nothing with limits"),
     ],
 )

@@ -462,3 +462,8 @@ def test_what_reading_takes_is_near_what_is_said(tmp_path):
         peaks.append(1024 * int(done.stdout))
     said = readers.BYTES_PER_VALUE * 540_000 * 6
     assert 0.3 * said < peaks[1] - peaks[0] < 1.2 * said
+
+
+def test_what_is_no_frame():
+    with pytest.raises(TableError, match="my rows: it is a list -> give a pandas DataFrame"):
+        EvaluationTable.from_frame([{"config": "a"}], Card.model_validate(CARD), "my rows")

@@ -132,7 +132,7 @@ def test_invalid_problems(bad):
         Problem(**GOOD | bad)
 
 
-@pytest.mark.parametrize("point", [0.5, [], [[0.5, -0.1]], [float("nan")], ["x"]], ids=str)
+@pytest.mark.parametrize("point", [0.5, [], [[0.5, -0.1]], [float("nan")], ["x"], [[0.5], []]], ids=str)
 def test_invalid_points(point):
     with pytest.raises(CobanditError, match="means"):
         hypervolume(point)

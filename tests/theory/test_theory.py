@@ -225,3 +225,5 @@ def test_invalid_arguments(function, arguments):
 def test_a_gap_too_small_for_floating_point_is_refused():
     with pytest.raises(CobanditError, match="beyond every floating-point number"):
         theory.leading_constant(1e-160, n_objectives=1, cost_ratio=1)
+    with pytest.raises(CobanditError, match="beyond every floating-point number"):
+        theory.pull_bound(0.1, n_arms=2, n_objectives=1, cost_ratio=1, budget=9, alpha=1e306)
