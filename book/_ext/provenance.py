@@ -20,7 +20,7 @@ import jupytext
 from nbformat import NotebookNode
 
 DOTTED = re.compile(r"\w+(\.\w+)*")
-ROW, WIDTH = 24, 64  # pixels: height of a line, room for the arrows beside the lines
+ROW, WIDTH = 24, 64  # pixels: height of a line, room for the arrows next to the lines
 CHANGES = {"append", "extend", "update", "insert", "pop", "setdefault", "add", "tell"}
 BESIDE = {"use_style", "show_table"}  # what a cell also does, and no figure rests on
 SIGNS = {"table": "▤", "result": "◆", "parameters": "⚙", "step": "ƒ", "figure": "▣"}
@@ -158,7 +158,7 @@ def rows_of(
 
 
 def drawing(rows: list[Row], documented: Callable[[str], str]) -> str:
-    """Draw the graph as HTML: a line a node, arrows beside them, what it is called by as links."""
+    """Draw the graph as HTML: one line per node, arrows next to them, what it is called by as links."""
     paths, lines = [], []
     for number, row in enumerate(rows):
         low = number * ROW + ROW / 2

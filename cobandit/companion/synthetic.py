@@ -28,7 +28,6 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from cobandit.problem import Problem
 from cobandit.tables.card import Card
 from cobandit.tables.readers import file_sha256
 
@@ -107,21 +106,6 @@ def parameters() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows).set_index("config").sort_index()
-
-
-def true_problem() -> Problem:
-    """Give the exact bandit problem behind the table, costs in tokens, arms in the table's order.
-
-    Examples
-    --------
-    >>> problem = true_problem()
-    >>> problem.means.shape
-    (24, 2)
-    """
-    true = parameters()
-    return Problem(
-        true[["accuracy", "efficiency"]].to_numpy(), true["tokens"].to_numpy(), names=tuple(true.index)
-    )
 
 
 def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:

@@ -18,7 +18,7 @@ def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None 
     Parameters
     ----------
     history : DataFrame
-        Columns ``pull``, ``arm`` (a name) and ``column``, one row an arm and pull.
+        Columns ``pull``, ``arm`` (a name) and ``column``, one row per arm and pull.
     column, ylabel : str
     ax : Axes, optional
 

@@ -104,7 +104,7 @@ def paired_contrasts(
     Returns
     -------
     DataFrame
-        Two rows a cell and pair: ``by``, ``over`` (the first), ``against`` (the second), ``measure``
+        Two rows per cell and pair: ``by``, ``over`` (the first), ``against`` (the second), ``measure``
         (``"difference"``, first minus second, or ``"ratio"``, first over second), ``runs`` (replications in
         which both are feasible), ``mean``, ``low``, ``high``.
 
@@ -159,7 +159,7 @@ def leaders(
     Returns
     -------
     DataFrame
-        One row a cell with a feasible run: ``by``; ``leader``, of the best mean, and ``mean``; ``level``,
+        One row per cell with a feasible run: ``by``; ``leader``, of the best mean, and ``mean``; ``level``,
         a tuple of those whose paired difference from the leader has zero in its interval, as
         `paired_contrasts` gives it; ``next``, the best of the others, None if there is none, and
         ``next_mean``.

@@ -62,7 +62,7 @@ def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a budget and rival: ``rho``, ``method`` and ``options`` of the rival, ``n`` replays,
+        One row per budget and rival: ``rho``, ``method`` and ``options`` of the rival, ``n`` replays,
         ``first``, ``second`` and ``both`` (errors of the first, of the rival, of both in one replay),
         ``first_spends`` and ``second_spends`` (mean share of the budget).
 

@@ -49,11 +49,6 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
         Lower bounds of the expected numbers of evaluations, each at most N.  Zero where no change of that
         configuration alone changes the front.  Time O(K^2 D + K D N log N).
 
-    Raises
-    ------
-    CobanditError
-        If an argument is out of range.
-
     Examples
     --------
     Of two configurations one is right on all ten instances, the other on six.  The first would be worse

@@ -143,7 +143,7 @@ def test_what_costs_do_to_the_complexities(gaps, random):
     assert equal == pytest.approx(0.3 * complexity.unit_cost_complexity(gaps))
     by_hand = sum(c / g**2 for c, g in zip(costs, gaps, strict=True))
     assert theory.summed_complexity(gaps, costs) == pytest.approx(by_hand)
-    # the sum with the dearest arms hardest is within a harmonic number of the maximum
+    # the sum with the most expensive arms hardest is within a harmonic number of the maximum
     dearest_hardest = theory.summed_complexity(np.sort(gaps), np.sort(costs)[::-1])
     harmonic = 1 + sum(1 / k for k in range(2, len(gaps) + 1))
     assert dearest_hardest <= theory.cost_complexity(gaps, costs) * harmonic * (1 + 1e-9)

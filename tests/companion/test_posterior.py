@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 import cobandit as cb
+from cobandit.companion.paper.experiments import FOURTEEN
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.paper.predictive import played_key
 from cobandit.companion.reconstruction import (
@@ -18,7 +19,7 @@ from cobandit.companion.reconstruction import (
     sampler,
 )
 from cobandit.companion.reconstruction.hierarchy import PARAMETERS, correct_counts, draw_state, grid, means
-from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS, SUBSET
+from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS
 from cobandit.companion.reconstruction.tables import card
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable
@@ -305,7 +306,7 @@ def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
     played = facts.play_online(land, "AccuracyCostUCB", 3, seed=4)
     for quantity in ("efficiency_regret", "standard_regret"):
         assert runs[quantity].to_numpy() == pytest.approx(getattr(played, quantity), rel=1e-9)
-    few = table.subset(SUBSET)
+    few = table.subset(FOURTEEN)
     arms = facts.subset_of(SETTINGS[name])
     runs = cb.replay_identification(few, "UniformIdentification", 50, replications=5, seed=4)
     f1, correct = facts.play_identification(land, "UniformIdentification", 50, 5, 4, arms)

@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 import cobandit as cb
 from cobandit.cli import app as cli
 from cobandit.companion import reconstruction
+from cobandit.companion.paper.experiments import FOURTEEN
 from cobandit.companion.reconstruction import facts, hierarchy, instances, sampler
 from cobandit.companion.reconstruction.pool import EXACT
-from cobandit.companion.reconstruction.settings import SETTINGS, SUBSET
+from cobandit.companion.reconstruction.settings import NAMED, SETTINGS
 from cobandit.errors import CobanditError
 from cobandit.replay import kernels
 from cobandit.tables.catalogue import data_directory
@@ -76,8 +77,8 @@ def test_grid_is_full_and_named(name, bundled):
     columns = ["model", "temperature", "max_tokens", "prompt"]
     counts = [arms[column].nunique() for column in columns]
     assert np.prod(counts) == len(arms) == len(arms.drop_duplicates(columns))
-    assert set(SUBSET.split("'")[1::2]) <= set(arms["model"])
-    assert cb.load(name).subset(SUBSET).n_arms == 14
+    assert set(NAMED) <= set(arms["model"])
+    assert cb.load(name).subset(FOURTEEN).n_arms == 14
 
 
 def test_values_are_what_the_columns_say(name, bundled):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from cobandit.companion import synthetic
+from cobandit.problem import Problem
 from cobandit.tables import load
 from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory
@@ -25,7 +26,8 @@ def test_regenerating_the_synthetic_table_gives_the_same_content(tmp_path):
 
 def test_synthetic_is_what_the_catalogue_promises():
     table = load(synthetic.NAME)
-    problem = synthetic.true_problem()
+    true = synthetic.parameters()
+    problem = Problem(true[["accuracy", "efficiency"]], true["tokens"], names=true.index)
     assert (table.n_arms, table.n_objectives, set(table.n_instances)) == (24, 2, {400})
     assert table.configs == problem.names
     assert problem.costs.max() / problem.costs.min() == pytest.approx(10)

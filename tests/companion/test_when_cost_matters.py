@@ -200,7 +200,7 @@ def test_advice_is_that_of_the_nearest_cell():
 
 @pytest.mark.slow
 def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
-    """Equal costs, and mild ones with the better always dearer, are rows of their own, led by HV-UCB."""
+    """Equal costs, and mild ones where better always costs more, are rows of their own, led by HV-UCB."""
     stored = results.read_result("regions")
     for at in (Traits(1.0, 0.0, 24, 4.0), Traits(3.0, 1.0, 24, 4.0), Traits(3.0, 1.0, 24, 64.0)):
         assert guidance.decision_for(stored, "online", at)["best"] == "HV-UCB"

@@ -324,7 +324,7 @@ def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
     table = synthetic.for_objectives("accuracy")
     ax = figures.landscape(table, "cost", "accuracy")
     assert ax.get_xlabel() == f"mean cost ({table.card.cost.unit})"
-    x, y = np.array(ax.lines[0].get_data())  # dearer is better along the front, from the cheapest on
+    x, y = np.array(ax.lines[0].get_data())  # more cost is better along the front, from the cheapest on
     assert (np.diff(x) > 0).all() and (np.diff(y) > 0).all()
     assert x[0] == table.summary()["cost"].min() and y[-1] == table.summary()["accuracy"].max()
 

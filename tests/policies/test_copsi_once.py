@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.asking import play_once
 from support.strategies import cost_vectors, examples
 
 import cobandit as cb
 from cobandit import testing
-from cobandit.companion.proofs.once import play_once
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
 from cobandit.policies.copsi_once import classify, planned_depth

@@ -139,7 +139,7 @@ def test_psi_sr_follows_its_targets(order):
 def test_psi_sr_rounds_from_the_largest_or_the_mean_cost(rounds, n_rounds):
     finder = cb.PSISR([1, 4, 1], 40, 1, rounds=rounds)
     assert finder.n_rounds == n_rounds
-    run(finder, noise_free(forced((0, 2, 1)), [1, 4, 1]))  # the dearest stays longest
+    run(finder, noise_free(forced((0, 2, 1)), [1, 4, 1]))  # the most expensive stays longest
     assert finder.spent <= 40
     assert finder.pulls.sum() <= n_rounds
 

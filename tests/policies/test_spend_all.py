@@ -110,8 +110,8 @@ def test_no_step_of_the_proof_fails_in_forced_orders():
     assert trials["monotone"].all() and trials["ahead"].all()
     assert (trials["growth"] >= 1 - 1e-8).all()
     assert (trials["spent"] <= 1 + 1e-9).all() and (trials["unspent"] < 1 + 1e-9).all()
-    dearest = trials[(trials["order"] == "most expensive first") & (trials["n_arms"] > 2)]
-    assert (dearest["growth"] < trials["growth"].median()).mean() > 0.5  # this order leaves no more to gain
+    expensive_first = trials[(trials["order"] == "most expensive first") & (trials["n_arms"] > 2)]
+    assert (expensive_first["growth"] < trials["growth"].median()).mean() > 0.5  # no more to gain
 
 
 @pytest.mark.parametrize("policy_class", [cb.CoPSIExact, cb.CoPSIAdaptive])

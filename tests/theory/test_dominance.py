@@ -10,7 +10,7 @@ from support.strategies import mean_matrices
 from cobandit import classification_gaps, margins, pareto_mask
 from cobandit.errors import CobanditError
 
-# Twins: single numbers in, single numbers out, one line a definition.
+# Twins: single numbers in, single numbers out, one line per definition.
 
 
 def m(mu, i, j):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cobandit import theory
-from cobandit.companion.proofs.once import exact_tails, expected_capital, largest_ratio, orders
+from cobandit.companion.proofs.once import exact_tails, largest_ratio, orders
 from cobandit.companion.proofs.tested_practice import two_arms_once
 from cobandit.errors import CobanditError
 from cobandit.policies.evidence import PairedEvidence
@@ -104,6 +104,18 @@ def test_arguments_out_of_range_are_refused(wrong):
 
 
 # ----------------------------------------------------------------------------- certainty
+
+
+def expected_capital(population):
+    """Mean capital, by enumeration, of bets against "the full mean is not above zero", after 1, ..., N."""
+    capitals = []
+    for order in orders(population):
+        evidence, seen = PairedEvidence(2, 1, len(order), 0.5), []
+        for x in order:
+            evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
+            seen.append(evidence.capital[0, 1, 0])
+        capitals.append(seen)
+    return np.mean(capitals, axis=0)
 
 
 @pytest.mark.parametrize("population", [[-1, 0, 1], [-1, -1, 1, 1], [-1, -0.5, 0, 0.5, 1], [-1, -1, 0, 1, 1]])

@@ -35,7 +35,7 @@ def arithmetic() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row an arithmetic entry: ``key``, ``place``, ``printed``, ``operation``, ``inputs`` (keys),
+        One row per arithmetic entry: ``key``, ``place``, ``printed``, ``operation``, ``inputs`` (keys),
         ``value``; ``computed`` from the inputs as printed; ``low`` and ``high``, between which it lies
         whatever the inputs were before they were rounded; ``inside``, whether the printed value, which is
         rounded too, can come from there; ``direct``, whether ``computed`` rounds to what is printed.

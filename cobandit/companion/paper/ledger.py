@@ -67,10 +67,11 @@ def ledger(
     Returns
     -------
     DataFrame
-        One row a number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``, ``method``, ``against``,
-        ``rho``, ``quantity``, ``costs``, ``group`` (`cobandit.companion.paper.predictive.group_of`, joined),
-        ``printed``, ``value``; ``ours``, ``low``, ``high`` on the tables of the cells; ``predicted_low``,
-        ``predicted_high``, ``z``, ``p``, ``width`` and ``verdict``.
+        One row per number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``, ``method``,
+        ``against``, ``rho``, ``quantity``, ``costs``, ``group`` (joined,
+        `cobandit.companion.paper.predictive.group_of`), ``printed``, ``value``;
+        ``ours``, ``low``, ``high`` on the tables of the cells; ``predicted_low``, ``predicted_high``, ``z``,
+        ``p``, ``width`` and ``verdict``.
 
     Examples
     --------

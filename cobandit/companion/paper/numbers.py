@@ -192,7 +192,7 @@ def as_frame() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a number: the fields of `Published`, then ``value``, ``half_unit`` and ``inputs``.
+        One row per number: the fields of `Published`, then ``value``, ``half_unit`` and ``inputs``.
 
     Examples
     --------

@@ -200,7 +200,7 @@ def judge_groups(rows: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     rows : DataFrame
-        ``group`` (any label), ``p``, ``width``, ``verdict``; one row a number.
+        ``group`` (any label), ``p``, ``width``, ``verdict``; one row per number.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def error_counts() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a dataset, budget, method and kind of costs: ``dataset``, ``rho``, ``costs``, ``method``,
+        One row per dataset, budget, method and kind of costs: ``dataset``, ``rho``, ``costs``, ``method``,
         ``printed``, ``errors`` (a count), ``replays``, and ``low``, ``high``, the Wilson 95 % interval.
 
     Examples

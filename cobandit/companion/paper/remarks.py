@@ -133,7 +133,7 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By key: ``says``, ``place``, ``role``, a column a table, ``verdict``.
+        By key: ``says``, ``place``, ``role``, one column per table, ``verdict``.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def compare_bounds(
     Returns
     -------
     frame : DataFrame
-        A row a suboptimal arm: ``arm``, ``gap``, the bounds by name, ``simulated`` (mean pulls) with its
+        One row per suboptimal arm: ``arm``, ``gap``, the bounds by name, ``simulated`` (mean pulls) with its
         95 % interval ``low`` to ``high``, ``trivial`` (:math:`B / \lambda`) and ``affordable``, what the
         budget can buy of the arm in expectation, :math:`(B + 1 - \lambda) / \mu_i^c`.
     runs : WatchedRuns

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _check, theory
 from cobandit.dominance import pareto_mask
 from cobandit.policies import CoPSIOnce, UniformOnce
-from cobandit.policies.evidence import PairedEvidence
-from cobandit.policies.identification import IdentificationPolicy
 from cobandit.replay.grid import once_from_table
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
@@ -95,66 +93,6 @@ def largest_ratio(
         allowed = bound(deviation, n, n_instances, values)
         ratios.append(tail / allowed if allowed else inf)
     return max(ratios)
-
-
-def expected_capital(differences: ArrayLike) -> NDArray[np.float64]:
-    """Mean capital, by enumeration, of the bets against "the full mean is not above zero", after 1, ..., N.
-
-    Parameters
-    ----------
-    differences : array_like, shape (N,)
-        A population in [-1, 1].  Where its mean is zero, the capital is a martingale until the claim is
-        contradicted; where it is negative, a supermartingale.
-
-    Returns
-    -------
-    ndarray, shape (N,)
-
-    Examples
-    --------
-    >>> expected_capital([-1, 0, 1]).round(12).tolist()
-    [1.0, 1.0, 1.0]
-    """
-    population = _check.numbers(differences, "differences", 1)
-    capitals = []
-    for order in orders(population):
-        evidence, seen = PairedEvidence(2, 1, len(order), 0.5), []
-        for x in order:
-            evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
-            seen.append(evidence.capital[0, 1, 0])
-        capitals.append(seen)
-    return np.mean(capitals, axis=0)
-
-
-def play_once(
-    finder: IdentificationPolicy, rewards: NDArray[np.float64], charges: NDArray[np.float64] | None = None
-) -> list[tuple[int, int]]:
-    """Play a policy on rewards in the order of the instances, and check that no pair is evaluated twice.
-
-    Parameters
-    ----------
-    finder : IdentificationPolicy
-        Fresh; left in its final state.
-    rewards : ndarray, shape (K, N, D)
-    charges : ndarray, shape (K, N), optional
-        What is charged; default the declared costs.
-
-    Returns
-    -------
-    list of (arm, instance)
-        The evaluations in their order.
-
-    Examples
-    --------
-    >>> from cobandit import CoPSIOnce
-    >>> len(play_once(CoPSIOnce([1, 1], 4, 1, 2), np.array([[[0.0], [1.0]], [[1.0], [1.0]]])))
-    4
-    """
-    made = []
-    while (pull := finder.ask()) is not None:
-        finder.tell(pull, rewards[pull.key], None if charges is None else charges[pull.key])
-        made.append(pull.key)
-    return made
 
 
 def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:

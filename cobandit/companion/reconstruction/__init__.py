@@ -11,7 +11,7 @@ anything about the model it is named after.
 """
 
 from cobandit.companion.reconstruction.posterior import STORE, rows_of, tables_of
-from cobandit.companion.reconstruction.settings import SETTINGS, SUBSET
+from cobandit.companion.reconstruction.settings import SETTINGS
 from cobandit.companion.reconstruction.tables import card, setting, table, write
 
-__all__ = ["SETTINGS", "STORE", "SUBSET", "card", "rows_of", "setting", "table", "tables_of", "write"]
+__all__ = ["SETTINGS", "STORE", "card", "rows_of", "setting", "table", "tables_of", "write"]

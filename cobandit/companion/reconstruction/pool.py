@@ -53,8 +53,8 @@ def played(name: str, number: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a value: ``dataset``, ``number`` and ``run`` of the table; ``reading``, ``key`` and ``value``
-        as in `play`.
+        One row per value: ``dataset``, ``number`` and ``run`` of the table; ``reading``, ``key`` and
+        ``value`` as in `play`.
     """
     state, run, seed = posterior.tables_of(name)[number]
     rows = [

@@ -14,9 +14,6 @@ PROMPTS = ("cot", "direct")
 NAMED = ("GPT-2", "CodeLlama-7B", "Tulu-7B", "Tulu-2-7B", "Gemma-7B", "LLaMA-7B", "Mistral-7B")
 """The models that the paper names, in its order (Appendix A)."""
 
-SUBSET = f'model in {list(NAMED)} and temperature > 0 and max_tokens == 128 and prompt == "direct"'
-"""The 14 configurations on which the paper identifies the Pareto set (Appendix A)."""
-
 
 class Ends(NamedTuple):
     """Smallest and largest value over the configurations."""

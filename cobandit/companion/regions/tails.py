@@ -51,7 +51,7 @@ def tails(
     Parameters
     ----------
     runs : DataFrame
-        One row a run.
+        One row per run.
     column : str
         A loss.
     by : sequence of str

@@ -21,7 +21,7 @@ def paired_differences(losses: pd.DataFrame, confidence: float = 0.95) -> pd.Dat
     Parameters
     ----------
     losses : DataFrame, shape (n, methods)
-        A row a problem or replication, n >= 2.
+        One row per problem or replication, n >= 2.
     confidence : float
         Of each interval by itself.
 
