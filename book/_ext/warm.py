@@ -94,6 +94,8 @@ def serve() -> None:
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
     import matplotlib.pyplot  # noqa: F401
     import numba
+    import pandas.io.formats.style  # noqa: F401
+    import scipy.stats  # noqa: F401
     from ipykernel import kernelapp
 
     import cobandit.companion.paper
