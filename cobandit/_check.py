@@ -40,7 +40,8 @@ def enough(x: float) -> str:
     >>> enough(123.4561), enough(0.1 + 0.2)
     ('123.457', '0.3')
     """
-    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(x * (1.0 - SLACK / 2)):g}"
+    rounded = Context(prec=6, rounding=ROUND_CEILING).create_decimal(x * (1.0 - SLACK / 2))
+    return f"{float(rounded):g}"
 
 
 def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64]:
