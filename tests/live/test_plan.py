@@ -128,6 +128,10 @@ BAD = {
         GOOD | {"method": "CoHVUCB", "failures": "leave-out"},
         "CoHVUCB may come back to an instance",
     ),
+    "leave out and be certain": (
+        GOOD | {"method": {"CoPSIOnce": {"confidence": 0.9}}, "failures": "leave-out"},
+        "with a confidence can leave no instance out -> take failures: zero, or no confidence",
+    ),
     "at once": (GOOD | {"at_once": 0}, "field 'at_once'"),
     "largest cost": (GOOD | {"largest_cost": "max_token"}, "is no setting -> did you mean 'max_tokens'?"),
     "no numbers": (GOOD | {"largest_cost": "model"}, "not a positive number for each configuration"),
