@@ -51,6 +51,11 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     -------
     DataFrame
         ``config``, ``instance``, the settings, and what was measured.
+
+    Raises
+    ------
+    CobanditError
+        If every instance is left out.
     """
     plan, order = stage.plan, stage.order
     records = dict(stage.profile.results)
@@ -67,6 +72,8 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
             record = worst(plan, stage.profile.limits) | record
         name = order[instance] + (f" ({round_ + 1})" if round_ else "")
         rows.append({"config": stage.names[arm], "instance": name} | record | {FAILED: failed})
+    if not rows:
+        raise CobanditError("an evaluation failed on every instance, so that all are left out: mend it")
     frame = pd.DataFrame(rows)
     if not frame[FAILED].any():
         del frame[FAILED]

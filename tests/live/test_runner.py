@@ -274,6 +274,23 @@ class TestFailures:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
+        ("fails", "failures", "said"),
+        [
+            ({"small", "large"}, "zero", "and so did all others: mend it"),
+            ({"large"}, "leave-out", "every instance would be left out: run the plan again"),
+        ],
+    )
+    def test_who_cannot_be_evaluated_at_all(self, tmp_path, fails, failures, said):
+        def fail(configuration, instance, tried):
+            return Failure("no such model", cost=2.0) if configuration["model"] in fails else None
+
+        fake = Fake(fail=fail)
+        with pytest.raises(CobanditError, match=rf"failed on every instance.*no such model.*{said}"):
+            live.run(PLAN | {"failures": failures}, tmp_path / "run", evaluator=fake)
+        assert len(fake.calls) == 5 * 6
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
         ("row", "said"),
         [
             ({"correct": 1.0, "seconds": 1.0}, "gave no 'tokens', only correct, seconds"),
@@ -414,6 +431,15 @@ class TestGoingOn:
         assert not fake.calls
         assert before == sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
         live.run(PLAN | {"at_once": 3, "retries": 0, "timeout": 9}, tmp_path / "run", evaluator=fake)
+
+    @pytest.mark.slow
+    def test_other_objectives_need_what_the_pilot_measured(self, tmp_path):
+        little = PLAN | {"budget": 550, "unit": "tokens", "method": "CoPSI"}
+        with pytest.raises(CobanditError, match="Change the plan's budget or method"):
+            live.run(little, tmp_path / "run", evaluator=Fake())
+        objectives = [{"name": "latency", "column": "latency", "transform": "negate-minmax"}]
+        with pytest.raises(CobanditError, match="gave no 'latency', only correct, tokens, seconds"):
+            live.run(PLAN | {"objectives": objectives}, tmp_path / "run", evaluator=Fake())
 
     @pytest.mark.slow
     def test_a_larger_budget_goes_on_with_the_pilot(self, tmp_path):
