@@ -1,6 +1,8 @@
 """Plans: what is understood, and that a bad one is refused with its file, its field and what to do."""
 
 import json
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -156,3 +158,13 @@ def test_a_file_that_is_no_plan(tmp_path):
     (tmp_path / "plan.yml").write_text("name: [")
     with pytest.raises(TableError, match=r"plan\.yml: the plan is not valid YAML"):
         read_plan(tmp_path / "plan.yml")
+
+
+def test_the_page_shows_evaluators_as_a_plan_has_them():
+    page = (Path(__file__).parents[2] / "notebooks" / "live.md").read_text(encoding="utf-8")
+    shown = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(evaluate:.*?)```", page, re.DOTALL)]
+    assert [check_plan(GOOD | each, "live.md").evaluate.name for each in shown] == [
+        "callable",
+        "openai",
+        "inspect",
+    ]
