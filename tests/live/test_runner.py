@@ -249,6 +249,23 @@ class TestFailures:
         assert called[1] - called[0] >= 0.3
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("at_once", [1, 4])
+    def test_a_service_that_goes_away_is_no_score(self, tmp_path, at_once):
+        """It goes in the middle, and comes back: nothing failed, and what was told is not evaluated again."""
+
+        def gone(*_):
+            return Failure("nobody there", unavailable=True) if len(first.calls) > 60 else None
+
+        plan = PLAN | {"at_once": at_once, "retries": 1}
+        first, second = Fake(delay=0.001, fail=gone), Fake()
+        with pytest.raises(CobanditError, match=r"shots=. on \d+: nobody there.*run the plan again"):
+            live.run(plan, tmp_path / "run", evaluator=first)
+        assert len(first.calls) <= 60 + 2 * at_once
+        done = live.run(plan, tmp_path / "run", evaluator=second)
+        assert done.recommendation == play(PLAN)[1] and "failed" not in rows(done.table)
+        assert len(set(first.evaluated) & set(second.evaluated)) <= at_once
+
+    @pytest.mark.slow
     def test_a_small_pilot_that_is_left_out(self, tmp_path):
         """The card names two instances for profiling, whatever became of the pilot."""
         order = check_plan(PLAN, "plan").order

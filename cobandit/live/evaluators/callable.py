@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import math
+import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import reduce
@@ -21,6 +23,7 @@ from pydantic import Field
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
 from cobandit.live.evaluators.core import (
+    UNAVAILABLE,
     Context,
     EvaluatorOptions,
     Failure,
@@ -30,6 +33,10 @@ from cobandit.live.evaluators.core import (
     evaluator,
     import_module,
 )
+
+NOBODY = (ConnectionRefusedError, socket.gaierror)
+UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
+"""Errors of the system, and their numbers, where a service is not there."""
 
 
 class CallableOptions(EvaluatorOptions):
@@ -45,7 +52,8 @@ class FunctionEvaluator:
 
     A plain function runs in a thread, so several calls may run at once; what it raises is a failure of that
     evaluation.  It may raise a `Failure` itself, to say what it cost or that trying again may help; of other
-    errors, those of the system (connections, time-outs) are worth another try.
+    errors, those of the system (connections, time-outs) are worth another try, and where they come of a
+    service that is not there, or is asked too much at once, nothing is scored.
 
     Parameters
     ----------
@@ -86,8 +94,23 @@ class FunctionEvaluator:
         except Failure:
             raise
         except (Exception, SystemExit) as error:
-            raise Failure(f"{self.name}: {described(error)}", retry=isinstance(error, OSError)) from error
+            said = f"{self.name}: {described(error)}"
+            nobody = _is_unavailable(error)
+            raise Failure(said, retry=isinstance(error, OSError), unavailable=nobody) from error
         return as_row(result, f"{self.name}, for instance {instance!r},")
+
+
+def _is_unavailable(error: BaseException | None) -> bool:
+    """Whether a service is not there, or is asked too much at once, as clients of HTTP let it be seen."""
+    while error is not None:
+        if isinstance(error, BaseExceptionGroup):  # one for each address that was tried
+            error = error.exceptions[0]
+        response = getattr(error, "response", None)
+        status = getattr(error if response is None else response, "status_code", None)
+        if isinstance(error, NOBODY) or getattr(error, "errno", None) in UNREACHABLE or status in UNAVAILABLE:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @evaluator("callable", CallableOptions)
