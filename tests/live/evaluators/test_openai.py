@@ -102,6 +102,12 @@ def test_an_empty_answer_is_wrong_and_is_its_end(folder):
     assert (rows[0]["correct"], rows[0]["tokens"]) == (0, 1)
 
 
+@pytest.mark.parametrize("usage", [{}, {"total_tokens": 5}, {"prompt_tokens": 5, "completion_tokens": None}])
+def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
+    rows, _ = ask(folder, lambda _: completion("2") | {"usage": usage}, instances=["a"])
+    assert rows[0].keys() == {"correct", "seconds"} and rows[0]["correct"] == 1
+
+
 def test_an_endpoint_that_counts_no_tokens_gives_no_tokens(folder):
     rows, _ = ask(folder, lambda body: {"choices": [{"message": {"content": "2"}}]})
     assert set(rows[0]) == {"correct", "seconds"}

@@ -43,8 +43,8 @@ class _Details(_Part):
 
 
 class _Usage(_Part):
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     prompt_tokens_details: _Details | None = None
 
 
@@ -165,7 +165,7 @@ class Client:
 
 
 def _usage(given: _Usage | None) -> Usage | None:
-    if given is None:
+    if given is None or given.prompt_tokens is None or given.completion_tokens is None:
         return None
     cached = (given.prompt_tokens_details and given.prompt_tokens_details.cached_tokens) or 0
     return Usage(given.prompt_tokens - cached, cached, given.completion_tokens)
