@@ -58,7 +58,7 @@ def test_a_list_with_options_and_a_largest_cost():
 def test_instances_from_files(tmp_path, written):
     """Ids stay text, and a file stands where the plan does."""
     ids = ["007", "q 2", "[x]"]
-    (tmp_path / "ids.txt").write_text("007\n\n q 2\n[x]\n")
+    (tmp_path / "ids.txt").write_text("\ufeff007\r\n\r\n q 2\r\n[x]\r\n", encoding="utf-8")
     pd.DataFrame({"instance": ids, "question": 1}).to_csv(tmp_path / "ids.csv", index=False)
     (tmp_path / "ids.jsonl").write_text("".join(json.dumps({"id": each}) + "\n" for each in ids))
     content = GOOD | {"instances": written, "pilot": 2, "budget": 1}
