@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -52,7 +53,7 @@ def run(
             with watching(out) as watch:
                 done = live.run(plan, folder, watch=watch)
         except KeyboardInterrupt:
-            words = f"cobandit run {plan}" + (f" --folder {folder}" if folder else "")
+            words = shlex.join(["cobandit", "run", str(plan), *(["--folder", str(folder)] if folder else [])])
             out.print(
                 f"interrupted; what was told is kept.  Go on with: {words}\n"
                 f"Or write the table of what is there: {words} --export",
@@ -70,6 +71,7 @@ def run(
     for line in (
         f"spent {done.spent:.6g} of {done.budget:.6g} {unit}; {type(done.policy).__name__} recommends:",
         *(f"  {name}" for name in done.recommendation),
+        *done.losses,
         f"table: {done.table}, with its card",
         "",
     ):

@@ -136,8 +136,14 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
         f"pilot: {stage.profile.n_instances} instances; order of the instances: seed {plan.seed}",
         f"machine: {platform.machine()}, {platform.system()}, Python {platform.python_version()}",
     ]
+    return lines + losses_of(stage, frame)
+
+
+def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
+    """Say what was lost by failures, if anything was."""
+    lines = []
     if FAILED in frame:
-        lines.append(f"{int(frame[FAILED].sum())} evaluations failed and score zero")
+        lines.append(f"{int(frame[FAILED].sum())} of {len(frame)} evaluations failed and score zero")
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines

@@ -196,6 +196,16 @@ class TestFailures:
         assert (scored.loc[~failed, "efficiency"] > 0).any()
 
     @pytest.mark.slow
+    def test_where_the_cost_is_an_objective_the_table_says_what_the_method_was_told(self, tmp_path):
+        brevity = {"name": "brevity", "column": "tokens", "transform": "negate-minmax"}
+        plan = PLAN | {"objectives": [PLAN["objectives"][0], brevity], "retries": 0}
+        done = live.run(plan, tmp_path / "run", evaluator=Fake(fail=flaky(0.15, times=9)))
+        means = cb.read(done.table).rows.groupby("config")[["accuracy", "brevity"]].mean()
+        told = done.policy.mean_rewards
+        np.testing.assert_allclose(means.loc[list(check_plan(plan, "plan").names)], told, atol=1e-12)
+        assert "evaluations failed and score zero" in done.losses[0]
+
+    @pytest.mark.slow
     @pytest.mark.parametrize("cost", [None, 4.0])
     @pytest.mark.parametrize("place", [1, 7], ids=["in the pilot", "later"])
     def test_what_goes_on_failing_is_left_out(self, tmp_path, cost, place):
@@ -469,6 +479,21 @@ class TestGoingOn:
         assert 0 < fake.billed <= 100
         done = live.run(PLAN | small | {"budget": 3000}, tmp_path / "run", evaluator=fake)
         assert len(set(fake.evaluated)) == len(fake.evaluated) and done.spent == pytest.approx(fake.billed)
+
+    @pytest.mark.slow
+    def test_a_second_process_changes_nothing(self, tmp_path):
+        """Another budget may be given after the pilot, but not while somebody is at work."""
+        refused = []
+
+        def evaluate(configuration, instance):
+            if not refused:
+                with pytest.raises(CobanditError, match="is open already") as caught:
+                    live.run(PLAN | {"budget": 0.9}, tmp_path / "run", evaluator=Fake())
+                refused.append(caught.value)
+            return measure(configuration, instance)
+
+        done = live.run(PLAN, tmp_path / "run", evaluator=evaluate)
+        assert refused and live.run(PLAN, tmp_path / "run", evaluator=Fake()).spent == done.spent
 
     def test_a_folder_with_something_else(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
