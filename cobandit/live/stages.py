@@ -10,7 +10,7 @@ import numpy as np
 
 from cobandit import _check
 from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.live.evaluators import Failure
+from cobandit.live.evaluators import Failure, as_row
 from cobandit.live.pilot import FAILED, Pilot, Profile
 from cobandit.live.plan import Plan
 from cobandit.live.scoring import check_row, rewards, worst
@@ -106,8 +106,10 @@ class Stage:
 
     def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
         """Tell what an evaluation gave."""
-        check_row(self.plan, row, self.names[pull], self.instance(pull))
-        self._tell(pull, self._reward(row), dict(row))
+        name, instance = self.names[pull], self.instance(pull)
+        numbers = as_row(row, f"the evaluator of {name!r} on instance {instance!r}")
+        check_row(self.plan, numbers, name, instance)
+        self._tell(pull, self._reward(numbers), numbers)
 
     def try_again(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed, and was billed."""

@@ -185,11 +185,16 @@ class TestFailures:
 
     @pytest.mark.slow
     def test_what_goes_on_failing_scores_zero(self, tmp_path):
-        fake = Fake(fail=flaky(0.15, times=9))
+        class Booleans(Fake):
+            async def _one(self, *which):
+                row = await super()._one(*which)
+                return row if isinstance(row, Failure) else row | {"correct": row["correct"] == 1}
+
+        fake = Booleans(fail=flaky(0.15, times=9))
         done = live.run(PLAN | {"retries": 1}, tmp_path / "run", evaluator=fake)
         found = rows(done.table)
         assert pd.Series(fake.evaluated).value_counts().max() == 2
-        assert 0.05 < found["failed"].mean() < 0.3
+        assert 0.05 < found["failed"].mean() < 0.3 and found["correct"].dtype == float
         scored = cb.read(done.table).rows
         failed = found.sort_values(["config", "instance"])["failed"].to_numpy()
         assert (scored.loc[failed, ["accuracy", "efficiency"]] == 0).all(axis=None)
@@ -324,6 +329,7 @@ class TestFailures:
             ({"correct": 80.0, "tokens": 1.0, "seconds": 1.0}, "the objective 80.0 is outside"),
             ({"correct": 1.0, "tokens": 0.0, "seconds": 1.0}, "the cost 0.0 is not positive"),
             ({"correct": 1.0, "tokens": 1.0, "seconds": float("nan")}, "a finite number is needed"),
+            ({"correct": None, "tokens": 1.0, "seconds": 1.0}, "gave None for 'correct': a finite number"),
         ],
     )
     def test_a_row_that_cannot_be_used_stops_the_run(self, tmp_path, row, said):
