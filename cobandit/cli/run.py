@@ -60,8 +60,7 @@ def run(
                 soft_wrap=True,
             )
             sys.stdout.flush()
-            # Of the signal itself, at once: nobody can cancel what evaluations do in threads, and the
-            # interpreter would wait for them.
+            # Of the signal itself, at once: nobody can cancel what evaluations do in threads.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.raise_signal(signal.SIGINT)
     import cobandit as cb

@@ -7,17 +7,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import inspect
-import math
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import reduce
 from typing import Any
 
-import anyio
-import anyio.to_thread
 from pydantic import Field
 
 from cobandit.errors import CobanditError
@@ -63,6 +62,7 @@ class FunctionEvaluator:
 
     Examples
     --------
+    >>> import anyio
     >>> evaluator = FunctionEvaluator(lambda c, instance: {"correct": c["n"] > int(instance)}, "above")
     >>> anyio.run(evaluator.evaluate, {"n": 3}, ["2"])
     [{'correct': 1.0}]
@@ -76,7 +76,6 @@ class FunctionEvaluator:
         self.name = name
         call = getattr(function, "__call__", None)  # noqa: B004 (an object's own, which may be async)
         self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
-        self._threads = anyio.CapacityLimiter(math.inf)  # how many run at once is not decided here
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Call the function for each instance."""
@@ -88,9 +87,7 @@ class FunctionEvaluator:
             if self._is_async:
                 result = await self.function(given, instance)
             else:
-                result = await anyio.to_thread.run_sync(
-                    self.function, given, instance, abandon_on_cancel=True, limiter=self._threads
-                )
+                result = await _in_thread(self.function, given, instance)
         except Failure:
             raise
         except (Exception, SystemExit) as error:
@@ -98,6 +95,30 @@ class FunctionEvaluator:
             nobody = _is_unavailable(error)
             raise Failure(said, retry=isinstance(error, OSError), unavailable=nobody) from error
         return as_row(result, f"{self.name}, for instance {instance!r},")
+
+
+async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a thread that, if it hangs, does not keep the process; anyio's would."""
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if not told.done():  # it may have been given up
+            told.set_result((result, error))
+
+    def work() -> None:
+        try:
+            outcome: tuple[Any, BaseException | None] = function(*arguments), None
+        except BaseException as error:
+            outcome = None, error
+        with suppress(RuntimeError):  # the run is over
+            loop.call_soon_threadsafe(tell, *outcome)
+
+    threading.Thread(target=work, daemon=True).start()
+    result, error = await told
+    if error is not None:
+        raise error
+    return result
 
 
 def _is_unavailable(error: BaseException | None) -> bool:
