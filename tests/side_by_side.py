@@ -1,13 +1,20 @@
 """A pytest plugin that lets nbval run notebooks side by side: ``pytest -p side_by_side -n 2 --nbval ...``.
 
 Two kernels that start at once may pick the same port; these talk through sockets of the file system instead.
+They are warm, as those that run the pages of the book.
 """
 
+import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
 import nbval.kernel
 from jupyter_client.manager import KernelManager
+
+sys.path.append(str(Path(__file__).parents[1] / "book" / "_ext"))
+import warm
+
+warm.use()
 
 
 def kernel_manager(**options):

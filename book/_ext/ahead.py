@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 import nbformat
+import warm
 from joblib import Parallel, delayed
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -55,6 +56,7 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
             log.info("ran %s in %.1f seconds", path.name, result.time)
 
+    warm.use()
     found = notebooks(env, docnames)
     Parallel(n_jobs=-1, backend="threading")(delayed(run)(*page) for page in found)
 

@@ -14,7 +14,7 @@
 8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
 9. `describe_pictures`: what a cell drew says in words what it shows; a raster image leads to its file.
 10. `say_how_made`: below each figure, a graph of the tables, parameters and cells that it rests on.
-11. `ahead.run_ahead`: pages run side by side instead of one after another.
+11. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
 12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
     but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
     book so, since it runs the notebooks against these outputs, and the cells that measure on less.

@@ -7,10 +7,11 @@ a page sets them side by side or one below the other; text stays text, and ink t
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from io import StringIO
+from io import BytesIO, StringIO
 from itertools import count
 from typing import Any
 
@@ -25,7 +26,7 @@ from matplotlib.transforms import Bbox
 
 #: What `use_style` draws text, ticks and frames with; on a page it becomes the colour of the text around it.
 INK = "#22262b"
-#: Characters from which a figure is left to its raster image: clouds of many thousand points.
+#: Characters from which a figure is shown as a raster image: clouds of many thousand points.
 LARGEST = 1_000_000
 #: A panel gets a row of its own before it has to shrink below this share of its size.
 SHRINK = 0.7
@@ -35,7 +36,7 @@ _ROW = "display: flex; flex-wrap: wrap; gap: 0.3rem 0.6rem; justify-content: cen
 _numbers = count()
 
 
-def panels(figure: Figure) -> str | None:
+def panels(figure: Figure) -> str:
     """Draw a figure as HTML: an inline SVG for each panel, and one for each entry of the figure's legends.
 
     `use_style` lets a notebook show figures so.
@@ -46,8 +47,8 @@ def panels(figure: Figure) -> str | None:
 
     Returns
     -------
-    str or None
-        A ``div`` of rows; None where it would be too large for a page.
+    str
+        A ``div`` of rows, or of a raster image where these would be too large for a page.
 
     Examples
     --------
@@ -84,8 +85,8 @@ def panels(figure: Figure) -> str | None:
                 figure.set_layout_engine(layout)
         legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
         drawn += [_legend(legend) for legend in legends.values()]  # what several panels say the same, once
-    drawing = f'<div class="panels">{"".join(drawn)}</div>'
-    return drawing if len(drawing) < LARGEST else None
+    inside = "".join(drawn)
+    return f'<div class="panels">{inside if len(inside) < LARGEST else _raster(figure)}</div>'
 
 
 def described(drawing: str, text: str) -> str:
@@ -166,6 +167,12 @@ def _legend(legend: Legend) -> str:
         )
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
+
+
+def _raster(figure: Figure) -> str:
+    file = BytesIO()
+    figure.savefig(file, format="png", bbox_inches="tight")
+    return f'<img src="data:image/png;base64,{b64encode(file.getvalue()).decode()}" style="max-width: 100%">'
 
 
 def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:

@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.stats.metrics import RESAMPLES, mean_interval, resampled_means
+from cobandit.errors import CobanditError
+from cobandit.stats.metrics import RESAMPLES, cells, mean_interval, resampled_means
 from cobandit.stats.paired_errors import paired_difference
 
 #: Columns of `paired_contrasts` besides the cell and the pair.
@@ -118,19 +119,25 @@ def paired_contrasts(
     _check.choice(column, "column", runs.columns)
     proportion = runs[column].dtype == bool
     pairs, rows = list(pairs), []
-    feasible = runs[runs["status"] == "ok"].assign(value=lambda frame: frame[column].astype(float))
-    for cell, group in feasible.groupby(list(by), sort=False):
-        wide = group.set_index(["replication", over])["value"].unstack()  # noqa: PD010 - nothing twice
+    feasible = runs[(runs["status"] == "ok") & runs[column].notna()]
+    if feasible.duplicated([*by, over, "replication"]).any():
+        raise CobanditError(
+            f"runs: a cell has several runs of one {over} in one replication; compare one set of options at "
+            f"a time, or add to by what tells them apart"
+        )
+    value, replication = feasible[column].to_numpy(dtype=float), feasible["replication"].to_numpy()
+    side = feasible[over].to_numpy()
+    for cell, here in cells(feasible, by):
+        sides = {name: here[side[here] == name] for pair in pairs for name in pair}
         for pair in pairs:
-            if not set(pair) <= set(wide):
+            first, second = (sides[name] for name in pair)
+            _, one, other = np.intersect1d(replication[first], replication[second], True, True)
+            if not len(one):
                 continue
-            both = wide[list(pair)].dropna()
-            if both.empty:
-                continue
-            a, b = both.to_numpy().T
+            a, b = value[first[one]], value[second[other]]
             compared = {"difference": _difference(a, b, proportion), "ratio": ratio(a, b)}
             for measure, values in compared.items():
-                rows.append((*cell, *pair, measure, len(both), *values))
+                rows.append((*cell, *pair, measure, len(one), *values))
     return pd.DataFrame(rows, columns=[*by, over, "against", *VALUES])
 
 

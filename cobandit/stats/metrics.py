@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -207,6 +208,35 @@ def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tup
     return float(interval.low), float(interval.high)
 
 
+def cells(runs: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], NDArray[np.intp]]]:
+    """Where the rows of each cell of a replay's grid stand, in the order in which the cells appear.
+
+    Cutting arrays by position takes a fraction of the time of cutting the frame.
+
+    Parameters
+    ----------
+    runs : DataFrame
+    by : sequence of str
+        Columns that make a cell.
+
+    Yields
+    ------
+    cell : tuple
+        Values of ``by``.
+    rows : ndarray of int
+        Positions in ``runs``.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"method": ["A", "B", "A"], "rho": 2})
+    >>> [(cell, rows.tolist()) for cell, rows in cells(runs, ["method", "rho"])]
+    [(('A', 2), [0, 2]), (('B', 2), [1])]
+    """
+    positions = pd.Series(np.arange(len(runs)), runs.index)
+    for cell, rows in positions.groupby([runs[name] for name in by], sort=False):
+        yield cell, rows.to_numpy()
+
+
 def summarise(
     runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("method", "options", "rho")
 ) -> pd.DataFrame:
@@ -239,9 +269,10 @@ def summarise(
     """
     _check.choice(column, "column", runs.columns)
     proportion = runs[column].dtype == bool
+    feasible, measured = (runs["status"] == "ok").to_numpy(), runs[column].to_numpy()
     rows: list[dict[str, Any]] = []
-    for cell, group in runs.groupby(list(by), sort=False):
-        values = group.loc[group["status"] == "ok", column]
+    for cell, here in cells(runs, by):
+        values = measured[here[feasible[here]]]
         row = dict(zip(by, cell, strict=True), runs=len(values), mean=np.nan, low=np.nan, high=np.nan)
         if proportion:
             row["successes"] = int(values.sum())

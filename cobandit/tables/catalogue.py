@@ -156,14 +156,14 @@ def datasets() -> pd.DataFrame:
     'bundled'
     """
     rows = []
-    for card in _cards().values():
+    for card in map(read_card, _cards().values()):
         row = card.model_dump(include={"name", "title", "kind", "license", "attribution", "source"})
         rows.append(row | {"availability": _found(card)[0]})
     return pd.DataFrame(rows)
 
 
-def _cards() -> dict[str, Card]:
-    return {path.stem: read_card(path) for path in sorted(data_directory().glob("*.yml"))}
+def _cards() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(data_directory().glob("*.yml"))}
 
 
 def _card(name: str) -> Card:
@@ -171,7 +171,7 @@ def _card(name: str) -> Card:
     if name not in cards:
         remedy = nearest(name, cards) + f"there are {', '.join(cards)}"
         raise TableError(f"there is no table {name!r} in the catalogue -> {remedy}")
-    return cards[name]
+    return read_card(cards[name])
 
 
 def _mirrored(card: Card) -> Path | None:

@@ -83,6 +83,14 @@ def test_infeasible_runs_are_left_out_in_pairs():
     assert found["rho"].unique().tolist() == [8.0]
 
 
+def test_two_runs_of_one_replication_are_refused():
+    twice = pd.concat([RUNS, RUNS.assign(options="reward_scale=0.5")])
+    with pytest.raises(cb.CobanditError, match="several runs of one method"):
+        paired_contrasts(twice, "efficiency_regret", [("CoHVUCB", "HVUCB")])
+    found = paired_contrasts(twice, "efficiency_regret", [("CoHVUCB", "HVUCB")], by=("options", "rho"))
+    assert set(found["options"]) == set(twice["options"])
+
+
 @pytest.mark.slow
 def test_realised_costs_are_compared_with_declared_ones():
     runs = experiments.stochastic_costs(cb.load("synthetic-24"), replications=5, rho=[500])

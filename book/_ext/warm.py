@@ -1,0 +1,126 @@
+"""Kernels for pages, as forks of a process in which the slow imports are done.
+
+A page spends three seconds on importing pandas, matplotlib and numba, and one on clearing them away, the same
+for every page.  `use` makes Jupyter start its kernels as copies of one process that has imported them; they
+share nothing else.  They draw no raster images: neither the book nor nbval looks at any.  Only on Linux,
+where such a process can be forked safely; elsewhere kernels start as always.
+
+    python book/_ext/warm.py    # that process: a line on stdin starts a kernel, its process id is the answer
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from functools import lru_cache
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from threading import Lock
+
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+LAUNCHER = "ipykernel_launcher"
+NO_RASTER = "--InlineBackend.figure_formats=set()"
+one_at_a_time = Lock()
+
+
+def use() -> None:
+    """Let the kernels that this process starts be warm ones."""
+    if sys.platform == "linux":
+        entry = EntryPoint("warm", f"{__name__}:Warm", KernelProvisionerFactory.GROUP_NAME)
+        factory = KernelProvisionerFactory.instance()
+        factory.provisioners["warm"] = entry
+        factory.default_provisioner_name = "warm"
+
+
+class Warm(LocalProvisioner):
+    """Starts a kernel as a fork."""
+
+    async def launch_kernel(self, cmd, **kwargs):
+        self.process = Forked(cmd[cmd.index(LAUNCHER) + 1 :], kwargs["env"], kwargs.get("cwd") or Path.cwd())
+        self.pid = self.pgid = self.process.pid
+        self.cwd = kwargs.get("cwd", Path.cwd())
+        return self.connection_info
+
+
+class Forked:
+    """As much of `subprocess.Popen` as jupyter_client asks for."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, arguments: list[str], env: dict[str, str], cwd: str | Path) -> None:
+        with one_at_a_time:
+            server = _server()
+            print(json.dumps([arguments, env, str(cwd)]), file=server.stdin, flush=True)
+            self.pid = int(server.stdout.readline())
+
+    def send_signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def poll(self) -> int | None:
+        """None while it runs; how it ended is known to the process that forked it only."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return 0
+        return None
+
+    wait = poll  # is called once the kernel has ended
+
+
+@lru_cache(maxsize=1)
+def _server() -> subprocess.Popen[str]:
+    inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # read when matplotlib is imported
+    command = [sys.executable, "-P", __file__]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **inline}
+    )
+
+
+def serve() -> None:
+    """Import what pages import, and fork for each kernel that is asked for; ends with whoever asks."""
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
+    import matplotlib.pyplot  # noqa: F401
+    import numba
+    import pandas.io.formats.style  # noqa: F401
+    import scipy.stats  # noqa: F401
+    from ipykernel import kernelapp
+
+    import cobandit.companion.paper
+    import cobandit.figures
+    import cobandit.tables  # noqa: F401
+
+    numba.njit(lambda: None)()  # the first function that is compiled or loaded waits for numba's registries
+    gc.freeze()  # what is here already is no kernel's to clean up
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that have ended leave no trace
+    for line in sys.stdin:
+        arguments, env, cwd = json.loads(line)
+        if os.fork():
+            continue
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        print(os.getpid(), flush=True)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)
+        os.environ.clear()
+        os.environ.update(env)
+        os.chdir(cwd)
+        sys.argv = [LAUNCHER, *arguments, NO_RASTER]
+        kernelapp.launch_new_instance()
+        sys.exit()
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,71 @@
+"""Pages run in kernels that start with the imports done, and share nothing else."""
+
+import sys
+import time
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="kernels start as always")]
+
+
+@pytest.fixture
+def start():
+    import side_by_side  # noqa: F401 - puts book/_ext on the path, and lets kernels be warm ones
+
+    running = []
+
+    def started():
+        manager = KernelManager(kernel_name="python3")
+        manager.start_kernel()
+        running.append(manager)
+        client = manager.client()
+        client.start_channels()
+        client.wait_for_ready()
+        return manager, client
+
+    yield started
+    for manager in running:
+        manager.shutdown_kernel(now=True)
+
+
+def answer(client, code):
+    said = []
+    reply = client.execute_interactive(code, output_hook=lambda message: said.append(message["content"]))
+    assert reply["content"]["status"] == "ok", reply
+    return [content["text"].strip() for content in said if "text" in content]
+
+
+def test_a_kernel_starts_with_the_imports_done_and_shares_nothing(start, tmp_path):
+    (_, one), (_, other) = start(), start()
+    assert answer(one, "import sys; print({'numba', 'pandas', 'cobandit.figures'} <= set(sys.modules))") == [
+        "True"
+    ]
+    answer(one, f"import os, cobandit; cobandit.mine = 1; os.chdir({str(tmp_path)!r})")
+    assert answer(other, "import os, cobandit; print(hasattr(cobandit, 'mine'), os.getcwd() != '/tmp')") == [
+        "False True"
+    ]
+
+
+def test_a_figure_is_drawn_and_nothing_else(start):
+    _, client = start()
+    shown = []
+    client.execute_interactive(
+        "import matplotlib.pyplot as plt\nfrom cobandit import figures\nfigures.use_style()\n"
+        "plt.plot([1, 2])\nplt.show()",
+        output_hook=lambda message: shown.append(message["content"].get("data", {})),
+    )
+    (figure,) = [data for data in shown if data]
+    assert set(figure) == {"text/plain", "text/html"}
+    assert 'class="panels"' in figure["text/html"]
+
+
+def test_a_kernel_that_stops_or_dies_is_noticed(start):
+    stopped, _ = start()
+    stopped.shutdown_kernel()
+    died, client = start()
+    client.execute("import os; os._exit(1)")
+    deadline = time.monotonic() + 20
+    while died.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not stopped.is_alive() and not died.is_alive()
