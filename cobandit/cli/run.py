@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -52,15 +53,14 @@ def run(
             with watching(out) as watch:
                 done = live.run(plan, folder, watch=watch)
         except KeyboardInterrupt:
-            words = f"cobandit run {plan}" + (f" --folder {folder}" if folder else "")
+            words = shlex.join(["cobandit", "run", str(plan), *(["--folder", str(folder)] if folder else [])])
             out.print(
                 f"interrupted; what was told is kept.  Go on with: {words}\n"
                 f"Or write the table of what is there: {words} --export",
                 soft_wrap=True,
             )
             sys.stdout.flush()
-            # Of the signal itself, at once: nobody can cancel what evaluations do in threads, and the
-            # interpreter would wait for them.
+            # Of the signal itself, at once: nobody can cancel what evaluations do in threads.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.raise_signal(signal.SIGINT)
     import cobandit as cb
@@ -70,6 +70,7 @@ def run(
     for line in (
         f"spent {done.spent:.6g} of {done.budget:.6g} {unit}; {type(done.policy).__name__} recommends:",
         *(f"  {name}" for name in done.recommendation),
+        *done.losses,
         f"table: {done.table}, with its card",
         "",
     ):

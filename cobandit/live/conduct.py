@@ -24,7 +24,8 @@ class Conductor:
     """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
 
     A failure that may be mended is tried again here if it cost nothing.  One that was billed is told, so
-    that its cost is charged at once, and is evaluated when the policy hands it out again.
+    that its cost is charged at once, and is evaluated when the policy hands it out again.  Where the service
+    is what fails, the run stops: no configuration is worse for that.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class Conductor:
         """Evaluate once, tell what came of it, and return what is to be tried again here, and why."""
         instances = [self.stage.instance(pull) for pull in pulls]
         found = await self._call(int(pulls[0]), instances)
-        again, why = [], None
+        again, why, gone = [], None, ""
         for pull, instance, outcome in zip(pulls, instances, found, strict=True):
             name = f"{self.stage.names[pull]} on {instance}"
             if not isinstance(outcome, Failure):
@@ -114,6 +115,9 @@ class Conductor:
                 continue
             self._tries[pull.key] += 1
             if not outcome.retry or self._tries[pull.key] > self.plan.retries:
+                if outcome.unavailable:
+                    gone = gone or f"{name}: {outcome}"
+                    continue
                 self.stage.give_up(pull, outcome)
                 self.watch(f"{name} failed: {outcome}")
                 continue
@@ -124,6 +128,11 @@ class Conductor:
                 why = max(why or outcome, outcome, key=lambda failure: failure.wait or 0)
             self.watch(f"{name} failed, and is tried again: {outcome}")
         self._news()
+        if gone:
+            raise CobanditError(
+                f"{gone}.  What was told is kept: see to the service, or ask it less at once or with more "
+                "retries, and run the plan again"
+            )
         return again, why
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:

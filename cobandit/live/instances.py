@@ -72,7 +72,8 @@ def _read(path: Path, column: str) -> list[str]:
         raise ValueError(f"there is no file {path} -> check the path, which starts where the plan is")
     if path.suffix.lower() not in (".csv", ".tsv", ".jsonl", ".parquet"):
         try:
-            return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+            return [line.strip() for line in lines if line.strip()]
         except (OSError, UnicodeError) as error:
             raise ValueError(f"{path} cannot be read: {error} -> give a text file, one id a line") from None
     if not path.stat().st_size:

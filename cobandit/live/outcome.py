@@ -51,6 +51,11 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     -------
     DataFrame
         ``config``, ``instance``, the settings, and what was measured.
+
+    Raises
+    ------
+    CobanditError
+        If every instance is left out.
     """
     plan, order = stage.plan, stage.order
     records = dict(stage.profile.results)
@@ -67,6 +72,8 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
             record = worst(plan, stage.profile.limits) | record
         name = order[instance] + (f" ({round_ + 1})" if round_ else "")
         rows.append({"config": stage.names[arm], "instance": name} | record | {FAILED: failed})
+    if not rows:
+        raise CobanditError("an evaluation failed on every instance, so that all are left out: mend it")
     frame = pd.DataFrame(rows)
     if not frame[FAILED].any():
         del frame[FAILED]
@@ -129,8 +136,14 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
         f"pilot: {stage.profile.n_instances} instances; order of the instances: seed {plan.seed}",
         f"machine: {platform.machine()}, {platform.system()}, Python {platform.python_version()}",
     ]
+    return lines + losses_of(stage, frame)
+
+
+def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
+    """Say what was lost by failures, if anything was."""
+    lines = []
     if FAILED in frame:
-        lines.append(f"{int(frame[FAILED].sum())} evaluations failed and score zero")
+        lines.append(f"{int(frame[FAILED].sum())} of {len(frame)} evaluations failed and score zero")
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines

@@ -14,6 +14,7 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError, stop
 from cobandit.live.plan import Plan
+from cobandit.live.scoring import check_row
 from cobandit.policies.asktell import AskTell
 from cobandit.tables import open_table
 from cobandit.tables.transforms import TRANSFORMS
@@ -115,8 +116,10 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
     Raises
     ------
     CobanditError
-        If a configuration gave no score at all where failures are left out, or no scale can be made.
+        If a configuration gave no score at all where failures are left out, if none did, if a record lacks a
+        column that the plan now names, or if no scale can be made.
     """
+    _check_scored(plan, results)
     costs = np.array(
         [
             [results[arm, number][plan.cost.column] for number in range(pilot.n_instances)]
@@ -135,8 +138,9 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
             transform.apply(values, *fitted)
         except TableError as error:
             raise CobanditError(
-                f"objective {objective.name!r}: {error} in the pilot of {len(scored)} evaluations: take a "
-                "larger pilot, give the objective's limits, or leave it out, and start in another folder"
+                f"objective {objective.name!r}: {error} in the pilot of {len(scored)} evaluations: give the "
+                "objective's limits, or leave it out, and run the plan again; or take a larger pilot, in "
+                "another folder"
             ) from None
     return Profile(
         costs.mean(axis=1).tolist(),
@@ -146,6 +150,26 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
         pilot.spent,
         results,
     )
+
+
+def _check_scored(plan: Plan, results: Mapping[tuple[int, int], dict[str, Any]]) -> None:
+    """Refuse a pilot that lacks what the plan needs: columns, or configurations that can be evaluated."""
+    worked = set()
+    for (arm, number), record in results.items():
+        if FAILED not in record:
+            check_row(plan, record, plan.names[arm], plan.order[number])  # the plan may have changed since
+            worked.add(arm)
+    hopeless = [arm for arm in range(len(plan.names)) if arm not in worked]
+    if not hopeless or (worked and plan.failures == "zero"):
+        return
+    reason = results[hopeless[0], 0][FAILED]
+    why = f"{plan.names[hopeless[0]]!r} failed on every instance of the pilot ({reason})"
+    if worked:
+        raise CobanditError(
+            f"{why}, so that every instance would be left out: run the plan again with failures: zero, or "
+            "without that configuration in another folder"
+        )
+    raise CobanditError(f"{why}, and so did all others: mend it and start in another folder")
 
 
 def profile_from_table(plan: Plan, path: Path, source: str) -> Profile:

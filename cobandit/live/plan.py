@@ -240,6 +240,11 @@ class Plan(Fields):
                 f"{self.method.name} may come back to an instance, so that none can be left out -> take "
                 "failures: zero, or a method that evaluates once, such as CoPSIOnce"
             )
+        if self.failures == "leave-out" and self.method.options.get("confidence") is not None:
+            raise ValueError(
+                f"{self.method.name} with a confidence can leave no instance out -> take failures: zero, or "
+                "no confidence"
+            )
         return self
 
     @model_validator(mode="after")

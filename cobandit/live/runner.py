@@ -17,7 +17,7 @@ from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.callable import FunctionEvaluator
 from cobandit.live.folder import RunFolder
 from cobandit.live.journal import Journal
-from cobandit.live.outcome import card_of, frame_of, recommended, report_of
+from cobandit.live.outcome import card_of, frame_of, losses_of, recommended, report_of
 from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
 from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
 from cobandit.live.planning import budget_of, policy_of
@@ -44,6 +44,8 @@ class Run:
         As the run left it.
     spent, budget : float
         In the unit of the cost, the pilot included.
+    losses : tuple of str
+        What was lost by failures, in words; empty if nothing was.
     """
 
     recommendation: tuple[str, ...]
@@ -51,6 +53,7 @@ class Run:
     policy: AskTell
     spent: float
     budget: float
+    losses: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,8 @@ async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
     plan = setup.plan
     profile = _table_profile(setup)
     async with _opened(setup, evaluator) as opened:
-        setup.folder.begin(plan)
+        if not setup.folder.begun:
+            setup.folder.begin(plan)
         if profile is None:
             with _pilot(setup) as pilot:
                 await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
@@ -247,6 +251,7 @@ def _completed(setup: _Setup, stage: PilotStage) -> Profile:
 @contextmanager
 def _main(setup: _Setup, profile: Profile) -> Iterator[MainStage]:
     policy = policy_of(setup.plan, profile)
+    setup.folder.begin(setup.plan)  # which may have changed after the pilot, and cannot from here on
     with Journal(setup.folder.journal, policy, names=setup.plan.names) as journal:
         yield MainStage(setup.plan, journal, profile)
 
@@ -267,4 +272,5 @@ def _write(setup: _Setup, stage: MainStage) -> Run:
     folder.write(folder.recommendation, content)
     frame = frame_of(stage)
     save(frame, card_of(stage, frame), folder.table, report_of(stage, frame))
-    return Run(best, folder.table, stage.policy, stage.spent, budget)
+    losses = tuple(losses_of(stage, frame))
+    return Run(best, folder.table, stage.policy, stage.spent, budget, losses)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,13 +9,14 @@ import numpy as np
 
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
+from cobandit.live.configurations import RESERVED
 from cobandit.live.plan import Plan
 from cobandit.tables.numeric import COST, Rule
 from cobandit.tables.transforms import TRANSFORMS
 
 
 def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:
-    """Refuse what an evaluator gave if the plan's columns are not all there, or cannot be used.
+    """Refuse what an evaluator gave if the plan's columns are not all there, or something cannot be used.
 
     Raises
     ------
@@ -42,8 +42,14 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
     for objective in plan.objectives:
         rule = TRANSFORMS[objective.transform].rule
         rules.setdefault(objective.column, []).extend([rule] if rule else [])
+    said = f"{configuration!r} on instance {instance!r} gave"
+    for column in row:
+        if column in plan.settings or column in RESERVED:
+            whose = "a setting" if column in plan.settings else "a column of every table"
+            raise CobanditError(
+                f"{said} {column!r}, which is {whose}: let the evaluator leave it out, or call it otherwise"
+            )
     for column, each in rules.items():
-        said = f"{configuration!r} on instance {instance!r} gave"
         if column not in row:
             hint = nearest(column, row)
             raise CobanditError(
@@ -51,8 +57,6 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
                 "or name another column in the plan"
             )
         value = row[column]
-        if isinstance(value, str) or not math.isfinite(value):
-            raise CobanditError(f"{said} {value!r} as {column!r}: a finite number is needed")
         for rule in each:
             if rule.broken(np.array([value])).any():
                 problem = rule.problem.format(value=float(value))

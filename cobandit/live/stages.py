@@ -10,10 +10,10 @@ import numpy as np
 
 from cobandit import _check
 from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.live.evaluators import Failure
+from cobandit.live.evaluators import Failure, as_row
 from cobandit.live.pilot import FAILED, Pilot, Profile
 from cobandit.live.plan import Plan
-from cobandit.live.scoring import check_row, rewards
+from cobandit.live.scoring import check_row, rewards, worst
 from cobandit.policies.asktell import AskTell, Pull
 
 Key = tuple[int, int]
@@ -106,8 +106,10 @@ class Stage:
 
     def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
         """Tell what an evaluation gave."""
-        check_row(self.plan, row, self.names[pull], self.instance(pull))
-        self._tell(pull, self._reward(row), dict(row))
+        name, instance = self.names[pull], self.instance(pull)
+        numbers = as_row(row, f"the evaluator of {name!r} on instance {instance!r}")
+        check_row(self.plan, numbers, name, instance)
+        self._tell(pull, self._reward(numbers), numbers)
 
     def try_again(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed, and was billed."""
@@ -127,13 +129,13 @@ class Stage:
                 f"nothing could be evaluated: {self.names[pull]!r} failed on instance "
                 f"{self.instance(pull)!r}: {failure}.  Mend it and run the plan again"
             )
-        self._tell(pull, self._failed, {FAILED: str(failure), self.plan.cost.column: cost})
+        record = {FAILED: str(failure), self.plan.cost.column: cost}
+        self._tell(pull, self._failed(record), record)
 
     def _reward(self, row: Mapping[str, Any]) -> list[float]:
         raise NotImplementedError
 
-    @property
-    def _failed(self) -> list[float]:
+    def _failed(self, record: Mapping[str, Any]) -> list[float]:
         """The reward of an evaluation that failed."""
         return [0.0] * self.policy.n_objectives
 
@@ -212,7 +214,7 @@ class MainStage(Stage):
         if (failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
             self.journal.leave_out(pull)
         elif record is not None:
-            self._tell(pull, self._failed if failed else self._reward(record), record)
+            self._tell(pull, self._failed(record) if failed else self._reward(record), record)
         else:
             return False
         return True
@@ -236,6 +238,9 @@ class MainStage(Stage):
 
     def _reward(self, row: Mapping[str, Any]) -> list[float]:
         return rewards(self.plan, self.profile.limits, row)
+
+    def _failed(self, record: Mapping[str, Any]) -> list[float]:  # an objective may be the cost itself
+        return self._reward({**worst(self.plan, self.profile.limits), **record})
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
         super()._keep(pull, record)

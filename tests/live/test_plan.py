@@ -1,6 +1,8 @@
 """Plans: what is understood, and that a bad one is refused with its file, its field and what to do."""
 
 import json
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -56,7 +58,7 @@ def test_a_list_with_options_and_a_largest_cost():
 def test_instances_from_files(tmp_path, written):
     """Ids stay text, and a file stands where the plan does."""
     ids = ["007", "q 2", "[x]"]
-    (tmp_path / "ids.txt").write_text("007\n\n q 2\n[x]\n")
+    (tmp_path / "ids.txt").write_text("\ufeff007\r\n\r\n q 2\r\n[x]\r\n", encoding="utf-8")
     pd.DataFrame({"instance": ids, "question": 1}).to_csv(tmp_path / "ids.csv", index=False)
     (tmp_path / "ids.jsonl").write_text("".join(json.dumps({"id": each}) + "\n" for each in ids))
     content = GOOD | {"instances": written, "pilot": 2, "budget": 1}
@@ -128,6 +130,10 @@ BAD = {
         GOOD | {"method": "CoHVUCB", "failures": "leave-out"},
         "CoHVUCB may come back to an instance",
     ),
+    "leave out and be certain": (
+        GOOD | {"method": {"CoPSIOnce": {"confidence": 0.9}}, "failures": "leave-out"},
+        "with a confidence can leave no instance out -> take failures: zero, or no confidence",
+    ),
     "at once": (GOOD | {"at_once": 0}, "field 'at_once'"),
     "largest cost": (GOOD | {"largest_cost": "max_token"}, "is no setting -> did you mean 'max_tokens'?"),
     "no numbers": (GOOD | {"largest_cost": "model"}, "not a positive number for each configuration"),
@@ -152,3 +158,13 @@ def test_a_file_that_is_no_plan(tmp_path):
     (tmp_path / "plan.yml").write_text("name: [")
     with pytest.raises(TableError, match=r"plan\.yml: the plan is not valid YAML"):
         read_plan(tmp_path / "plan.yml")
+
+
+def test_the_page_shows_evaluators_as_a_plan_has_them():
+    page = (Path(__file__).parents[2] / "notebooks" / "live.md").read_text(encoding="utf-8")
+    shown = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(evaluate:.*?)```", page, re.DOTALL)]
+    assert [check_plan(GOOD | each, "live.md").evaluate.name for each in shown] == [
+        "callable",
+        "openai",
+        "inspect",
+    ]

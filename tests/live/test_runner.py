@@ -185,15 +185,30 @@ class TestFailures:
 
     @pytest.mark.slow
     def test_what_goes_on_failing_scores_zero(self, tmp_path):
-        fake = Fake(fail=flaky(0.15, times=9))
+        class Booleans(Fake):
+            async def _one(self, *which):
+                row = await super()._one(*which)
+                return row if isinstance(row, Failure) else row | {"correct": row["correct"] == 1}
+
+        fake = Booleans(fail=flaky(0.15, times=9))
         done = live.run(PLAN | {"retries": 1}, tmp_path / "run", evaluator=fake)
         found = rows(done.table)
         assert pd.Series(fake.evaluated).value_counts().max() == 2
-        assert 0.05 < found["failed"].mean() < 0.3
+        assert 0.05 < found["failed"].mean() < 0.3 and found["correct"].dtype == float
         scored = cb.read(done.table).rows
         failed = found.sort_values(["config", "instance"])["failed"].to_numpy()
         assert (scored.loc[failed, ["accuracy", "efficiency"]] == 0).all(axis=None)
         assert (scored.loc[~failed, "efficiency"] > 0).any()
+
+    @pytest.mark.slow
+    def test_where_the_cost_is_an_objective_the_table_says_what_the_method_was_told(self, tmp_path):
+        brevity = {"name": "brevity", "column": "tokens", "transform": "negate-minmax"}
+        plan = PLAN | {"objectives": [PLAN["objectives"][0], brevity], "retries": 0}
+        done = live.run(plan, tmp_path / "run", evaluator=Fake(fail=flaky(0.15, times=9)))
+        means = cb.read(done.table).rows.groupby("config")[["accuracy", "brevity"]].mean()
+        told = done.policy.mean_rewards
+        np.testing.assert_allclose(means.loc[list(check_plan(plan, "plan").names)], told, atol=1e-12)
+        assert "evaluations failed and score zero" in done.losses[0]
 
     @pytest.mark.slow
     @pytest.mark.parametrize("cost", [None, 4.0])
@@ -249,6 +264,23 @@ class TestFailures:
         assert called[1] - called[0] >= 0.3
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("at_once", [1, 4])
+    def test_a_service_that_goes_away_is_no_score(self, tmp_path, at_once):
+        """It goes in the middle, and comes back: nothing failed, and what was told is not evaluated again."""
+
+        def gone(*_):
+            return Failure("nobody there", unavailable=True) if len(first.calls) > 60 else None
+
+        plan = PLAN | {"at_once": at_once, "retries": 1}
+        first, second = Fake(delay=0.001, fail=gone), Fake()
+        with pytest.raises(CobanditError, match=r"shots=. on \d+: nobody there.*run the plan again"):
+            live.run(plan, tmp_path / "run", evaluator=first)
+        assert len(first.calls) <= 60 + 2 * at_once
+        done = live.run(plan, tmp_path / "run", evaluator=second)
+        assert done.recommendation == play(PLAN)[1] and "failed" not in rows(done.table)
+        assert len(set(first.evaluated) & set(second.evaluated)) <= at_once
+
+    @pytest.mark.slow
     def test_a_small_pilot_that_is_left_out(self, tmp_path):
         """The card names two instances for profiling, whatever became of the pilot."""
         order = check_plan(PLAN, "plan").order
@@ -274,12 +306,30 @@ class TestFailures:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
+        ("fails", "failures", "said"),
+        [
+            ({"small", "large"}, "zero", "and so did all others: mend it"),
+            ({"large"}, "leave-out", "every instance would be left out: run the plan again"),
+        ],
+    )
+    def test_who_cannot_be_evaluated_at_all(self, tmp_path, fails, failures, said):
+        def fail(configuration, instance, tried):
+            return Failure("no such model", cost=2.0) if configuration["model"] in fails else None
+
+        fake = Fake(fail=fail)
+        with pytest.raises(CobanditError, match=rf"failed on every instance.*no such model.*{said}"):
+            live.run(PLAN | {"failures": failures}, tmp_path / "run", evaluator=fake)
+        assert len(fake.calls) == 5 * 6
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
         ("row", "said"),
         [
             ({"correct": 1.0, "seconds": 1.0}, "gave no 'tokens', only correct, seconds"),
             ({"correct": 80.0, "tokens": 1.0, "seconds": 1.0}, "the objective 80.0 is outside"),
             ({"correct": 1.0, "tokens": 0.0, "seconds": 1.0}, "the cost 0.0 is not positive"),
             ({"correct": 1.0, "tokens": 1.0, "seconds": float("nan")}, "a finite number is needed"),
+            ({"correct": None, "tokens": 1.0, "seconds": 1.0}, "gave None for 'correct': a finite number"),
         ],
     )
     def test_a_row_that_cannot_be_used_stops_the_run(self, tmp_path, row, said):
@@ -416,6 +466,15 @@ class TestGoingOn:
         live.run(PLAN | {"at_once": 3, "retries": 0, "timeout": 9}, tmp_path / "run", evaluator=fake)
 
     @pytest.mark.slow
+    def test_other_objectives_need_what_the_pilot_measured(self, tmp_path):
+        little = PLAN | {"budget": 550, "unit": "tokens", "method": "CoPSI"}
+        with pytest.raises(CobanditError, match="Change the plan's budget or method"):
+            live.run(little, tmp_path / "run", evaluator=Fake())
+        objectives = [{"name": "latency", "column": "latency", "transform": "negate-minmax"}]
+        with pytest.raises(CobanditError, match="gave no 'latency', only correct, tokens, seconds"):
+            live.run(PLAN | {"objectives": objectives}, tmp_path / "run", evaluator=Fake())
+
+    @pytest.mark.slow
     def test_a_larger_budget_goes_on_with_the_pilot(self, tmp_path):
         """Neither what the pilot needs nor what the method needs is known before."""
         small, fake = {"unit": "tokens", "budget": 100}, Fake()
@@ -426,6 +485,21 @@ class TestGoingOn:
         assert 0 < fake.billed <= 100
         done = live.run(PLAN | small | {"budget": 3000}, tmp_path / "run", evaluator=fake)
         assert len(set(fake.evaluated)) == len(fake.evaluated) and done.spent == pytest.approx(fake.billed)
+
+    @pytest.mark.slow
+    def test_a_second_process_changes_nothing(self, tmp_path):
+        """Another budget may be given after the pilot, but not while somebody is at work."""
+        refused = []
+
+        def evaluate(configuration, instance):
+            if not refused:
+                with pytest.raises(CobanditError, match="is open already") as caught:
+                    live.run(PLAN | {"budget": 0.9}, tmp_path / "run", evaluator=Fake())
+                refused.append(caught.value)
+            return measure(configuration, instance)
+
+        done = live.run(PLAN, tmp_path / "run", evaluator=evaluate)
+        assert refused and live.run(PLAN, tmp_path / "run", evaluator=Fake()).spent == done.spent
 
     def test_a_folder_with_something_else(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")

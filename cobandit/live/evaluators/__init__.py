@@ -10,6 +10,7 @@ from cobandit.live.evaluators.core import (
     Failure,
     Kind,
     Row,
+    as_row,
     evaluator,
     find_evaluator,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "Failure",
     "Kind",
     "Row",
+    "as_row",
     "evaluator",
     "find_evaluator",
 ]

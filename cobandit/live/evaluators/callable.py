@@ -7,20 +7,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import inspect
-import math
+import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import reduce
 from typing import Any
 
-import anyio
-import anyio.to_thread
 from pydantic import Field
 
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
 from cobandit.live.evaluators.core import (
+    UNAVAILABLE,
     Context,
     EvaluatorOptions,
     Failure,
@@ -30,6 +32,10 @@ from cobandit.live.evaluators.core import (
     evaluator,
     import_module,
 )
+
+NOBODY = (ConnectionRefusedError, socket.gaierror)
+UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
+"""Errors of the system, and their numbers, where a service is not there."""
 
 
 class CallableOptions(EvaluatorOptions):
@@ -45,7 +51,8 @@ class FunctionEvaluator:
 
     A plain function runs in a thread, so several calls may run at once; what it raises is a failure of that
     evaluation.  It may raise a `Failure` itself, to say what it cost or that trying again may help; of other
-    errors, those of the system (connections, time-outs) are worth another try.
+    errors, those of the system (connections, time-outs) are worth another try, and where they come of a
+    service that is not there, or is asked too much at once, nothing is scored.
 
     Parameters
     ----------
@@ -55,6 +62,7 @@ class FunctionEvaluator:
 
     Examples
     --------
+    >>> import anyio
     >>> evaluator = FunctionEvaluator(lambda c, instance: {"correct": c["n"] > int(instance)}, "above")
     >>> anyio.run(evaluator.evaluate, {"n": 3}, ["2"])
     [{'correct': 1.0}]
@@ -68,7 +76,6 @@ class FunctionEvaluator:
         self.name = name
         call = getattr(function, "__call__", None)  # noqa: B004 (an object's own, which may be async)
         self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
-        self._threads = anyio.CapacityLimiter(math.inf)  # how many run at once is not decided here
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Call the function for each instance."""
@@ -80,14 +87,51 @@ class FunctionEvaluator:
             if self._is_async:
                 result = await self.function(given, instance)
             else:
-                result = await anyio.to_thread.run_sync(
-                    self.function, given, instance, abandon_on_cancel=True, limiter=self._threads
-                )
+                result = await _in_thread(self.function, given, instance)
         except Failure:
             raise
         except (Exception, SystemExit) as error:
-            raise Failure(f"{self.name}: {described(error)}", retry=isinstance(error, OSError)) from error
+            said = f"{self.name}: {described(error)}"
+            nobody = _is_unavailable(error)
+            raise Failure(said, retry=isinstance(error, OSError), unavailable=nobody) from error
         return as_row(result, f"{self.name}, for instance {instance!r},")
+
+
+async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a thread that, if it hangs, does not keep the process; anyio's would."""
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if not told.done():  # it may have been given up
+            told.set_result((result, error))
+
+    def work() -> None:
+        try:
+            outcome: tuple[Any, BaseException | None] = function(*arguments), None
+        except BaseException as error:
+            outcome = None, error
+        with suppress(RuntimeError):  # the run is over
+            loop.call_soon_threadsafe(tell, *outcome)
+
+    threading.Thread(target=work, daemon=True).start()
+    result, error = await told
+    if error is not None:
+        raise error
+    return result
+
+
+def _is_unavailable(error: BaseException | None) -> bool:
+    """Whether a service is not there, or is asked too much at once, as clients of HTTP let it be seen."""
+    while error is not None:
+        if isinstance(error, BaseExceptionGroup):  # one for each address that was tried
+            error = error.exceptions[0]
+        response = getattr(error, "response", None)
+        status = getattr(error if response is None else response, "status_code", None)
+        if isinstance(error, NOBODY) or getattr(error, "errno", None) in UNREACHABLE or status in UNAVAILABLE:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @evaluator("callable", CallableOptions)

@@ -24,6 +24,9 @@ from cobandit.tables.fields import Fields
 Row = dict[str, float]
 """What one evaluation gave: columns of the table, by name."""
 
+UNAVAILABLE = frozenset({429, 502, 503, 529})
+"""Status codes that say nothing of a request: too many of them, or nobody behind the gateway."""
+
 
 class Failure(Exception):
     """An evaluation that gave no score.
@@ -38,6 +41,9 @@ class Failure(Exception):
         Whether trying again may help, as after a time-out or where too much was asked at once.
     wait : float, optional
         Seconds that the service wants to be left alone first.
+    unavailable : bool
+        Whether it says nothing of the evaluation, since nobody was there or too much was asked at once.  It
+        is tried again, and never scored: if that does not help, the run stops.
 
     Examples
     --------
@@ -47,12 +53,19 @@ class Failure(Exception):
     """
 
     def __init__(
-        self, message: str, *, cost: float | None = None, retry: bool = False, wait: float | None = None
+        self,
+        message: str,
+        *,
+        cost: float | None = None,
+        retry: bool = False,
+        wait: float | None = None,
+        unavailable: bool = False,
     ):
         super().__init__(message)
         self.cost = cost
-        self.retry = retry
+        self.retry = retry or unavailable
         self.wait = wait
+        self.unavailable = unavailable
 
 
 class Evaluator(Protocol):

@@ -1,8 +1,11 @@
 """Python functions as evaluators: what they may give, raise and be, and what is found before a run."""
 
+import errno
+import socket
 import sys
 import threading
 import time
+from types import SimpleNamespace
 from unittest import mock
 
 import anyio
@@ -76,10 +79,11 @@ def test_a_plain_function_that_hangs_can_be_given_up():
             await FunctionEvaluator(lambda c, i: released.wait(5), "mine:evaluate").evaluate({}, ["1"])
         return time.monotonic()
 
-    began = time.monotonic()
+    began, before = time.monotonic(), set(threading.enumerate())
     ended = anyio.run(main)
+    waited_for = [thread for thread in set(threading.enumerate()) - before if not thread.daemon]
     released.set()
-    assert ended - began < 2
+    assert ended - began < 2 and not waited_for  # when the process ends
 
 
 @pytest.mark.parametrize(
@@ -102,6 +106,45 @@ def test_what_it_raises_is_a_failure_of_that_evaluation(error, message, retry):
         with pytest.raises(Failure) as caught:
             evaluate(each)
         assert (str(caught.value), caught.value.retry, caught.value.cost) == (message, retry, None)
+
+
+class Status(Exception):
+    """As clients of HTTP raise it."""
+
+    def __init__(self, code, inside=False):
+        super().__init__("refused")
+        self.response = SimpleNamespace(status_code=code) if inside else None
+        self.status_code = None if inside else code
+
+
+def wrapped(error):
+    try:
+        raise ValueError("the client's own") from error
+    except ValueError as own:
+        return own
+
+
+@pytest.mark.parametrize(
+    ("error", "unavailable"),
+    [
+        (ConnectionRefusedError("nobody"), True),
+        (OSError(errno.ENETUNREACH, "no network"), True),
+        (wrapped(socket.gaierror("no such host")), True),
+        (wrapped(ExceptionGroup("each address", [ConnectionRefusedError()])), True),
+        (Status(429), True),
+        (Status(503, inside=True), True),
+        (Status(400), False),
+        (FileNotFoundError("7.png"), False),
+        (ConnectionResetError("gone"), False),
+    ],
+)
+def test_a_service_that_is_not_there_is_no_failure_of_an_evaluation(error, unavailable):
+    def function(configuration, instance):
+        raise error
+
+    with pytest.raises(Failure) as caught:
+        evaluate(function)
+    assert caught.value.unavailable is unavailable and caught.value.retry >= unavailable
 
 
 def test_it_may_raise_a_failure_itself():

@@ -9,6 +9,7 @@ from support.stub_endpoint import completion, stub_endpoint
 
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Failure, find_evaluator
+from cobandit.live.evaluators.endpoint.client import Client
 
 QUESTIONS = """{"instance": "a", "question": "1 + 1?", "answer": 2}
 {"instance": "b", "question": "2 + {2}?", "answer": "#### 4"}
@@ -101,6 +102,12 @@ def test_an_empty_answer_is_wrong_and_is_its_end(folder):
     assert (rows[0]["correct"], rows[0]["tokens"]) == (0, 1)
 
 
+@pytest.mark.parametrize("usage", [{}, {"total_tokens": 5}, {"prompt_tokens": 5, "completion_tokens": None}])
+def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
+    rows, _ = ask(folder, lambda _: completion("2") | {"usage": usage}, instances=["a"])
+    assert rows[0].keys() == {"correct", "seconds"} and rows[0]["correct"] == 1
+
+
 def test_an_endpoint_that_counts_no_tokens_gives_no_tokens(folder):
     rows, _ = ask(folder, lambda body: {"choices": [{"message": {"content": "2"}}]})
     assert set(rows[0]) == {"correct", "seconds"}
@@ -140,6 +147,7 @@ def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait
     with pytest.raises(Failure) as caught:
         ask(folder, lambda _: (status, body, headers))
     assert (caught.value.retry, caught.value.wait, caught.value.cost) == (retry, wait, None)
+    assert caught.value.unavailable is (status in (429, 503))
     assert len(str(caught.value)) < 300
 
 
@@ -168,7 +176,7 @@ def test_a_connection_that_breaks_is_worth_another_try(folder):
 
     with pytest.raises(Failure) as caught:
         ask(folder, hang_up)
-    assert caught.value.retry
+    assert caught.value.retry and not caught.value.unavailable
 
 
 @pytest.mark.slow
@@ -194,6 +202,19 @@ def test_as_many_at_once_as_are_asked_for(folder):
         }
         opened("openai", given, use, folder=folder, configurations=[{"model": "small"}], instances=["a"])
         assert len(address.requests) == n
+
+
+def test_a_server_that_went_away(folder):
+    with stub_endpoint(None) as address:
+        pass
+
+    async def ask_nobody():
+        async with Client(address, "chat", None, None) as client:
+            await client.ask({"model": "small"})
+
+    with pytest.raises(Failure, match="no answer from") as caught:
+        anyio.run(ask_nobody)
+    assert caught.value.retry and caught.value.unavailable
 
 
 def test_nobody_there(folder):

@@ -13,14 +13,14 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from cobandit.errors import CobanditError
-from cobandit.live.evaluators.core import Failure, described
+from cobandit.live.evaluators.core import UNAVAILABLE, Failure, described
 from cobandit.tables.prices import Usage
 
 API = Literal["chat", "completions"]
 PATHS: dict[API, str] = {"chat": "chat/completions", "completions": "completions"}
 """Where the requests of an API go, from the base address."""
 
-_AGAIN = frozenset({408, 409, 425, 429})
+_AGAIN = frozenset({408, 409, 425}) | UNAVAILABLE
 _PATIENCE = 10
 """Seconds until a connection, or the answer to whether anybody is there, is given up."""
 
@@ -43,8 +43,8 @@ class _Details(_Part):
 
 
 class _Usage(_Part):
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     prompt_tokens_details: _Details | None = None
 
 
@@ -107,7 +107,9 @@ class Client:
         try:
             response = await self._http.post(self._path, json=body)
         except httpx2.HTTPError as error:
-            raise Failure(f"no answer from {self.base_url}: {described(error)}", retry=True) from error
+            nobody = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
+            said = f"no answer from {self.base_url}: {described(error)}"
+            raise Failure(said, retry=True, unavailable=nobody) from error
         seconds = time.perf_counter() - began
         if response.status_code != 200:
             raise self._wrong(response, body.get("model"))
@@ -158,11 +160,12 @@ class Client:
         if response.is_redirect:
             return CobanditError(f"{self.base_url} moved to {response.headers['location']}: correct base_url")
         retry = status in _AGAIN or status >= 500
-        return Failure(f"{self.base_url}: {said}", retry=retry, wait=_wait(response) if retry else None)
+        wait = _wait(response) if retry else None
+        return Failure(f"{self.base_url}: {said}", retry=retry, wait=wait, unavailable=status in UNAVAILABLE)
 
 
 def _usage(given: _Usage | None) -> Usage | None:
-    if given is None:
+    if given is None or given.prompt_tokens is None or given.completion_tokens is None:
         return None
     cached = (given.prompt_tokens_details and given.prompt_tokens_details.cached_tokens) or 0
     return Usage(given.prompt_tokens - cached, cached, given.completion_tokens)
