@@ -15,9 +15,7 @@ from cobandit.tables.card import Card, read_card
 from cobandit.tables.importers.core import ImportResult
 from cobandit.tables.importers.notes import Notes
 from cobandit.tables.readers import read
-
-MADE = "cobandit import"
-"""Under this name a table remembers how it was made, in its Parquet metadata."""
+from cobandit.tables.saving import remembered
 
 AGAIN = "import all the logs together, with --force in place of --update"
 
@@ -37,7 +35,7 @@ class Earlier:
         return [column.removesuffix("_setting") for column in self.card.arms]
 
 
-def remembered(source: str, found: ImportResult) -> dict[str, Any]:
+def to_remember(source: str, found: ImportResult) -> dict[str, Any]:
     """What a table remembers of its import."""
     return {
         "importer": source,
@@ -57,9 +55,8 @@ def earlier(output: Path, source: str) -> Earlier:
     """
     card = read_card(output.with_suffix(".yml"))
     read(output)  # one error for whatever is wrong with it
-    frame = pd.read_parquet(output)
-    made = frame.attrs.pop(MADE, None)
-    if not isinstance(made, dict) or made.get("importer") != source:
+    frame, made = pd.read_parquet(output), remembered(output)
+    if made.get("importer") != source:
         stop(output, f"it was not made by cobandit import {source}, so nothing can be added to it", AGAIN)
     return Earlier(output, card, frame, made)
 

@@ -129,9 +129,8 @@ def import_logs(
     except TableError as error:
         refuse(_in_options(fault if found.place is None else fault.at(found.place)) for fault in error.faults)
         raise
-    found.frame.attrs[updating.MADE] = updating.remembered(source, found)
     report = (f"made by: cobandit import {source}", *notes.lines())
-    table = save(found.frame, fields, output, head=report)
+    table = save(found.frame, fields, output, report, updating.to_remember(source, found))
     return ImportedTable(table, output, output.with_suffix(".yml"), report)
 
 
