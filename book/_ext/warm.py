@@ -105,11 +105,13 @@ def serve() -> None:
     numba.njit(lambda: None)()  # the first function that is compiled or loaded waits for numba's registries
     gc.freeze()  # what is here already is no kernel's to clean up
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that have ended leave no trace
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks is interrupted, and its end is ours
     for line in sys.stdin:
         arguments, env, cwd = json.loads(line)
         if os.fork():
             continue
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
         print(os.getpid(), flush=True)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
