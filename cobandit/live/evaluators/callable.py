@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import errno
 import inspect
 import socket
@@ -114,7 +115,7 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
         with suppress(RuntimeError):  # the run is over
             loop.call_soon_threadsafe(tell, *outcome)
 
-    threading.Thread(target=work, daemon=True).start()
+    threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
     result, error = await told
     if error is not None:
         raise error

@@ -1,5 +1,6 @@
 """Python functions as evaluators: what they may give, raise and be, and what is found before a run."""
 
+import contextvars
 import errno
 import socket
 import sys
@@ -53,6 +54,17 @@ def test_the_function_gets_configuration_and_instance_and_may_change_its_own():
 
     assert evaluate(function, ("1", "2"), configuration) == [{"n": 4.0}, {"n": 5.0}]
     assert configuration == {"n": 3}
+
+
+def test_a_plain_function_sees_the_context_variables_of_the_run():
+    whose = contextvars.ContextVar("whose", default=0)
+
+    async def main():
+        whose.set(3)
+        function = FunctionEvaluator(lambda c, i: {"correct": whose.get()}, "mine:evaluate")
+        return await function.evaluate({}, ["1"])
+
+    assert anyio.run(main) == [{"correct": 3.0}]
 
 
 def test_plain_functions_run_side_by_side():
