@@ -193,7 +193,7 @@ class InspectEvaluator:
             if name not in log.eval.task_args:  # Inspect drops it with a warning
                 known = sorted(log.eval.task_args)
                 remedy = (
-                    f"{nearest(name, known)}it takes {', '.join(known) or 'none'}, beside the generate config"
+                    f"{nearest(name, known)}it takes {', '.join(known) or 'none'}, besides the generate config"
                 )
                 stop(where, f"the task takes no argument {name!r}", remedy)
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
