@@ -192,9 +192,8 @@ class InspectEvaluator:
         for name in given:
             if name not in log.eval.task_args:  # Inspect drops it with a warning
                 known = sorted(log.eval.task_args)
-                remedy = (
-                    f"{nearest(name, known)}it takes {', '.join(known) or 'none'}, besides the generate config"
-                )
+                taken = ", ".join(known) or "none"
+                remedy = f"{nearest(name, known)}it takes {taken}, besides the generate config"
                 stop(where, f"the task takes no argument {name!r}", remedy)
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
