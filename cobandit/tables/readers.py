@@ -201,10 +201,22 @@ def _read_parquet(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
         stop(path, f"the Parquet file is truncated or damaged ({error})", "copy or export it again")
 
 
+def _check_separator(path: Path, separator: str) -> None:
+    """Refuse a file that is separated by something else, as spreadsheets of some languages write it."""
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+        first = file.readline(HEAD)
+    others = [other for other in (",", ";", TAB, "|") if other.encode() in first]
+    if others and separator not in others:
+        wanted = "tabs" if separator == TAB else "commas"
+        problem = f"its columns are separated by {others[0]!r}, not by {wanted}"
+        stop(path, problem, f"export it with {wanted} between the columns, and points in numbers")
+
+
 def _read_separated(
     path: Path, separator: str, names: Sequence[str], wanted: Sequence[str] | None
 ) -> pd.DataFrame:
     """Read with types inferred, except that names stay text and dates are not guessed."""
+    _check_separator(path, separator)
     parsing = pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     # one thread: the parser can then say in which row it failed
     serial = pa.csv.ReadOptions(use_threads=False)

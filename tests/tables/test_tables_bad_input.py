@@ -334,6 +334,15 @@ def test_csv_row_with_too_many_or_too_few_fields(tmp_path):
     assert "toy.csv, row 3" in file_message(path)
 
 
+@pytest.mark.parametrize("name", ["toy.csv", "toy.tsv", "toy.csv.gz"])
+@pytest.mark.parametrize(("other", "decimal"), [(";", ","), (";", "."), ("|", ".")])
+def test_columns_separated_by_something_else(tmp_path, name, other, decimal):
+    frame().to_csv(tmp_path / name, index=False, sep=other, decimal=decimal)
+    wanted = "tabs" if "tsv" in name else "commas"
+    with pytest.raises(TableError, match=rf"{name}: .* separated by '[{other}]', not by {wanted} -> export"):
+        readers.read_columns(tmp_path / name, ())
+
+
 def test_csv_header_that_is_not_utf8(tmp_path):
     path = tmp_path / "toy.csv"
     path.write_bytes(frame().to_csv(index=False).encode().replace(b"usd", b"us\x80d", 1))
