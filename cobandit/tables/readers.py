@@ -70,6 +70,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     path = Path(path)
     if not path.is_file():
         stop(path, "there is no such file", "check the path")
+    if path.suffix.lower() in (".yml", ".yaml"):
+        stop(path, "this is a card, or another YAML file", "name its table; the card next to it is found")
     if not isinstance(card, Card):
         card = read_card(card if card is not None else path.with_suffix(".yml"))
     if not path.stat().st_size:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from cobandit.faults import TableError
-from cobandit.tables import Card, EvaluationTable, read, readers
+from cobandit.tables import Card, EvaluationTable, open_table, read, readers
 from cobandit.tables.card import read_card
 from cobandit.tables.readers import file_sha256
 
@@ -278,10 +278,23 @@ def file_message(path, card=None):
 def test_missing_file_and_missing_card(tmp_path):
     assert "no such file" in file_message(tmp_path / "toy.csv")
     frame().to_csv(tmp_path / "toy.csv", index=False)
-    with pytest.raises(TableError, match=r"toy\.yml: there is no such card"):
+    with pytest.raises(TableError, match=r"toy\.yml: there is no such card .* cobandit import csv"):
         read(tmp_path / "toy.csv")
     with pytest.raises(TableError, match=r"other\.yml: there is no such card"):
         read(tmp_path / "toy.csv", card=tmp_path / "other.yml")
+
+
+def test_a_card_or_a_folder_in_place_of_a_table(tmp_path, monkeypatch):
+    """That the checksum differs, or that the catalogue has no such table, is not what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
+    with pytest.raises(TableError, match=r"toy\.yml: this is a card, .* -> name its table"):
+        read("toy.yml")
+    (tmp_path / "runs" / "mine").mkdir(parents=True)
+    with pytest.raises(TableError, match=r"mine: this is a folder -> .* such as runs.mine.table\.parquet"):
+        open_table("runs/mine")
+    (tmp_path / "synthetic-24").mkdir()
+    assert open_table("synthetic-24").name == "synthetic-24"
 
 
 @pytest.mark.parametrize("name", ["toy.csv", "toy.parquet", "toy.jsonl"])
