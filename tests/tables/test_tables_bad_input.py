@@ -108,6 +108,7 @@ ROWS = {
     "blank configuration": (with_cell(7, "config", " "), ["row 7", "'config'", "missing"]),
     "missing instance": (with_cell(7, "instance", np.nan), ["row 7", "'instance'", "missing"]),
     "nested names": (frame().assign(instance=[[1]] * 8), ["'instance'", "nested"]),
+    "nested score": (frame().assign(correct=[{"value": 1}] * 8), ["'correct'", "row 1", "json_normalize"]),
     "one configuration": (frame()[:4], ["'config'", "only one configuration, 'a'", "at least two"]),
     "few instances": (
         frame().assign(instance=["q1", "q2", "q3", "q4", "q1", "q2", "q3", "q9"])[:7],
