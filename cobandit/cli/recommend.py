@@ -83,9 +83,10 @@ def show(advice: Recommendation, out: Console) -> None:
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")
     out.print(
-        "front, best: on the Pareto set, most hypervolume per cost; by the means, and in what share of "
-        f"redrawn tables. ?: not settled at {advice.level:.0%}. ±: half an interval at {advice.level:.0%}, "
-        "one mean at a time." + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
+        "front: no other is better in every objective (a tie in one keeps it). best: most hypervolume per "
+        f"cost. By the means, and in what share of redrawn tables. ?: not settled at {advice.level:.0%}. "
+        f"±: half an interval at {advice.level:.0%}, one mean at a time."
+        + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
     )
     if not len(advice.questions):
         return
