@@ -231,7 +231,8 @@ def _measured(frame: pd.DataFrame, objective: Objective, scale: float, faults: F
     plain = objective.transform == "none"
     if plain:
         remedy = (
-            "divide by the largest possible value with --scale, or give it a transform: NAME=COLUMN:TRANSFORM"
+            "divide every score by the largest possible value with --scale, or this column beforehand, "
+            "or give it a transform: NAME=COLUMN:TRANSFORM"
         )
         problem = f"the objective {{value}} is outside 0 to {scale:.15g}"
         rule = Rule(lambda x: (x < 0) | (x > scale), problem, remedy)
