@@ -67,6 +67,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         ...
     cobandit.faults.TableError: nowhere.csv: there is no such file -> check the path
     """
+    if isinstance(path, pd.DataFrame):
+        stop("read", "it takes the path of a file, not a data frame", "use EvaluationTable.from_frame")
     path = Path(path)
     if not path.is_file():
         stop(path, "there is no such file", "check the path")

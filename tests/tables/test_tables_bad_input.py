@@ -276,6 +276,13 @@ def file_message(path, card=None):
     return str(error.value)
 
 
+def test_a_frame_where_a_file_is_needed_and_names_in_the_index():
+    with pytest.raises(TableError, match=r"^read: .* -> use EvaluationTable\.from_frame"):
+        read(frame())
+    with pytest.raises(TableError, match=r"'config': .* in the index .* -> .* reset_index\(\)"):
+        EvaluationTable.from_frame(frame().set_index(["config", "instance"]), Card.model_validate(CARD))
+
+
 def test_missing_file_and_missing_card(tmp_path):
     assert "no such file" in file_message(tmp_path / "toy.csv")
     frame().to_csv(tmp_path / "toy.csv", index=False)
