@@ -32,6 +32,25 @@ def ceil(x: float) -> int:
     return math.ceil(x * (1.0 - SLACK))
 
 
+def table(given: object) -> None:
+    """Refuse what is no evaluation table, such as the path of one, or a data frame.
+
+    Examples
+    --------
+    >>> table("my.parquet")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.CobanditError: table: an EvaluationTable is needed, got 'my.parquet'; load one with \
+cobandit.load or cobandit.read, or make it of a data frame with EvaluationTable.from_frame
+    """
+    if not hasattr(type(given), "feedback"):  # of a run that some left early, the attribute itself may raise
+        what = repr(given) if isinstance(given, str) else f"a {type(given).__name__}"
+        raise CobanditError(
+            f"table: an EvaluationTable is needed, got {what}; load one with cobandit.load or cobandit.read, "
+            "or make it of a data frame with EvaluationTable.from_frame"
+        )
+
+
 def enough(x: float) -> str:
     """``x`` in six digits, rounded up: whoever is told that so much is needed can give what is printed.
 

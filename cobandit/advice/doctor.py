@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cobandit import _check
 from cobandit.advice.findings import Finding, Rows
 from cobandit.advice.paired_gaps import paired
 from cobandit.advice.resampling import Evaluations
@@ -56,6 +57,7 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     >>> [(finding.name, round(finding.number, 2)) for finding in doctor(cb.load("synthetic-24"))]
     []
     """
+    _check.table(table)
     rows = Rows(table, Evaluations(table))
     checks = (constant, duplicates, alike, _outlier, _tail, one_value, same, _few, _missing, _profiling)
     return [finding for check in checks for finding in check(rows)]

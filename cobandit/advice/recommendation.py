@@ -200,6 +200,7 @@ def recommend(
     >>> advice.best, advice.exhausted, advice.price("next"), 0 < advice.price("new") <= 5_000
     ('small-direct-t0.0', True, 0.0, True)
     """
+    _check.table(table)
     level = _check.positive(level, "level")
     if level >= 1:
         raise CobanditError(f"level is {level}: a confidence below 1 is needed")

@@ -188,7 +188,7 @@ def compare_splits(table: EvaluationTable, replications: int = 999, seed: int = 
         front=tuple(names[every]),
         judged_front=tuple(names[truth.pareto_mask]),
         ahead=float(next(compared.efficiency_gaps(np.array([truth.best_arm]))).ratios[0, 0, best]),
-        true_costs="profiling" if np.array_equal(truth.costs, told.costs) else "evaluation",
+        true_costs="evaluation" if np.array_equal(truth.costs, unbiased.costs) else "profiling",
         told_best=_best(told),
         cost_ratios=(float(ratios.min()), float(ratios.max())),
         farthest=float(distances[arm, column]),

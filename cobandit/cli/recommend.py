@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Rows shown of each table on the terminal; ``--json`` gives all.
 SHOWN = 25
+#: A column of amounts: 1.5e-07 that goes on in the next line reads as 1.5.
+WHOLE: dict[str, Any] = {"justify": "right", "no_wrap": True, "overflow": "ellipsis"}
 
 
 def recommend(
@@ -61,7 +63,10 @@ def show(advice: Recommendation, out: Console) -> None:
     view = Table(title=f"\nConfigurations of {advice.dataset}, by hypervolume per cost", **look)
     buys = purchases(advice)
     view.add_column("configuration", overflow="fold")
-    for heading in (*buys, *names, f"cost, {advice.unit}", "front", "best"):
+    for heading in (*buys, *names):
+        view.add_column(_stacked(heading), justify="right", overflow="fold")
+    view.add_column(_stacked(f"cost, {advice.unit}"), **WHOLE)
+    for heading in ("front", "best"):
         view.add_column(_stacked(heading), justify="right", overflow="fold")
     for name, row in shown.head(SHOWN).iterrows():
         mark = "" if row["front_settled"] else " ?"
@@ -78,17 +83,19 @@ def show(advice: Recommendation, out: Console) -> None:
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")
     out.print(
-        "front, best: on the Pareto set, most hypervolume per cost; by the means, and in what share of "
-        f"redrawn tables. ?: not settled at {advice.level:.0%}. ±: half an interval at {advice.level:.0%}, "
-        "one mean at a time." + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
+        "front: no other is better in every objective (a tie in one keeps it). best: most hypervolume per "
+        f"cost. By the means, and in what share of redrawn tables. ?: not settled at {advice.level:.0%}. "
+        f"±: half an interval at {advice.level:.0%}, one mean at a time."
+        + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
     )
     if not len(advice.questions):
         return
     view = Table(title="\nWhat is not settled, cheapest first", **look)
     for heading in ("configuration", "", "hardest to tell from"):
         view.add_column(heading, overflow="fold")
-    for heading in ("gap/s.e.", "needed", "new instances", f"price, {advice.unit}"):
+    for heading in ("gap/s.e.", "needed", "new instances"):
         view.add_column(_stacked(heading), justify="right", overflow="fold")
+    view.add_column(_stacked(f"price, {advice.unit}"), **WHOLE)
     asks = {"front": "front?", "efficiency": "best?"}
     for question in advice.questions.head(SHOWN).itertuples():
         price = cast(float, question.price)

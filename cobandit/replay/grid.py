@@ -45,6 +45,7 @@ class GridCell(NamedTuple):
 
 def source_from_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
     """Pack what workers need of a table; ``true_costs`` as in its ``truth``."""
+    _check.table(table)
     feedback = table.feedback
     rows = np.column_stack([feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards])
     packed = FeedbackRows(np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64))
@@ -84,10 +85,7 @@ def grid_cells(
     most: int | None = None,
 ) -> list[GridCell]:
     """Check the grid and cut it into parts; each method and budget in at most ``most``, if given."""
-    if not hasattr(table, "feedback"):
-        raise CobanditError(
-            f"table: an EvaluationTable is needed, got {table!r}; load one with cobandit.load"
-        )
+    _check.table(table)
     rhos = [_check.positive(r, "rho") for r in (rho if isinstance(rho, Iterable) else [rho])]
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")

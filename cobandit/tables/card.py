@@ -264,14 +264,15 @@ def read_card(path: str | Path) -> Card:
 
     Examples
     --------
-    >>> read_card("nowhere.yml")
+    >>> read_card("nowhere.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.yml: there is no such card -> write one, or name it with card=...
+    cobandit.faults.TableError: nowhere.yml: there is no such card -> write one, ...
     """
     path = Path(path)
     if not path.is_file():
-        stop(path, "there is no such card", "write one, or name it with card=...")
+        remedy = "write one, name it with card=..., or make table and card with cobandit import csv"
+        stop(path, "there is no such card", remedy)
     content = load_yaml(path, "card")
     if not isinstance(content, dict):
         stop(path, "the card holds no fields", "write 'name: ...', 'title: ...' and so on")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from cobandit.errors import DatasetUnavailable
-from cobandit.faults import TableError, nearest
+from cobandit.faults import TableError, nearest, stop
 from cobandit.tables.card import Card, Origin, read_card
 from cobandit.tables.fetch import cache_directory, fetch
 from cobandit.tables.readers import file_sha256, read
@@ -107,6 +107,9 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
     'synthetic-24'
     """
     path = Path(name_or_path)
+    if path.is_dir() and str(name_or_path) not in _cards():
+        there = min(path.glob("*.parquet"), default=path / "table.parquet")
+        stop(path, "this is a folder", f"name the table in it, such as {there}")
     return read(path) if path.suffix or path.is_file() else load(str(name_or_path))
 
 

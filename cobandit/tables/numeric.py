@@ -20,7 +20,7 @@ class Rule(NamedTuple):
     remedy: str
 
 
-MISSING = Rule(np.isnan, "the value is missing", "give the measured value, or evaluate it again")
+MISSING = Rule(np.isnan, "the value is missing", "give the measured value, evaluate it again or drop the row")
 FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or evaluate it again")
 COST = Rule(
     lambda x: x <= 0,
@@ -36,6 +36,9 @@ RANGE = Rule(
     f"the cost {{value}} is not between {SMALLEST:g} and {LARGEST:g}",
     "give the costs in another unit, or correct the value",
 )
+
+NESTED = "give each of its fields a column of its own, as pandas.json_normalize does"
+"""What to do with a column of nested values."""
 
 
 def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -103,8 +106,9 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
     values, foreign = as_numbers(column)
     name, before = str(column.name), len(faults.found)
     if foreign.any():
-        problem = f"{column.iloc[int(foreign.argmax())]!r} is text or another thing that is not a number"
-        faults.add(problem, "store the column as numbers", name, foreign)
+        first = column.iloc[int(foreign.argmax())]
+        remedy = NESTED if isinstance(first, dict) else "store the column as numbers"
+        faults.add(f"{first!r} is text or another thing that is not a number", remedy, name, foreign)
     broken = {rule: ~foreign & rule.broken(values) for rule in (MISSING, FINITE)}
     broken |= {rule: ~foreign & np.isfinite(values) & rule.broken(values) for rule in rules}
     for rule, rows in broken.items():

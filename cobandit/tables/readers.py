@@ -67,9 +67,13 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         ...
     cobandit.faults.TableError: nowhere.csv: there is no such file -> check the path
     """
+    if isinstance(path, pd.DataFrame):
+        stop("read", "it takes the path of a file, not a data frame", "use EvaluationTable.from_frame")
     path = Path(path)
     if not path.is_file():
         stop(path, "there is no such file", "check the path")
+    if path.suffix.lower() in (".yml", ".yaml"):
+        stop(path, "this is a card, or another YAML file", "name its table; the card next to it is found")
     if not isinstance(card, Card):
         card = read_card(card if card is not None else path.with_suffix(".yml"))
     if not path.stat().st_size:
@@ -201,10 +205,22 @@ def _read_parquet(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
         stop(path, f"the Parquet file is truncated or damaged ({error})", "copy or export it again")
 
 
+def _check_separator(path: Path, separator: str) -> None:
+    """Refuse a file that is separated by something else, as spreadsheets of some languages write it."""
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+        first = file.readline(HEAD)
+    others = [other for other in (",", ";", TAB, "|") if other.encode() in first]
+    if others and separator not in others:
+        wanted = "tabs" if separator == TAB else "commas"
+        problem = f"its columns are separated by {others[0]!r}, not by {wanted}"
+        stop(path, problem, f"export it with {wanted} between the columns, and points in numbers")
+
+
 def _read_separated(
     path: Path, separator: str, names: Sequence[str], wanted: Sequence[str] | None
 ) -> pd.DataFrame:
     """Read with types inferred, except that names stay text and dates are not guessed."""
+    _check_separator(path, separator)
     parsing = pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     # one thread: the parser can then say in which row it failed
     serial = pa.csv.ReadOptions(use_threads=False)

@@ -140,6 +140,10 @@ def _check_columns(frame: pd.DataFrame, card: Card, faults: Faults) -> None:
         if known.count(column) > 1:
             faults.add("the column stands in the file more than once", "keep one", column)
         if column not in known:
+            if column in frame.index.names:
+                remedy = "make a column of it with reset_index()"
+                faults.add("the name stands in the index of the frame, not in a column", remedy, column)
+                continue
             spare = [name for name in known if name not in card.columns]
             remedy = nearest(column, spare) + f"add it, or name another column in the card; there are {known}"
             faults.add("the column is missing", remedy, column)

@@ -146,6 +146,15 @@ def test_an_objective_that_is_cost(clean):
     )
 
 
+@pytest.mark.parametrize("held", [0.1, 512.0])
+def test_costs_that_are_all_equal_order_nothing(clean, held):
+    scores, costs = clean
+    table = table_of(scores, np.full_like(costs, held), profiling=30)
+    rows = table.rows.drop(columns="split").rename(columns={"cost": "usd", "accuracy": "ok"})
+    rows = rows.drop(index=[3, 200])  # so that sums of 0.1 are of other lengths
+    assert doctor(EvaluationTable.from_frame(rows, table.card)) == []
+
+
 def test_too_few_instances():
     scores, costs = sound(np.random.default_rng(8), n=12)
     scores[:] = np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]

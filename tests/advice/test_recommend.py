@@ -15,6 +15,7 @@ from support.drawn import COSTS, MEANS, NEAR_TIES, drawn, with_holes
 from support.strategies import examples
 
 import cobandit as cb
+from cobandit.advice import doctor
 from cobandit.advice.next_evaluations import allocate, missing_pairs
 from cobandit.advice.paired_gaps import critical, paired
 from cobandit.advice.questions import Question
@@ -463,3 +464,11 @@ def test_an_exact_tie_is_said_to_be_one():
 def test_bad_numbers_are_refused(arguments, message, synthetic):
     with pytest.raises(CobanditError, match=message):
         cb.recommend(synthetic, **arguments)
+
+
+@pytest.mark.parametrize("given", ["my.parquet", pd.DataFrame({"config": ["a"]})])
+@pytest.mark.parametrize("asked", [cb.recommend, doctor])
+def test_what_is_no_table_is_refused(asked, given):
+    got = "'my.parquet'" if isinstance(given, str) else "a DataFrame"
+    with pytest.raises(CobanditError, match=rf"^table: .* is needed, got {got}; .*from_frame"):
+        asked(given)

@@ -87,6 +87,11 @@ def test_a_reconstruction_says_whose_costs_are_true():
     assert "at the mean costs of the profiling split (A10)" in compare_splits(table).sentences()[0]
 
 
+def test_costs_that_are_all_equal_are_not_called_those_of_profiling():
+    scores = (np.random.default_rng(0).random((4, 60)) < 0.5).astype(float)
+    assert compare_splits(table_of(scores, np.full((4, 60), 512.0)), 9).true_costs == "evaluation"
+
+
 def test_distances_are_those_of_two_means():
     rng = np.random.default_rng(3)
     table = heavy(rng)

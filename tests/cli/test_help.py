@@ -58,3 +58,32 @@ def test_names_in_brackets_are_printed_whole(tmp_path, monkeypatch):
     assert "[0-shot] gpt" in said["validate"] and "[k] USD" in said["validate"]
     _, table = said["recommend"].split("Configurations of my")
     assert "[0-shot] gpt" in table and "[k]" in table
+
+
+@pytest.mark.slow
+def test_small_amounts_are_not_cut_where_the_terminal_is_narrow(tmp_path, monkeypatch):
+    """1.5e-0 and a 7 in the next line would read as 1.5."""
+    monkeypatch.chdir(tmp_path)
+    names = ["accuracy", "brevity", "politeness"]
+    rows = [
+        (
+            f"a model of a long name {k}",
+            q,
+            (5 - 4 * k + q % 3) * 1.234567e-7,
+            *(float(q % (k + d + 2) == 0) for d in range(3)),
+        )
+        for k in (0, 1)
+        for q in range(30)
+    ]
+    pd.DataFrame(rows, columns=["config", "instance", "usd", *names]).to_csv("my.csv", index=False)
+    objectives = ", ".join(f"{{name: {name}, column: {name}}}" for name in names)
+    (tmp_path / "my.yml").write_text(
+        "{name: my, title: Mine, source: me, license: CC0-1.0, kind: synthetic, records: my.csv, "
+        f"cost: {{column: usd, unit: USD}}, objectives: [{objectives}], split: {{profiling: 10}}}}"
+    )
+    words = ["recommend", "my.csv", "--budget", "1e-5", "--replications", "20"]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    table = done.output.split("Configurations of my")[1]
+    assert "no other is better in every objective" in table
+    assert "7.407e-07" in table and "2.469e-07" in table

@@ -259,6 +259,12 @@ def test_invalid_identification_replays(message, change, small_table):
         cb.replay_identification(small_table, **{"methods": "CoPSI", "rho": 20} | change)
 
 
+@pytest.mark.parametrize("replay", [cb.replay_online, cb.replay_identification])
+def test_the_path_of_a_table_is_no_table(replay):
+    with pytest.raises(CobanditError, match=r"^table: .* is needed, got 'my\.parquet'; load one with"):
+        replay("my.parquet", ["HVUCB" if replay is cb.replay_online else "CoPSI"], rho=2, replications=2)
+
+
 @pytest.mark.parametrize(
     ("message", "name", "options"),
     [

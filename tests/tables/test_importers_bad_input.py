@@ -500,6 +500,13 @@ BAD = {
         ["csv", "t.jsonl", *TIDY[2:]],
         "t.jsonl: line 1 is not JSON",
     ),
+    "csv: nested settings": (
+        lambda: Path("t.jsonl").write_text(
+            '{"model": {"name": "a"}, "question": 1, "correct": 1, "tokens": 5}\n'
+        ),
+        ["csv", "t.jsonl", *TIDY[2:]],
+        "t.jsonl, column 'model': the names are nested values -> give each of its fields a column",
+    ),
     "csv: columns of the table's names": (
         swap("tidy.csv", "temperature", "config", 1),
         [*TIDY, "--arm", "config"],

@@ -102,7 +102,8 @@ def test_rows_that_describe_a_configuration_differently_are_no_repeats(here):
 def test_scores_are_divided_by_their_scale(here):
     tidy(rating=lambda f: f["correct"] * 9 + 1)
     options = PAID | {"objective": ["quality=rating", "speed=seconds:inverse-percentile"]}
-    with pytest.raises(CobanditError, match=r"my\.csv, row 1, column 'rating'.*outside 0 to 1 .*--scale"):
+    outside = r"my\.csv, row 1, column 'rating'.*outside 0 to 1 .*every score .*--scale"
+    with pytest.raises(CobanditError, match=outside):
         import_logs("csv", ["my.csv"], "a.parquet", **options)
     with pytest.raises(CobanditError, match=r"the objective 10\.0 is outside 0 to 5"):
         import_logs("csv", ["my.csv"], "a.parquet", scale=5, **options)
@@ -212,6 +213,14 @@ def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
         [*words, "--where", "split.str.startswith('te') and temperature >= 0"],
     )
     assert result.exit_code == 0 and list(cb.read("b.parquet").n_instances) == [6, 6]
+
+
+def test_failures_without_a_score_are_refused_unless_they_are_left_out(here):
+    tidy(correct=lambda f: f["correct"].mask(f.index == 3))
+    with pytest.raises(CobanditError, match=r"row 4, column 'correct': the value is missing .* drop the row"):
+        import_logs("csv", ["my.csv"], "a.parquet", **PAID)
+    imported = import_logs("csv", ["my.csv"], "a.parquet", where="correct >= 0", **PAID)
+    assert said(imported, "left out") == ["left out: 1 rows that --where leaves out"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "CSV"])

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from cobandit.faults import TableError
-from cobandit.tables import Card, EvaluationTable, read, readers
+from cobandit.tables import Card, EvaluationTable, open_table, read, readers
 from cobandit.tables.card import read_card
 from cobandit.tables.readers import file_sha256
 
@@ -73,7 +73,7 @@ ROWS = {
     "reward just above one": (with_cell(3, "correct", 1 + 1e-15), ["row 3", "1.000000000000001"]),
     "missing reward": (
         with_cell(2, "correct", np.nan),
-        ["row 2", "'correct'", "missing", "evaluate it again"],
+        ["row 2", "'correct'", "missing", "evaluate it again or drop the row"],
     ),
     "infinite reward": (with_cell(2, "correct", np.inf), ["row 2", "'correct'", "inf is not finite"]),
     "cost of nothing": (with_cell(5, "usd", 0.0), ["row 5", "'usd'", "0.0 is not positive", "smallest cost"]),
@@ -108,6 +108,7 @@ ROWS = {
     "blank configuration": (with_cell(7, "config", " "), ["row 7", "'config'", "missing"]),
     "missing instance": (with_cell(7, "instance", np.nan), ["row 7", "'instance'", "missing"]),
     "nested names": (frame().assign(instance=[[1]] * 8), ["'instance'", "nested"]),
+    "nested score": (frame().assign(correct=[{"value": 1}] * 8), ["'correct'", "row 1", "json_normalize"]),
     "one configuration": (frame()[:4], ["'config'", "only one configuration, 'a'", "at least two"]),
     "few instances": (
         frame().assign(instance=["q1", "q2", "q3", "q4", "q1", "q2", "q3", "q9"])[:7],
@@ -275,13 +276,33 @@ def file_message(path, card=None):
     return str(error.value)
 
 
+def test_a_frame_where_a_file_is_needed_and_names_in_the_index():
+    with pytest.raises(TableError, match=r"^read: .* -> use EvaluationTable\.from_frame"):
+        read(frame())
+    with pytest.raises(TableError, match=r"'config': .* in the index .* -> .* reset_index\(\)"):
+        EvaluationTable.from_frame(frame().set_index(["config", "instance"]), Card.model_validate(CARD))
+
+
 def test_missing_file_and_missing_card(tmp_path):
     assert "no such file" in file_message(tmp_path / "toy.csv")
     frame().to_csv(tmp_path / "toy.csv", index=False)
-    with pytest.raises(TableError, match=r"toy\.yml: there is no such card"):
+    with pytest.raises(TableError, match=r"toy\.yml: there is no such card .* cobandit import csv"):
         read(tmp_path / "toy.csv")
     with pytest.raises(TableError, match=r"other\.yml: there is no such card"):
         read(tmp_path / "toy.csv", card=tmp_path / "other.yml")
+
+
+def test_a_card_or_a_folder_in_place_of_a_table(tmp_path, monkeypatch):
+    """That the checksum differs, or that the catalogue has no such table, is not what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
+    with pytest.raises(TableError, match=r"toy\.yml: this is a card, .* -> name its table"):
+        read("toy.yml")
+    (tmp_path / "runs" / "mine").mkdir(parents=True)
+    with pytest.raises(TableError, match=r"mine: this is a folder -> .* such as runs.mine.table\.parquet"):
+        open_table("runs/mine")
+    (tmp_path / "synthetic-24").mkdir()
+    assert open_table("synthetic-24").name == "synthetic-24"
 
 
 @pytest.mark.parametrize("name", ["toy.csv", "toy.parquet", "toy.jsonl"])
@@ -332,6 +353,15 @@ def test_csv_row_with_too_many_or_too_few_fields(tmp_path):
     assert "toy.csv, row 3" in file_message(path)
     path.write_text("\n".join([*lines[:3], "a,q3", *lines[4:]]))
     assert "toy.csv, row 3" in file_message(path)
+
+
+@pytest.mark.parametrize("name", ["toy.csv", "toy.tsv", "toy.csv.gz"])
+@pytest.mark.parametrize(("other", "decimal"), [(";", ","), (";", "."), ("|", ".")])
+def test_columns_separated_by_something_else(tmp_path, name, other, decimal):
+    frame().to_csv(tmp_path / name, index=False, sep=other, decimal=decimal)
+    wanted = "tabs" if "tsv" in name else "commas"
+    with pytest.raises(TableError, match=rf"{name}: .* separated by '[{other}]', not by {wanted} -> export"):
+        readers.read_columns(tmp_path / name, ())
 
 
 def test_csv_header_that_is_not_utf8(tmp_path):

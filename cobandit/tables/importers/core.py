@@ -23,7 +23,7 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     scale: float = Field(
-        1.0, gt=0, allow_inf_nan=False, description="Divide scores by this, say 10 for a judge's 0 to 10."
+        1.0, gt=0, allow_inf_nan=False, description="Divide every score by this: 10 for a judge's 0 to 10."
     )
     smallest_cost: float | None = Field(
         None,

@@ -25,7 +25,7 @@ from cobandit.tables.importers.repeats import settle
 from cobandit.tables.importers.tokens import token_counter
 from cobandit.tables.importers.wide import melted
 from cobandit.tables.keys import encode
-from cobandit.tables.numeric import Rule, check_column
+from cobandit.tables.numeric import NESTED, Rule, check_column
 from cobandit.tables.query import condition
 from cobandit.tables.readers import read_columns
 from cobandit.tables.transforms import TRANSFORMS
@@ -173,7 +173,7 @@ def _names(frame: pd.DataFrame, column: str, file: Path) -> np.ndarray:
     try:
         keys = encode(frame[column])
     except TypeError:  # lists and dictionaries cannot be hashed
-        refuse([Fault(str(file), "the names are nested values", "give plain names", column=column)])
+        refuse([Fault(str(file), "the names are nested values", NESTED, column=column)])
         raise
     blank = keys.codes < 0
     if blank.any():
@@ -231,7 +231,8 @@ def _measured(frame: pd.DataFrame, objective: Objective, scale: float, faults: F
     plain = objective.transform == "none"
     if plain:
         remedy = (
-            "divide by the largest possible value with --scale, or give it a transform: NAME=COLUMN:TRANSFORM"
+            "divide every score by the largest possible value with --scale, or this column beforehand, "
+            "or give it a transform: NAME=COLUMN:TRANSFORM"
         )
         problem = f"the objective {{value}} is outside 0 to {scale:.15g}"
         rule = Rule(lambda x: (x < 0) | (x > scale), problem, remedy)
