@@ -166,6 +166,22 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
 
 
+def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
+    def unfiltered(config, n):
+        return logs.lm_eval_lines(config, n, filters=("none",))
+
+    logs.write_lm_eval("two", task="sums")
+    logs.write_lm_eval("two", task="sums_cot", lines=unfiltered)
+    for place in Path("two").rglob("results_*.json"):
+        one = json.loads(place.read_text())
+        one["configs"]["sums"] = one["configs"]["sums_cot"]
+        place.write_text(json.dumps(one))
+    both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
+    imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
+    assert list(imported.table.n_instances) == [24, 24]
+    assert "filter strict-match of sums, none of sums_cot" in imported.table.card.source
+
+
 def test_lm_eval_documents_that_differ_between_compared_tasks_are_counted(here):
     def other(config, n):
         return [line | {"doc_hash": f"{line['doc_id'] // 10}"} for line in logs.lm_eval_lines(config, n)]

@@ -9,7 +9,7 @@ times: tokens are counted here, and there is no efficiency objective.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,16 +103,18 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     files = find(paths, ["samples_*_*.jsonl"], "samples of the harness")
     tasks, files = choose_tasks(options, {file: _task(file) for file in files}, notes)
     logs = read_each(files, _log, notes)
-    lines = [line for log in logs.values() for _, line in log.lines]
-    filter_ = choose("filter", options.filter, {line.filter for line in lines}, "the logs", "--filter")
-    scores = {name for line in lines if line.filter == filter_ for name in line.scores}
+    filters = _filters(options.filter, logs)
+    taken = [
+        line for file, log in logs.items() for _, line in log.lines if line.filter == filters[_task(file)]
+    ]
+    scores = {name for line in taken for name in line.scores}
     metric = choose("metric", options.metric, scores, "the logs", "--metric")
     _compare_documents(logs, options.compare_tasks, notes)
     tokens = token_counter(options.tokenizer)
 
     runs = []
     for file, (log, results, settings) in logs.items():
-        task = _task(file)
+        task, filter_ = _task(file), filters[_task(file)]
         if ((results.higher_is_better or {}).get(task) or {}).get(metric) is False:
             stop(file, f"the harness says that a lower {metric} is better", "choose another with --metric")
         run = LoggedRun(str(file), task, settings, when=_when(file))
@@ -129,12 +131,15 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 cost = _tokens(line, where, tokens, options.count == "all")
                 run.evaluations.append(Evaluation(instance, score, cost))
         runs.append(run)
+    named = filters[tasks[0]]
+    if set(filters.values()) != {named}:
+        named = ", ".join(f"{filters[task]} of {task}" for task in tasks)
     counted = "the responses" if options.count == "generated" else "prompts and responses"
     notes.remarks += [
-        f"accuracy: {metric} of filter {filter_!r}, {', '.join(tasks)}",
+        f"accuracy: {metric} of filter {named!r}, {', '.join(tasks)}",
         f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
     ]
-    what = f"{', '.join(tasks)}, {metric}, filter {filter_}; tokens of {counted}"
+    what = f"{', '.join(tasks)}, {metric}, filter {named}; tokens of {counted}"
     unit = Cost(column="tokens", unit=tokens.unit)
     return combine(runs, unit, options, notes, f"lm-evaluation-harness logs: {what}")
 
@@ -143,6 +148,19 @@ class _Log(NamedTuple):
     lines: list[tuple[str, _Line]]
     results: _Results
     settings: dict[str, Any]
+
+
+def _filters(wanted: str | None, logs: Mapping[Path, _Log]) -> dict[str, str]:
+    """The filter of each task: the wanted one where there are several, else the only one."""
+    found: dict[str, set[str]] = {}
+    for file, log in logs.items():
+        found.setdefault(_task(file), set()).update(line.filter for _, line in log.lines)
+    if wanted is not None:
+        choose("filter", wanted, set().union(*found.values()), "the logs", "--filter")
+    return {
+        task: choose("filter", wanted if len(names) > 1 else None, names, "the logs", "--filter")
+        for task, names in found.items()
+    }
 
 
 def _log(file: Path) -> _Log:
