@@ -213,12 +213,14 @@ def _draw(runs: pd.DataFrame, online: bool) -> Figure:
 def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
     from cobandit.stats import summarise
 
+    budget = "share" if "share" in runs else "rho"  # as it was asked for
+    given = dict(zip(runs["rho"], runs[budget], strict=True))
     shown = Table(title=title, title_justify="left")
-    for heading in ("method", "rho", "mean", "low", "high"):
+    for heading in ("method", budget, "mean", "low", "high"):
         shown.add_column(heading, justify="left" if heading == "method" else "right")
     for row in summarise(runs, column).to_dict("records"):
         numbers = (
             [f"{row[key]:.4g}" for key in ("mean", "low", "high")] if row["runs"] else ["infeasible", "", ""]
         )
-        shown.add_row(f"{row['method']} {row['options']}".strip(), f"{row['rho']:g}", *numbers)
+        shown.add_row(f"{row['method']} {row['options']}".strip(), f"{given[row['rho']]:g}", *numbers)
     return shown

@@ -123,6 +123,7 @@ def test_replay_identification(picture):
 def test_replay_on_a_finite_benchmark():
     words = ["replay", "synthetic-24", "-o", "once.csv", "-m", "CoPSIOnce", "-m", "UniformIdentification"]
     result = call(*words, "--feedback", "once", "--share", 0.4, "--share", 1, "--replications", 3)
+    assert "share" in result.output and "0.4" in result.output and "rho" not in result.output
     assert result.exit_code == 0
     expected = cb.replay_identification(
         cb.load("synthetic-24"),
