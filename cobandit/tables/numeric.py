@@ -20,7 +20,7 @@ class Rule(NamedTuple):
     remedy: str
 
 
-MISSING = Rule(np.isnan, "the value is missing", "give the measured value, evaluate it again or drop the row")
+MISSING = Rule(np.isnan, "the value is missing", "give the measured value, or evaluate it again")
 FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or evaluate it again")
 COST = Rule(
     lambda x: x <= 0,

@@ -60,6 +60,15 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
         assert list(cb.recommend(many).arms[name]) == list(cb.recommend(once).arms[name])
 
 
+def test_a_setting_that_was_forgotten_is_named_where_its_rows_are_averaged(here):
+    frame = pd.concat([tidy().assign(temperature=0.0, note="x"), tidy().assign(temperature=1.0, note="x")])
+    frame.to_csv("my.csv", index=False)
+    forgotten = import_logs("csv", ["my.csv"], "a.parquet", **PAID)
+    assert said(forgotten, "note: the repeats differ in temperature: ")
+    named = import_logs("csv", ["my.csv"], "b.parquet", **PAID | {"config": [*PAID["config"], "temperature"]})
+    assert named.table.n_arms == 2 * forgotten.table.n_arms and not said(named, "note: the repeats")
+
+
 @pytest.mark.slow
 @examples(25)
 @given(
@@ -217,7 +226,7 @@ def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
 
 def test_failures_without_a_score_are_refused_unless_they_are_left_out(here):
     tidy(correct=lambda f: f["correct"].mask(f.index == 3))
-    with pytest.raises(CobanditError, match=r"row 4, column 'correct': the value is missing .* drop the row"):
+    with pytest.raises(CobanditError, match=r"row 4, column 'correct': the value is missing .* evaluate it again"):
         import_logs("csv", ["my.csv"], "a.parquet", **PAID)
     imported = import_logs("csv", ["my.csv"], "a.parquet", where="correct >= 0", **PAID)
     assert said(imported, "left out") == ["left out: 1 rows that --where leaves out"]

@@ -73,7 +73,7 @@ ROWS = {
     "reward just above one": (with_cell(3, "correct", 1 + 1e-15), ["row 3", "1.000000000000001"]),
     "missing reward": (
         with_cell(2, "correct", np.nan),
-        ["row 2", "'correct'", "missing", "evaluate it again or drop the row"],
+        ["row 2", "'correct'", "missing", "evaluate it again"],
     ),
     "infinite reward": (with_cell(2, "correct", np.inf), ["row 2", "'correct'", "inf is not finite"]),
     "cost of nothing": (with_cell(5, "usd", 0.0), ["row 5", "'usd'", "0.0 is not positive", "smallest cost"]),

@@ -40,10 +40,12 @@ class _Part(NamedTuple):
     """The rows of one file: ``config``, ``instance`` and what is measured; the index counts rows of the file.
 
     ``columns`` gives the file's column of a (configuration, column), or of a column of all configurations.
+    ``differing`` are columns that nobody asked for, in which repeats of an evaluation differ.
     """
 
     frame: pd.DataFrame
     columns: dict[tuple[str, str] | str, str]
+    differing: tuple[str, ...] = ()
 
 
 @importer("csv", TidyOptions)
@@ -100,6 +102,10 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         separate = frame["instance"] + ", repeat " + number.astype(str)
         measured = [str(name) for name in frame if name not in ("config", "instance", *options.arm)]
         frame = settle(frame, measured, separate, options.repeats, notes)
+        if differing := sorted({name for part in parts for name in part.differing}):
+            notes.remarks.append(
+                f"note: the repeats differ in {', '.join(differing)}: what is a setting belongs to --config"
+            )
         first = frame.index.to_numpy()
     return ImportResult(
         frame.reset_index(drop=True),
@@ -134,7 +140,8 @@ def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
     names = _names(frame, instance, file)
     columns: dict[tuple[str, str] | str, str] = {"instance": instance}
     if options.wide is None:
-        return _Part(_tidy(frame, names, options, file), columns | {"config": options.config[0]})
+        tidy = _tidy(frame, names, options, file)
+        return _Part(tidy, columns | {"config": options.config[0]}, _differing(frame, tidy, options))
     rest = frame.drop(columns=instance)
     long, found = melted(rest, names, options, file, notes)
     return _Part(long, columns | found)
@@ -157,6 +164,16 @@ def _tidy(frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file:
         {"config": config, "instance": instance} | {column: frame[column].to_numpy() for column in taken},
         index=frame.index,
     )
+
+
+def _differing(frame: pd.DataFrame, tidy: pd.DataFrame, options: TidyOptions) -> tuple[str, ...]:
+    """Columns that were not taken and differ between rows of one configuration and instance."""
+    pair = tidy.groupby(["config", "instance"], sort=False).ngroup()
+    pair = pair[pair.duplicated(keep=False)]
+    taken = {*tidy.columns, *options.config, options.instance}
+    others = frame.loc[pair.index, [name for name in frame if name not in taken]].astype(str)
+    differ = (others != others.groupby(pair).transform("first")).any()
+    return tuple(differ.index[differ])
 
 
 def _refuse_missing(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
