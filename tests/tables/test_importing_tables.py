@@ -226,7 +226,9 @@ def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
 
 def test_failures_without_a_score_are_refused_unless_they_are_left_out(here):
     tidy(correct=lambda f: f["correct"].mask(f.index == 3))
-    with pytest.raises(CobanditError, match=r"row 4, column 'correct': the value is missing .* evaluate it again"):
+    with pytest.raises(
+        CobanditError, match=r"row 4, column 'correct': the value is missing .* evaluate it again"
+    ):
         import_logs("csv", ["my.csv"], "a.parquet", **PAID)
     imported = import_logs("csv", ["my.csv"], "a.parquet", where="correct >= 0", **PAID)
     assert said(imported, "left out") == ["left out: 1 rows that --where leaves out"]
