@@ -197,6 +197,7 @@ def test_every_configuration_was_evaluated_on_every_instance(task):
     names = [task.config_name(configuration) for configuration in task.configurations()]
     assert len(set(names)) == len(names) and set(rows["config"]) == set(names)
     instances = rows["instance"].unique()
+    assert len(instances) == task.N_INSTANCES
     assert len(rows) == len(names) * len(instances) and not rows.duplicated(["config", "instance"]).any()
     described = rows.drop_duplicates("config").set_index("config")
     for configuration, name in zip(task.configurations(), names, strict=True):
@@ -231,7 +232,7 @@ def test_without_a_temperature_the_limit_alone_makes_a_difference():
 
 def test_word_sums_are_the_first_problems():
     numbers = sorted(map(int, records(word_sums)["instance"].unique()))
-    assert numbers == list(range(len(numbers))), "a problem in between is missing"
+    assert numbers == list(range(word_sums.N_INSTANCES))
 
 
 @pytest.mark.slow
@@ -346,9 +347,10 @@ def test_verdicts_are_counted_in_words(verdicts, said):
 
 
 @each_task
-def test_measuring_again_asks_every_configuration_every_question(task):
-    again = check_plan(plan(task.NAME, ["7", "8", "9"]), "the plan")
+def test_measuring_again_asks_every_configuration_every_question(task, questions):
+    again = check_plan(plan(task.NAME), "the plan")
     assert list(again.configurations) == task.configurations()
+    assert list(again.instances) == task.instances()
     assert (again.method.name, again.unit, again.budget) == ("UniformOnce", "share", 1)
 
 

@@ -1,13 +1,11 @@
 """``make measure``: asks both models every question again, and writes the two bundled tables.
 
-It takes hours, can be stopped at any time, and goes on where it was.  With ``--more`` it asks the questions
-that the bundled tables do not hold yet, and adds them.
+It takes hours, can be stopped at any time, and goes on where it was.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,26 +15,25 @@ from cobandit import live
 from cobandit.companion.measured.bundle import bundle, conditions
 from cobandit.companion.measured.evaluation import TASKS
 from cobandit.errors import CobanditError
-from cobandit.tables.catalogue import records_of
 
 FUNCTIONS = {"word-sums": "evaluate_word_sums", "piqa-small": "evaluate_piqa_small"}
 AT_ONCE = 2
 """Processes: one for each core of the machine that the bundled tables were measured on."""
 
 
-def plan(name: str, instances: list[str]) -> dict[str, Any]:
+def plan(name: str) -> dict[str, Any]:
     """Plan of a run that evaluates everything, question by question.
 
     Examples
     --------
     >>> from cobandit.live.plan import check_plan
-    >>> len(check_plan(plan("word-sums", ["0", "1", "2"]), "the plan").configurations)
+    >>> len(check_plan(plan("word-sums"), "the plan").configurations)
     72
     """
     return {
         "name": name,
         "configurations": {"list": TASKS[name].configurations()},
-        "instances": instances,
+        "instances": TASKS[name].instances(),
         "method": "UniformOnce",
         "budget": 1,
         "unit": "share",
@@ -53,30 +50,21 @@ def plan(name: str, instances: list[str]) -> dict[str, Any]:
     }
 
 
-def measure(name: str, more: bool) -> None:
-    """Evaluate every pair of a table, or those of further questions, and bundle what came out."""
-    instances, kept = TASKS[name].instances(), pd.DataFrame()
-    if more:
-        kept = pd.read_parquet(records_of(name))
-        instances = [each for each in instances if each not in set(kept["instance"])]
+def measure(name: str) -> None:
+    """Evaluate every pair of a table, and bundle what came out."""
     out = Console()
-    folder = Path("runs") / (f"{name}-from-{len(kept['instance'].unique())}" if more else name)
-    done = live.run(
-        plan(name, instances), folder, watch=lambda progress: out.print(progress.line, markup=False)
-    )
-    rows = pd.concat([kept, pd.read_parquet(done.table)], ignore_index=True)
-    for path in bundle(name, rows, conditions()):
+    done = live.run(plan(name), watch=lambda progress: out.print(progress.line, markup=False))
+    for path in bundle(name, pd.read_parquet(done.table), conditions()):
         out.print(f"wrote {path}", markup=False)
 
 
-def main(words: list[str]) -> None:
+def main(names: list[str]) -> None:
     """Measure the tables that are named, by default both."""
-    more = "--more" in words
     try:
-        for name in [word for word in words if word != "--more"] or list(TASKS):
+        for name in names or list(TASKS):
             if name not in TASKS:
                 raise CobanditError(f"there is no measured table {name!r}: choose of {', '.join(TASKS)}")
-            measure(name, more)
+            measure(name)
     except CobanditError as error:
         sys.exit(str(error))
 
