@@ -43,9 +43,9 @@ def cells(request, once):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "low", "high"), [("word-sums", 0.45, 0.6), ("piqa-small", 0.5, 0.7)])
+@pytest.mark.parametrize(("name", "low", "high"), [("word-sums", 0.45, 0.6), ("piqa-small", 0.45, 0.6)])
 def test_half_of_the_cost_or_somewhat_more_is_enough_on_the_measured_tables(name, low, high):
-    """As the page says, on other orders than its own: one wrong run in twenty at .54 and at .6."""
+    """As the page says, on other orders than its own: one wrong run in twenty at .49 and at .55."""
     shares = {"share": [low, high], "feedback": "once", "replications": 400, "seed": 1}
     runs = cb.replay_identification(cb.load(name), ["CoPSIOnce"], **shares)
     wrong = 1 - runs.groupby("share")["correct"].mean()
