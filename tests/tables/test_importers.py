@@ -170,8 +170,8 @@ def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
     def unfiltered(config, n):
         return logs.lm_eval_lines(config, n, filters=("none",))
 
-    logs.write_lm_eval("two", task="sums")
-    logs.write_lm_eval("two", task="sums_cot", lines=unfiltered)
+    logs.write_lm_eval("two", task="sums", lines=unfiltered)
+    logs.write_lm_eval("two", task="sums_cot")
     for place in Path("two").rglob("results_*.json"):
         one = json.loads(place.read_text())
         one["configs"]["sums"] = one["configs"]["sums_cot"]
@@ -179,7 +179,11 @@ def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
     assert list(imported.table.n_instances) == [24, 24]
-    assert "filter strict-match of sums, none of sums_cot" in imported.table.card.source
+    assert "filter none of sums, strict-match of sums_cot" in imported.table.card.source
+    for place in Path("two").rglob("samples_sums_2*.jsonl"):
+        place.write_text("")
+    rest = import_logs("lm-eval", ["two"], "other.parquet", **both)
+    assert list(rest.table.n_instances) == [12, 12] and "filter strict-match;" in rest.table.card.source
 
 
 def test_lm_eval_documents_that_differ_between_compared_tasks_are_counted(here):

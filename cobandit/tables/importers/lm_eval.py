@@ -131,9 +131,9 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 cost = _tokens(line, where, tokens, options.count == "all")
                 run.evaluations.append(Evaluation(instance, score, cost))
         runs.append(run)
-    named = filters[tasks[0]]
-    if set(filters.values()) != {named}:
-        named = ", ".join(f"{filters[task]} of {task}" for task in tasks)
+    named = ", ".join(set(filters.values()))
+    if len(set(filters.values())) > 1:
+        named = ", ".join(f"{filter_} of {task}" for task, filter_ in sorted(filters.items()))
     counted = "the responses" if options.count == "generated" else "prompts and responses"
     notes.remarks += [
         f"accuracy: {metric} of filter {named!r}, {', '.join(tasks)}",

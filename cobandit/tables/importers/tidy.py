@@ -171,7 +171,7 @@ def _differing(frame: pd.DataFrame, tidy: pd.DataFrame, options: TidyOptions) ->
     pair = tidy.groupby(["config", "instance"], sort=False).ngroup()
     pair = pair[pair.duplicated(keep=False)]
     taken = {*tidy.columns, *options.config, options.instance}
-    others = frame.loc[pair.index, [name for name in frame if name not in taken]].astype(str)
+    others = frame.loc[pair.index, ~frame.columns.isin(taken)].astype(str)
     differ = (others != others.groupby(pair).transform("first")).any()
     return tuple(differ.index[differ])
 
