@@ -38,11 +38,25 @@ def inspect_ai():
 
 
 def evaluate(inspect_ai, folder, name, epochs=1, kind="eval", solver=None, **options):
-    """Ask a made-up model; it counts its words as tokens, and an empty answer as none."""
+    """Ask a made-up model; it counts its words as tokens, and an empty answer as none.
+
+    Inspect rounds seconds to thousandths, in which a made-up model on a fast machine takes as long for every
+    question, and a latency that is constant is refused as an objective. So later questions wait longer.
+    """
+    import anyio
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
     from inspect_ai.scorer import match
     from inspect_ai.solver import generate
+    from inspect_ai.solver import solver as solver_
+
+    @solver_
+    def waits():
+        async def solve(state, generate):
+            await anyio.sleep(0.004 * (1 + int(state.sample_id[1:])))
+            return state
+
+        return solve
 
     outputs = []
     for text in ANSWERS[name] * epochs:
@@ -52,7 +66,10 @@ def evaluate(inspect_ai, folder, name, epochs=1, kind="eval", solver=None, **opt
         outputs.append(output)
     dataset = [Sample(id=f"q{i}", input=f"{i} + {i}?", target=str(2 * i)) for i in range(QUESTIONS)]
     task = inspect_ai.Task(
-        dataset=dataset, solver=[*(solver or []), generate()], scorer=match(location="begin"), name="sums"
+        dataset=dataset,
+        solver=[waits(), *(solver or []), generate()],
+        scorer=match(location="begin"),
+        name="sums",
     )
     (log,) = inspect_ai.eval(
         task,

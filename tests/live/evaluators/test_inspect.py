@@ -50,8 +50,8 @@ def stub_model():
             word = input[-1].text.split()[-1]
             if self.model_name == "failing" and word in "258":
                 raise RuntimeError(f"no answer to {word}")
-            if self.model_name == "slow":
-                await anyio.sleep(30)
+            # Inspect rounds seconds to thousandths; a latency that is constant is refused as an objective.
+            await anyio.sleep(30 if self.model_name == "slow" else 0.01 * len(word))
             said = word if config.temperature == 0 else "nothing"
             output = ModelOutput.from_content(self.model_name, said)
             output.usage = ModelUsage(
