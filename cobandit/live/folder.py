@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.errors import CobanditError
-from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan
+from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan
 
 
 class RunFolder:
@@ -37,6 +37,11 @@ class RunFolder:
         """Whether a run has begun here."""
         return self.plan.exists()
 
+    @property
+    def has_results(self) -> bool:
+        """Whether an evaluation was told."""
+        return any(path.exists() and b'{"tell"' in path.read_bytes() for path in (self.pilot, self.journal))
+
     def check(self, plan: Plan) -> None:
         """Refuse a folder that belongs to something else.
 
@@ -56,6 +61,7 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise CobanditError(f"{self.plan} cannot be read: {error}: bring it back from a copy") from None
         may = CHANGEABLE if self.journal.exists() else CHANGEABLE | AFTER_PILOT
+        may |= frozenset() if self.has_results else BEFORE_RESULTS
         if other := plan.differences(written, may):
             raise CobanditError(
                 f"{self.path} holds the run of another plan: {'; '.join(other)}.  Continue it with the plan "

@@ -30,6 +30,10 @@ AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
 """What may also change while there is only the pilot, which does not depend on it."""
 
 
+BEFORE_RESULTS = frozenset({"cost", "evaluate"})
+"""What may also change as long as nothing was told."""
+
+
 class Named(Fields):
     """Something chosen by name, with options.
 

@@ -203,8 +203,9 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
     if given is None:
         assert plan.evaluate is not None  # as `run` has made sure
         kind = find_evaluator(plan.evaluate.name)
+        objectives = [objective.column for objective in plan.objectives]
         context = Context(
-            plan.configurations, plan.instances, plan.cost.column, setup.base, setup.folder.path
+            plan.configurations, plan.instances, plan.cost.column, setup.base, setup.folder.path, objectives
         )
         async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
             yield opened
@@ -228,6 +229,7 @@ def _pilot(setup: _Setup) -> Iterator[PilotStage]:
     assert isinstance(plan.pilot, int)
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
     with Journal(setup.folder.pilot, pilot, names=plan.names) as journal:
+        setup.folder.begin(plan)  # which may have been corrected since
         if plan.unit != SHARE:
             pilot.budget = plan.budget
         yield PilotStage(plan, journal)

@@ -107,8 +107,12 @@ class Stage:
     def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
         """Tell what an evaluation gave."""
         name, instance = self.names[pull], self.instance(pull)
-        numbers = as_row(row, f"the evaluator of {name!r} on instance {instance!r}")
-        check_row(self.plan, numbers, name, instance)
+        try:
+            numbers = as_row(row, f"the evaluator of {name!r} on instance {instance!r}")
+            check_row(self.plan, numbers, name, instance)
+        except CobanditError as error:
+            again = "run the plan again: what was told is kept, what was in flight is made again"
+            raise CobanditError(f"{error}.  Then {again}") from None
         self._tell(pull, self._reward(numbers), numbers)
 
     def try_again(self, pull: Pull, failure: Failure) -> None:

@@ -465,6 +465,26 @@ class TestGoingOn:
         assert before == sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
         live.run(PLAN | {"at_once": 3, "retries": 0, "timeout": 9}, tmp_path / "run", evaluator=fake)
 
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            ({"objectives": [{"name": "accuracy", "column": "right"}]}, "gave no 'right', only correct"),
+            ({"cost": {"column": "tokns", "unit": "tokens"}}, "no 'tokns', only .* did you mean 'tokens'?"),
+        ],
+    )
+    def test_a_plan_that_names_another_column_is_corrected_and_goes_on(self, tmp_path, wrong, said):
+        plan = tmp_path / "plan.yml"
+        plan.write_text(json.dumps(PLAN | wrong))
+        with pytest.raises(CobanditError, match=f"{said}.*Then run the plan again: what was told is kept"):
+            live.run(plan, tmp_path / "run", evaluator=Fake())
+        plan.write_text(json.dumps(PLAN))
+        stopped = self.stop_after(10)
+        with pytest.raises(CobanditError, match="stopped here"):
+            live.run(plan, tmp_path / "run", evaluator=stopped)
+        fake = Fake()
+        live.run(plan, tmp_path / "run", evaluator=fake)
+        assert not set(stopped.evaluated[:10]) & set(fake.evaluated)
+
     @pytest.mark.slow
     def test_other_objectives_need_what_the_pilot_measured(self, tmp_path):
         little = PLAN | {"budget": 550, "unit": "tokens", "method": "CoPSI"}

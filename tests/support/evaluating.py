@@ -7,8 +7,8 @@ import anyio
 from cobandit.live.evaluators import Context, find_evaluator
 
 
-def context(folder=Path(), configurations=({"n": 1},), instances=("7",), cost="tokens"):
-    return Context(configurations, instances, cost, folder, folder / "run")
+def context(folder=Path(), configurations=({"n": 1},), instances=("7",), cost="tokens", objectives=()):
+    return Context(configurations, instances, cost, folder, folder / "run", objectives)
 
 
 async def nothing(evaluator):

@@ -125,6 +125,8 @@ class Context(NamedTuple):
         Where the plan is: its relative paths start there.
     output : Path
         The run's own folder, for logs that are worth keeping.
+    objectives : sequence of str
+        The columns of the objectives; refuse one that cannot come, if you know.
     """
 
     configurations: Sequence[Mapping[str, Any]]
@@ -132,6 +134,7 @@ class Context(NamedTuple):
     cost: str
     folder: Path
     output: Path
+    objectives: Sequence[str] = ()
 
 
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 Limit = Literal["time_limit", "working_limit", "token_limit", "message_limit", "max_samples"]
 """Arguments of Inspect's eval that can be given; a sample that meets a limit is scored as it is."""
 
+COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "cost_usd", "seconds")
+"""What an evaluation gives, besides one column for each scorer."""
+
 LOGS = "inspect"
 """Folder of the logs, in that of the run."""
 
@@ -198,6 +201,12 @@ class InspectEvaluator:
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
             stop(where, f"there is more than one scorer: {', '.join(scorers)}", "name one as scorer")
+        columns = (*COLUMNS, *(name.rpartition("/")[2] for name in scorers))
+        for column in (context.cost, *context.objectives):
+            # of one name there may be several (match, match1), and a scorer may give several (shape.length)
+            if scorers and column not in columns and not column.startswith(columns[len(COLUMNS) :]):
+                remedy = f"{nearest(column, columns)}an evaluation gives {', '.join(columns)}"
+                stop(where, f"there is no column {column!r}", remedy)
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         missing = [name for name in context.instances if name not in samples]
         if missing:

@@ -226,11 +226,12 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
     if options.prices is not None:
         models = {str(prompts.model(each)) for each in context.configurations}
         prices = read_prices(context.folder / options.prices, sorted(models))
-    if context.cost == "cost_usd" and prices is None:
-        stop("prices", "the cost is cost_usd, and there are no prices", "name a file of prices")
-    if context.cost not in COLUMNS:
-        remedy = f"{nearest(context.cost, COLUMNS)}an endpoint gives {', '.join(COLUMNS)}"
-        stop("cost", f"there is no column {context.cost!r}", remedy)
+    for what, column in [("cost", context.cost), *(("objectives", each) for each in context.objectives)]:
+        if column == "cost_usd" and prices is None:
+            stop("prices", f"{what}: cost_usd is wanted, and there are no prices", "name a file of prices")
+        if column not in COLUMNS:
+            remedy = f"{nearest(column, COLUMNS)}an endpoint gives {', '.join(COLUMNS)}"
+            stop(what, f"there is no column {column!r}", remedy)
     async with Client(options.base_url, options.api, _key(options), options.key) as client:
         await client.check()
         yield EndpointEvaluator(client, prompts, options, instances, prices)

@@ -67,7 +67,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder, configurations, instances=("3", "1"), use=None, cost="tokens", ids=None, **options):
+def run(
+    folder, configurations, instances=("3", "1"), use=None, cost="tokens", ids=None, columns=(), **options
+):
     async def evaluate(evaluator):
         return [await evaluator.evaluate(each, list(instances)) for each in configurations]
 
@@ -77,6 +79,7 @@ def run(folder, configurations, instances=("3", "1"), use=None, cost="tokens", i
         "configurations": configurations,
         "instances": ids or instances,
         "cost": cost,
+        "objectives": columns,
     }
     return opened("inspect", given, use or evaluate, **context)
 
@@ -136,7 +139,7 @@ def test_several_scorers_are_columns_and_one_is_the_score(folder):
     configuration = {"model": "stub/small", "temperature": 0, "scorers": "both"}
     with pytest.raises(CobanditError, match="more than one scorer: match, shape -> name one as scorer"):
         run(folder, [configuration])
-    (rows,) = run(folder, [configuration], scorer="shape.length")
+    (rows,) = run(folder, [configuration], scorer="shape.length", columns=["match", "shape.length"])
     assert rows[0]["score"] == rows[0]["shape.length"] == 0.01
     assert rows[0]["match"] == 1
     assert "shape.words" not in rows[0]
@@ -169,6 +172,8 @@ def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
         ({"model": "stub/small"}, {"ids": ["1", "13"]}, "there is no sample '13', of 1 that the plan names"),
         ({"model": "stub/small", "n": 2}, {}, "there is no sample '3'"),
         ({"model": "stub/small"}, {"generate": {"temprature": 0}}, "temprature"),
+        ({"model": "stub/small"}, {"columns": ["mach"]}, "no column 'mach' -> did you mean 'match'?"),
+        ({"model": "stub/small"}, {"cost": "cost_eur"}, "there is no column 'cost_eur'"),
         ({"model": "stub/small"}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
     ],
 )

@@ -32,6 +32,7 @@ def ask(
     file="questions.jsonl",
     models=(200, {"data": []}),
     cost="tokens",
+    objectives=(),
     **options,
 ):
     """Rows of the first configuration, and what the endpoint was asked."""
@@ -39,7 +40,8 @@ def ask(
     async def use(evaluator):
         return await evaluator.evaluate(configurations[0], instances)
 
-    context = {"folder": folder, "configurations": configurations, "instances": instances, "cost": cost}
+    context = {"folder": folder, "configurations": configurations, "instances": instances}
+    context |= {"cost": cost, "objectives": objectives}
     with stub_endpoint(answer_, models) as address:
         given = {"base_url": address, "instances": file, "scorer": "number", "prompt": "{question}"}
         return opened("openai", given | options, use, **context), address.requests
@@ -250,6 +252,8 @@ def test_nobody_there(folder):
         ({"key": "NO_SUCH_KEY"}, "the environment variable 'NO_SUCH_KEY' is not set"),
         ({"cost": "cost_usd"}, "there are no prices"),
         ({"cost": "token"}, "there is no column 'token' -> did you mean 'tokens'?"),
+        ({"objectives": ["correct", "second"]}, "no column 'second' -> did you mean 'seconds'? an endpoint"),
+        ({"objectives": ["cost_usd"]}, "objectives: cost_usd is wanted, and there are no prices"),
         (
             {"prices": "prices.yml", "configurations": [{"model": "smal"}]},
             "no price of 'smal' -> did you mean",
