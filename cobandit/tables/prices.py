@@ -97,6 +97,33 @@ def read_prices(path: str | Path, models: Iterable[str] = ()) -> dict[str, Price
     return prices
 
 
+def check_paid(prices: Prices, models: Iterable[str]) -> None:
+    """Refuse models whose prices are all zero: what costs nothing cannot be budgeted in USD.
+
+    Raises
+    ------
+    TableError
+        With what to take as the cost instead.
+
+    Examples
+    --------
+    >>> check_paid({"mine": Price(input=0, output=0)}, ["mine"])
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: prices: those of 'mine' are zero, and a method needs costs above zero -> \
+take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
+    """
+    for model in models:
+        price = prices.get(model)
+        if price is not None and not (price.input or price.cached or price.output):
+            problem = f"those of {model!r} are zero, and a method needs costs above zero"
+            stop(
+                "prices",
+                problem,
+                "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}",
+            )
+
+
 def cost_usd(usage: Usage, prices: Prices, model: str) -> float:
     r"""Turn tokens into money.
 

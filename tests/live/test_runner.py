@@ -327,7 +327,11 @@ class TestFailures:
         [
             ({"correct": 1.0, "seconds": 1.0}, "gave no 'tokens', only correct, seconds"),
             ({"correct": 80.0, "tokens": 1.0, "seconds": 1.0}, "the objective 80.0 is outside"),
-            ({"correct": 1.0, "tokens": 0.0, "seconds": 1.0}, "the cost 0.0 is not positive"),
+            (
+                {"correct": 1.0, "tokens": 0.0, "seconds": 1.0},
+                "a method needs costs above zero: take as the cost",
+            ),
+            ({"correct": 1.0, "tokens": -1.0, "seconds": 1.0}, "the cost -1.0 is not positive"),
             ({"correct": 1.0, "tokens": 1.0, "seconds": float("nan")}, "a finite number is needed"),
             ({"correct": None, "tokens": 1.0, "seconds": 1.0}, "gave None for 'correct': a finite number"),
         ],

@@ -34,7 +34,7 @@ from cobandit.errors import CobanditError
 from cobandit.faults import TableError, nearest, stop
 from cobandit.live.evaluators.core import Context, EvaluatorOptions, Failure, Row, described, evaluator
 from cobandit.tables.importers.inspect_samples import Sample, read_score, usage_usd
-from cobandit.tables.prices import Prices, read_prices
+from cobandit.tables.prices import Prices, check_paid, read_prices
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -282,6 +282,8 @@ async def open_inspect(options: InspectOptions, context: Context) -> AsyncIterat
     os.environ.setdefault("INSPECT_DISPLAY", "none")
     display_type()  # it reads that once
     prices = read_prices(context.folder / options.prices) if options.prices is not None else {}
+    if context.cost == "cost_usd" and options.usage == "model":
+        check_paid(prices, [str(each.get("model")) for each in context.configurations])
     opened = InspectEvaluator(options, context.folder, context.output / LOGS, context.cost, prices)
     await opened.check(context)
     yield opened

@@ -28,7 +28,7 @@ from cobandit.faults import nearest, stop
 from cobandit.live.evaluators.core import Context, Row, evaluator
 from cobandit.live.evaluators.endpoint.prompts import Columns, Instances, Template, read_instances
 from cobandit.live.evaluators.endpoint.scorers import ScorerOptions
-from cobandit.tables.prices import Prices, cost_usd, read_prices
+from cobandit.tables.prices import Prices, check_paid, cost_usd, read_prices
 
 if TYPE_CHECKING:
     from cobandit.live.evaluators.endpoint.client import Client
@@ -226,6 +226,8 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
     if options.prices is not None:
         models = {str(prompts.model(each)) for each in context.configurations}
         prices = read_prices(context.folder / options.prices, sorted(models))
+        if context.cost == "cost_usd":
+            check_paid(prices, sorted(models))
     for what, column in [("cost", context.cost), *(("objectives", each) for each in context.objectives)]:
         if column == "cost_usd" and prices is None:
             stop("prices", f"{what}: cost_usd is wanted, and there are no prices", "name a file of prices")

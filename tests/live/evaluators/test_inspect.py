@@ -63,6 +63,7 @@ def stub_model():
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "tasks.py").write_text(TASK)
+    (tmp_path / "free.yml").write_text("stub/small: {input: 0, output: 0}")
     (tmp_path / "prices.yml").write_text("stub/small: {input: 1, cached: 0.1, output: 10}\n")
     return tmp_path
 
@@ -173,6 +174,11 @@ def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
         ({"model": "stub/small", "n": 2}, {}, "there is no sample '3'"),
         ({"model": "stub/small"}, {"generate": {"temprature": 0}}, "temprature"),
         ({"model": "stub/small"}, {"columns": ["mach"]}, "no column 'mach' -> did you mean 'match'?"),
+        (
+            {"model": "stub/small"},
+            {"cost": "cost_usd", "prices": "free.yml"},
+            "those of 'stub/small' are zero",
+        ),
         ({"model": "stub/small"}, {"cost": "cost_eur"}, "there is no column 'cost_eur'"),
         ({"model": "stub/small"}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
     ],

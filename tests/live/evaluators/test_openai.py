@@ -21,6 +21,7 @@ PRICES = "small: {input: 1, cached: 0.1, output: 10}\n"
 def folder(tmp_path):
     (tmp_path / "questions.jsonl").write_text(QUESTIONS)
     (tmp_path / "prices.yml").write_text(PRICES)
+    (tmp_path / "free.yml").write_text("small: {input: 0, output: 0}")
     return tmp_path
 
 
@@ -251,6 +252,7 @@ def test_nobody_there(folder):
         ({"answer": "anwser"}, "it has no 'anwser' -> did you mean 'answer'?"),
         ({"key": "NO_SUCH_KEY"}, "the environment variable 'NO_SUCH_KEY' is not set"),
         ({"cost": "cost_usd"}, "there are no prices"),
+        ({"cost": "cost_usd", "prices": "free.yml"}, "those of 'small' are zero, and a method needs costs"),
         ({"cost": "token"}, "there is no column 'token' -> did you mean 'tokens'?"),
         ({"objectives": ["correct", "second"]}, "no column 'second' -> did you mean 'seconds'? an endpoint"),
         ({"objectives": ["cost_usd"]}, "objectives: cost_usd is wanted, and there are no prices"),
