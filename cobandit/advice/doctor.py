@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cobandit import _check
-from cobandit.advice.findings import Finding, Rows
+from cobandit.advice.findings import Finding, Rows, of_free
 from cobandit.advice.paired_gaps import paired
 from cobandit.advice.resampling import Evaluations
 from cobandit.advice.score_checks import alike, constant, duplicates, one_value, same
@@ -34,8 +34,9 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     """Look a table over.
 
     Looked for are configurations of constant scores, and duplicates; instances that tell nothing; costs that
-    one evaluation or a heavy tail dominates; objectives that are mostly one value, or one thing with another;
-    too few instances; evaluations that are missing where it is hard; a profiling split that was unlucky.
+    an import made up, or that one evaluation or a heavy tail dominates; objectives that are mostly one value,
+    or one thing with another; too few instances; evaluations that are missing where it is hard; a profiling
+    split that was unlucky.
 
     Parameters
     ----------
@@ -59,8 +60,34 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     """
     _check.table(table)
     rows = Rows(table, Evaluations(table))
-    checks = (constant, duplicates, alike, _outlier, _tail, one_value, same, _few, _missing, _profiling)
+    checks = (
+        constant,
+        duplicates,
+        alike,
+        _free,
+        _outlier,
+        _tail,
+        one_value,
+        same,
+        _few,
+        _missing,
+        _profiling,
+    )
     return [finding for check in checks for finding in check(rows)]
+
+
+def _free(rows: Rows) -> Iterator[Finding]:
+    """Costs that are made up, since an evaluation cost nothing."""
+    table = rows.table
+    if table.n_free:
+        assert table.card.smallest_cost is not None
+        yield Finding(
+            "free",
+            table.n_free,
+            of_free(table.n_free, len(table.rows), table.card.smallest_cost, table.card.cost.unit),
+            "See whether what is best for its cost stays so with another --smallest-cost of the import, or "
+            "take a cost that is never zero, such as tokens",
+        )
 
 
 def _outlier(rows: Rows) -> Iterator[Finding]:

@@ -31,6 +31,18 @@ class Finding(NamedTuple):
         return f"{self.found}. {self.todo}."
 
 
+def of_free(free: int, total: int, smallest: float, unit: str) -> str:
+    """Say how many evaluations count as the smallest cost since they cost nothing.
+
+    Examples
+    --------
+    >>> of_free(144, 480, 0.5, "USD")
+    '144 of 480 evaluations cost 0.5 USD or less, which is what one that cost nothing counts as'
+    """
+    counted = f"{free:,} of {total:,} evaluations cost {smallest:.4g} {unit} or less"
+    return f"{counted}, which is what one that cost nothing counts as"
+
+
 class Rows(NamedTuple):
     """A table as flat arrays, arm after arm."""
 

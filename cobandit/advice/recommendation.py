@@ -70,6 +70,10 @@ class Recommendation:
         ``instance``, none of them in the table.
     needed : float
         Price of settling everything but ties and tails; evaluations that two questions need are counted once.
+    smallest_cost : float or None
+        What an evaluation that cost nothing counts as, if the table's import made that up.
+    free : int
+        How many evaluations cost no more than that.
     """
 
     dataset: str
@@ -81,6 +85,8 @@ class Recommendation:
     questions: pd.DataFrame
     evaluate_next: pd.DataFrame
     needed: float
+    smallest_cost: float | None = None
+    free: int = 0
 
     @property
     def best(self) -> str:
@@ -132,6 +138,8 @@ class Recommendation:
             "ties": int((self.questions["why"] == "tie").sum()),
             "cannot_tell": int((self.questions["why"] == "tail").sum()),
             "exhausted": self.exhausted,
+            "smallest_cost": self.smallest_cost,
+            "free": self.free,
             **{f"price_of_{name}": self.price(name) for name in ("missing", "next", "new")},
             **plain,
         }
@@ -222,6 +230,8 @@ def recommend(
         _asked(table, questions, compared.missing),
         missing_pairs(table, arms["next"].to_numpy(), seed),
         _price_of_all(questions, compared.costs),
+        table.card.smallest_cost,
+        table.n_free,
     )
 
 

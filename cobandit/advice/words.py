@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from cobandit.advice.findings import of_free
 from cobandit.advice.recommendation import Recommendation
 
 #: Configurations whose evaluations are named in a sentence; the table has all.
@@ -60,6 +61,7 @@ def sentences(advice: Recommendation) -> list[str]:
     return [
         f"Deploy {advice.best} if every cost counts: it has the most hypervolume for its cost, in {share} of "
         f"the redrawn tables; {_of_the_best(advice)}.",
+        *_of_the_free(advice),
         _on_this_benchmark(advice),
         *_of_the_front(advice),
         _to_settle(advice),
@@ -82,6 +84,14 @@ def _of_the_best(advice: Recommendation) -> str:
         f"carry half of its mean cost, and of so heavy a tail {best['cost_unmet']:.0%} may not have been "
         f"met; {rivals}"
     )
+
+
+def _of_the_free(advice: Recommendation) -> list[str]:
+    """Say that some costs are made up, if they are."""
+    if not advice.free or advice.smallest_cost is None:
+        return []
+    total = int(advice.arms["instances"].sum())
+    return [f"{of_free(advice.free, total, advice.smallest_cost, advice.unit)}."]
 
 
 def _of_the_front(advice: Recommendation) -> list[str]:

@@ -159,6 +159,8 @@ class Card(Fields):
         See :class:`Cost`, :class:`Objective`, :class:`Split`.
     arms : list of str
         Columns that describe the configuration and are constant within it.
+    smallest_cost : float, optional
+        What an evaluation that cost nothing counts as, where an import gave such a cost.
     attribution : str, optional
         Whom to credit, as the licence asks.
     origin : Origin, optional
@@ -195,6 +197,12 @@ class Card(Fields):
     split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
     arms: tuple[str, ...] = Field(
         (), description="list columns that describe a configuration, or leave it out"
+    )
+    smallest_cost: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="give what an evaluation that cost nothing counts as, or leave it out",
     )
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
     origin: Origin | None = Field(None, description="give url and parser, or leave it out")

@@ -165,6 +165,12 @@ class EvaluationTable:
         return _frozen(np.bincount(self._records.arm, minlength=self.n_arms))
 
     @property
+    def n_free(self) -> int:
+        """Number of evaluations that cost no more than what one that cost nothing counts as."""
+        smallest = self.card.smallest_cost
+        return 0 if smallest is None else int((self._records.costs <= smallest).sum())
+
+    @property
     def rows(self) -> pd.DataFrame:
         """Every row, as a new frame: config, instance, cost, each objective after its transform, split.
 

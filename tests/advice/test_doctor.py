@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit.advice import Finding, doctor
+from cobandit.advice.words import sentences
 from cobandit.cli import app as cli
 from cobandit.tables import Card, EvaluationTable
 from cobandit.tables.catalogue import data_directory
+from cobandit.tables.importers import import_logs
 from cobandit.tables.keys import profiling_mask
 
 
@@ -262,3 +264,24 @@ def test_long_names_are_cut_and_findings_are_plain_values(clean):
     frame = pd.DataFrame(doctor(EvaluationTable.from_frame(rows, table.card)))
     assert frame.columns.tolist() == ["name", "number", "found", "todo"]
     assert frame["found"].str.len().max() < 400 and frame["found"].str.contains("arm2loo").any()
+
+
+def test_costs_that_an_import_made_up(clean, tmp_path):
+    """Both say how many evaluations are meant; of a subset, those that are left."""
+    scores, costs = clean
+    costs[0, ::4] = 0
+    table_of(scores, costs + 1e-9, profiling=30).rows.assign(cost=costs.ravel()).to_csv(tmp_path / "a.csv")
+    columns = {"config": ["config"], "instance": "instance", "cost": ["cost"], "unit": "USD"}
+    made = import_logs(
+        "csv", [tmp_path / "a.csv"], tmp_path / "a.parquet", objective=["accuracy=accuracy"], **columns
+    )
+    (finding,) = found(made.table, "free")
+    smallest = np.median(costs[costs > 0]) / 1000
+    said = f"{finding.number} of {costs.size} evaluations cost {smallest:.4g} USD or less, which is what"
+    assert (
+        finding.number == 30 and finding.found.startswith(said) and made.table.card.smallest_cost == smallest
+    )
+    advice = cb.recommend(cb.read(made.records), replications=20)
+    assert advice.free == 30 and sentences(advice)[1].startswith(said)
+    kept = made.table.configs[1:]
+    assert made.table.subset(f"config in {list(kept)}").n_free == 0

@@ -47,6 +47,7 @@ def with_smallest(costs: pd.Series, unit: str, smallest: float | None, notes: No
             notes.stop("the costs", problem, "take another cost, or give them one with --smallest-cost")
         whole = bool((paid == np.floor(paid)).all())
         smallest = 1.0 if whole else float(paid.median()) / 1000
+    notes.smallest = smallest
     notes.remarks.append(
         f"note: {int(free.sum()):,} of {len(costs):,} evaluations cost nothing; each counts as {smallest:g} "
         f"{unit} (--smallest-cost)"

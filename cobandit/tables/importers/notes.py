@@ -19,7 +19,7 @@ class Notes:
     """What an import has to tell: remarks, what was left out and how often, what else was seen how often.
 
     ``logs`` are those that are left out whole, each as a line that says where, why and what to do; ``reruns``
-    say which log counts in place of which.
+    say which log counts in place of which; ``smallest`` is what an evaluation that cost nothing counts as.
 
     Examples
     --------
@@ -39,6 +39,7 @@ class Notes:
     seen: Counter[str] = field(default_factory=Counter)
     logs: list[str] = field(default_factory=list)
     reruns: list[str] = field(default_factory=list)
+    smallest: float | None = None
 
     def compare(self, file: Path, held: int, counted: Any) -> None:
         """Remark that a log holds fewer evaluations than it counts itself, as one that was cut short does.

@@ -117,6 +117,8 @@ def import_logs(
     fields = _fields(found, old, output)
     given = {"name": name, "title": title, "license": license, "kind": kind}
     fields |= {key: value for key, value in given.items() if value is not None}
+    if notes.smallest is not None:  # of an earlier table the larger one: it covers both
+        fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
     split = {"profiling": profiling, "seed": seed}
     fields["split"] |= {key: value for key, value in split.items() if value is not None}
     notes.remarks.append(
