@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ class RunFolder:
         """Whether an evaluation was told."""
         return any(path.exists() and b'{"tell"' in path.read_bytes() for path in (self.pilot, self.journal))
 
-    def check(self, plan: Plan) -> None:
-        """Refuse a folder that belongs to something else.
+    def check(self, plan: Plan, base: Path = Path()) -> None:
+        """Refuse a folder that belongs to something else; paths of the plan start in `base`.
 
         Raises
         ------
@@ -63,9 +64,13 @@ class RunFolder:
         may = CHANGEABLE if self.journal.exists() else CHANGEABLE | AFTER_PILOT
         may |= frozenset() if self.has_results else BEFORE_RESULTS
         if other := plan.differences(written, may):
+            reuse = ""
+            if plan.is_once and self.table.exists():
+                table = os.path.relpath(self.table, base)
+                reuse = f", and add 'reuse: {table}' to this plan: what is there is not evaluated again"
             raise CobanditError(
                 f"{self.path} holds the run of another plan: {'; '.join(other)}.  Continue it with the plan "
-                "that it was started with, or choose another folder"
+                f"that it was started with, or choose another folder{reuse}"
             )
 
     def begin(self, plan: Plan) -> None:

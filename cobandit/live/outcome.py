@@ -136,6 +136,8 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
         f"pilot: {stage.profile.n_instances} instances; order of the instances: seed {plan.seed}",
         f"machine: {platform.machine()}, {platform.system()}, Python {platform.python_version()}",
     ]
+    if plan.reuse is not None:
+        lines.append(f"what {plan.reuse} had was not evaluated again")
     return lines + losses_of(stage, frame)
 
 

@@ -23,7 +23,7 @@ from cobandit.tables.plain_yaml import load_yaml
 SHARE = "share"
 """Unit of a budget that is a part of what evaluating everything costs."""
 
-CHANGEABLE = frozenset({"title", "license", "at_once", "timeout", "retries"})
+CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries"})
 """What may change when a run is continued: nothing that was told depends on it."""
 
 AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
@@ -71,6 +71,8 @@ class Plan(Fields):
         Instances of the pilot; or, written ``{table: FILE}``, the table that stands for one.
     evaluate : Named, optional
         How to evaluate, written ``{callable: {function: "module:function"}}``.
+    reuse : str, optional
+        The table of an earlier run: what it has is not evaluated again, and charged as if it were.
     at_once : int
         Calls under way at a time.
     timeout : float, optional
@@ -118,6 +120,7 @@ class Plan(Fields):
         5, description="give the number of instances of the pilot, or {table: FILE} in its place"
     )
     evaluate: Named | None = Field(None, description="write {callable: {function: 'module:function'}}")
+    reuse: str | None = Field(None, description="name the table of an earlier run, or leave it out")
     at_once: int = Field(1, ge=1, description="give the number of calls under way at a time, at least 1")
     timeout: float | None = Field(None, gt=0, description="give seconds, or leave it out for no time-out")
     retries: int = Field(2, ge=0, description="say how often to try again, 0 for never")
@@ -238,6 +241,11 @@ class Plan(Fields):
             raise ValueError(
                 f"a share of {self.budget:g} of {len(self.instances)} instances is {held:.3g} of them, and "
                 f"the pilot takes {self.pilot} -> make the pilot smaller, or the budget larger"
+            )
+        if self.reuse is not None and not self.is_once:
+            raise ValueError(
+                f"{self.method.name} may come back to an instance, which has to be evaluated again -> leave "
+                "reuse out, or take a method that evaluates once, such as CoPSIOnce"
             )
         if self.failures == "leave-out" and not self.is_once:
             raise ValueError(

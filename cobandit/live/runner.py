@@ -22,6 +22,7 @@ from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
 from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
 from cobandit.live.planning import budget_of, policy_of
 from cobandit.live.progress import Progress
+from cobandit.live.reuse import Made, read_made
 from cobandit.live.stages import MainStage, PilotStage, Stage
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.saving import save
@@ -160,21 +161,22 @@ def _set_up(plan: str | Path | Mapping[str, Any], folder: str | Path | None) -> 
     else:
         checked, source, base = read_plan(plan), str(plan), Path(plan).parent
     there = RunFolder(Path("runs") / checked.name if folder is None else folder)
-    there.check(checked)
+    there.check(checked, base)
     return _Setup(checked, source, base, there)
 
 
 async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
     plan = setup.plan
     profile = _table_profile(setup)
+    made = {} if plan.reuse is None else read_made(plan, setup.base / plan.reuse, setup.source)
     async with _opened(setup, evaluator) as opened:
         if not setup.folder.begun:
             setup.folder.begin(plan)
         if profile is None:
-            with _pilot(setup) as pilot:
+            with _pilot(setup, made) as pilot:
                 await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
                 profile = _completed(setup, pilot)
-        with _main(setup, profile) as stage:
+        with _main(setup, profile, made) as stage:
             await _play(plan, opened, stage, budget_of(plan, profile), watch)
             return _write(setup, stage)
 
@@ -224,7 +226,7 @@ def _table_profile(setup: _Setup) -> Profile | None:
 
 
 @contextmanager
-def _pilot(setup: _Setup) -> Iterator[PilotStage]:
+def _pilot(setup: _Setup, made: Made | None = None) -> Iterator[PilotStage]:
     plan = setup.plan
     assert isinstance(plan.pilot, int)
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
@@ -232,7 +234,7 @@ def _pilot(setup: _Setup) -> Iterator[PilotStage]:
         setup.folder.begin(plan)  # which may have been corrected since
         if plan.unit != SHARE:
             pilot.budget = plan.budget
-        yield PilotStage(plan, journal)
+        yield PilotStage(plan, journal, made)
 
 
 def _completed(setup: _Setup, stage: PilotStage) -> Profile:
@@ -251,11 +253,11 @@ def _completed(setup: _Setup, stage: PilotStage) -> Profile:
 
 
 @contextmanager
-def _main(setup: _Setup, profile: Profile) -> Iterator[MainStage]:
+def _main(setup: _Setup, profile: Profile, made: Made | None = None) -> Iterator[MainStage]:
     policy = policy_of(setup.plan, profile)
     setup.folder.begin(setup.plan)  # which may have changed after the pilot, and cannot from here on
     with Journal(setup.folder.journal, policy, names=setup.plan.names) as journal:
-        yield MainStage(setup.plan, journal, profile)
+        yield MainStage(setup.plan, journal, profile, made)
 
 
 def _write(setup: _Setup, stage: MainStage) -> Run:

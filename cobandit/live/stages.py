@@ -10,7 +10,7 @@ import numpy as np
 
 from cobandit import _check
 from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.live.evaluators import Failure, as_row
+from cobandit.live.evaluators import Failure, Row, as_row
 from cobandit.live.pilot import FAILED, Pilot, Profile
 from cobandit.live.plan import Plan
 from cobandit.live.scoring import check_row, rewards, worst
@@ -52,6 +52,8 @@ class Stage:
     plan : Plan
     journal : Journal
         Of the part's policy; it may hold what an earlier process told.
+    made : mapping of (str, str) to dict
+        What need not be evaluated, by name of the configuration and instance.
 
     Attributes
     ----------
@@ -61,9 +63,10 @@ class Stage:
 
     name: str
 
-    def __init__(self, plan: Plan, journal: JournalLike):
+    def __init__(self, plan: Plan, journal: JournalLike, made: Mapping[tuple[str, str], Row] | None = None):
         self.plan = plan
         self.journal = journal
+        self.made = made or {}
         self.order = plan.order
         self.names = plan.names
         self.results: dict[Key, dict[str, Any]] = {}
@@ -102,7 +105,10 @@ class Stage:
 
     def settle(self, pull: Pull) -> bool:
         """Tell an evaluation that need not be made, and say whether it was one."""
-        return False
+        row = self.made.get((self.names[pull], self.instance(pull)))
+        if row is not None:
+            self.tell(pull, row)
+        return row is not None
 
     def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
         """Tell what an evaluation gave."""
@@ -188,11 +194,17 @@ class MainStage(Stage):
 
     name = "run"
 
-    def __init__(self, plan: Plan, journal: JournalLike, profile: Profile):
+    def __init__(
+        self,
+        plan: Plan,
+        journal: JournalLike,
+        profile: Profile,
+        made: Mapping[tuple[str, str], Row] | None = None,
+    ):
         self.profile = profile
         self.known = profile.results if plan.is_once else {}
         self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
-        super().__init__(plan, journal)
+        super().__init__(plan, journal, made)
 
     @property
     def spent(self) -> float:  # noqa: D102 (as its parent)
@@ -220,7 +232,7 @@ class MainStage(Stage):
         elif record is not None:
             self._tell(pull, self._failed(record) if failed else self._reward(record), record)
         else:
-            return False
+            return super().settle(pull)
         return True
 
     def give_up(self, pull: Pull, failure: Failure) -> None:  # noqa: D102 (as its parent)

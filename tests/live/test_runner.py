@@ -511,6 +511,59 @@ class TestGoingOn:
         assert len(set(fake.evaluated)) == len(fake.evaluated) and done.spent == pytest.approx(fake.billed)
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("failures", ["zero", "leave-out"])
+    def test_a_finished_run_with_a_larger_budget_is_one_that_had_it_from_the_start(self, tmp_path, failures):
+        """What was evaluated is not evaluated again, but for what failed."""
+
+        def fail(configuration, instance, tried):
+            return Failure("no") if instance == failed and configuration["shots"] == 2 else None
+
+        failed, small, fake = check_plan(PLAN, "plan").order[3], PLAN | {"failures": failures}, Fake()
+        first = live.run(small | {"budget": 0.4}, tmp_path / "first", evaluator=Fake(fail=fail))
+        larger = small | {"budget": 0.8}
+        with pytest.raises(CobanditError, match=r"add 'reuse: .*first/table\.parquet' to this plan"):
+            live.run(larger, tmp_path / "first", evaluator=fake)
+        stopped = self.stop_after(5)
+        with pytest.raises(CobanditError, match="stopped here"):
+            live.run(larger | {"reuse": str(first.table)}, tmp_path / "more", evaluator=stopped)
+        done = live.run(larger | {"reuse": str(first.table)}, tmp_path / "more", evaluator=fake)
+        whole = live.run(larger, tmp_path / "whole", evaluator=Fake())
+        assert (done.recommendation, done.spent) == (whole.recommendation, whole.spent)
+        pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
+        there = rows(first.table)
+        known = set(zip(zip(there["model"], there["shots"]), there["instance"]))
+        again = {instance for settings, instance in known & {*stopped.evaluated[:5], *fake.evaluated}}
+        assert again == ({failed} if failures == "zero" else set())
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            ({"cost": {"column": "tokens", "unit": "characters"}}, "take a table with the same cost"),
+            ({"method": "CoPSI"}, "CoPSI may come back to an instance, which has to be evaluated again"),
+            (
+                {"instances": ["a", "b", "c", "d"], "pilot": 2},
+                "it has no evaluation of a configuration",
+            ),
+            (
+                {"objectives": [{"name": "accuracy", "column": "right"}]},
+                "gave no 'right', only correct, tokens, seconds",
+            ),
+            (
+                {"configurations": {"grid": {"model": ["small", "large"], "shots": [0, 2], "top": [1]}}},
+                "'small shots=0' has top 2 there and 1 here -> leave reuse out",
+            ),
+            ({"reuse": "nowhere.parquet"}, "nowhere.parquet: there is no such file"),
+        ],
+    )
+    def test_what_cannot_be_reused(self, tmp_path, changes, said):
+        grid = {"model": ["small", "large"], "shots": [0, 2, 6], "top": [2]}
+        first = live.run(PLAN | {"configurations": {"grid": grid}}, tmp_path / "first", evaluator=Fake())
+        with pytest.raises(CobanditError, match=said):
+            live.run(PLAN | {"reuse": str(first.table)} | changes, tmp_path / "b", evaluator=Fake())
+        assert not (tmp_path / "b").exists()
+
+    @pytest.mark.slow
     def test_a_second_process_changes_nothing(self, tmp_path):
         """Another budget may be given after the pilot, but not while somebody is at work."""
         refused = []
