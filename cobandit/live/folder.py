@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class RunFolder:
         self.journal = self.path / "run.journal"
         self.table = self.path / "table.parquet"
         self.recommendation = self.path / "recommendation.json"
+        self.instances = self.path / "instances.json"
 
     @property
     def begun(self) -> bool:
@@ -71,6 +73,26 @@ class RunFolder:
             raise CobanditError(
                 f"{self.path} holds the run of another plan: {'; '.join(other)}.  Continue it with the plan "
                 f"that it was started with, or choose another folder{reuse}"
+            )
+
+    def check_instances(self, digests: Mapping[str, str]) -> None:
+        """Refuse instances that are not what they were; a run that did not keep that keeps it from now on.
+
+        Raises
+        ------
+        CobanditError
+            If what is asked in an instance has changed since there are results.
+        """
+        if not (self.has_results and self.instances.exists()):
+            self.write(self.instances, dict(digests))
+            return
+        written = json.loads(self.instances.read_text(encoding="utf-8"))
+        changed = [name for name, digest in digests.items() if written.get(name) != digest]
+        if changed:
+            raise CobanditError(
+                f"{len(changed)} of {len(digests)} instances, such as {changed[0]!r}, have another text or "
+                f"answer than when {self.path} was begun: bring back what they were, or choose another "
+                "folder (here results of both would be mixed)"
             )
 
     def begin(self, plan: Plan) -> None:

@@ -172,6 +172,8 @@ async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
     async with _opened(setup, evaluator) as opened:
         if not setup.folder.begun:
             setup.folder.begin(plan)
+        if digests := getattr(opened, "digests", None):
+            setup.folder.check_instances(digests)
         if profile is None:
             with _pilot(setup, made) as pilot:
                 await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)

@@ -77,6 +77,9 @@ class Evaluator(Protocol):
         The largest number of instances of one call.
     at_once : int or None
         The largest number of calls that may overlap; None for any number.
+    digests : mapping of str to str, optional
+        A checksum of what is asked in each instance.  A run that has them notices when a text changes between
+        two starts; one without the attribute does not.
     """
 
     @property

@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, HttpUrl, JsonValue, ValidationError, field_validator
@@ -134,6 +135,15 @@ class Prompts:
                 remedy = f"{nearest(setting, useful)}use it in the prompt, or give its default in body"
                 stop(where, f"the setting {setting!r} changes nothing in the request", remedy)
 
+    def digests(self, instances: Mapping[str, Columns], answer: str) -> dict[str, str]:
+        """A checksum of what the templates and the scorer take of each instance."""
+        used = [*self._templates.values(), *([self._system] if self._system else [])]
+        names = sorted({answer, *(name for template in used for name in template.names)})
+        return {
+            instance: sha256(repr([columns.get(name) for name in names]).encode()).hexdigest()[:16]
+            for instance, columns in instances.items()
+        }
+
     @property
     def _by_name(self) -> bool:
         return not isinstance(self._options.prompt, str)
@@ -186,6 +196,7 @@ class EndpointEvaluator:
         self._scorer = scorer
         self._instances = instances
         self._prices = prices
+        self.digests = prompts.digests(instances, scorer.answer)
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Ask once for each instance."""

@@ -1,12 +1,15 @@
 """Endpoints as evaluators, against one on loopback: requests, scores, costs, and what each error means."""
 
+import json
 import threading
 
 import anyio
 import pytest
 from support.evaluating import opened
+from support.runs import PLAN
 from support.stub_endpoint import completion, stub_endpoint
 
+from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Failure, find_evaluator
 from cobandit.live.evaluators.endpoint.client import Client
@@ -218,6 +221,58 @@ def test_a_server_that_went_away(folder):
     with pytest.raises(Failure, match="no answer from") as caught:
         anyio.run(ask_nobody)
     assert caught.value.retry and caught.value.unavailable
+
+
+@pytest.mark.slow
+def test_a_text_that_changed_between_two_starts_is_noticed(folder):
+    """What the prompt does not take may change, and a run from before the texts were kept goes on."""
+
+    def write(ids, question="1 + {}?", **columns):
+        lines = [{"instance": i, "question": question.format(i), "answer": "2"} | columns for i in ids]
+        (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+    def answer(body):
+        return (
+            completion("2", (9, 1 + len(address.requests) % 3))
+            if until > len(address.requests)
+            else (401, "")
+        )
+
+    def start():
+        live.run(folder / "plan.yml", folder / "run")
+
+    with stub_endpoint(answer) as address:
+        evaluate = {
+            "base_url": address,
+            "instances": "questions.jsonl",
+            "scorer": "number",
+            "prompt": "{question}",
+        }
+        plan = PLAN | {
+            "configurations": {"grid": {"model": ["small", "large"]}},
+            "instances": {"file": "questions.jsonl"},
+            "pilot": 3,
+            "objectives": PLAN["objectives"][:1],
+            "evaluate": {"openai": evaluate},
+        }
+        (folder / "plan.yml").write_text(json.dumps(plan))
+        write("abcdefgh")
+        until = 4
+        with pytest.raises(CobanditError, match="status 401"):
+            start()
+        until = 1000
+        write("abcdefgh", "What is 1 + {}?", remark="better")
+        with pytest.raises(CobanditError, match="8 of 8 instances, such as 'a', have another text"):
+            start()
+        assert len(address.requests) == 4
+        write("abcdefgh", remark="other")
+        start()
+        (folder / "run" / "instances.json").unlink()
+        write("abcdefgh", "What is 1 + {}?")
+        start()
+        with pytest.raises(CobanditError, match="have another text or answer"):
+            write("abcdefgh")
+            start()
 
 
 def test_nobody_there(folder):
