@@ -139,6 +139,21 @@ def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
         assert "holds 10 of the 12" in line
 
 
+def test_tasks_with_different_metrics_are_pooled_by_one_each_or_none_is_dropped(here):
+    """Each task takes the first of the metrics named that it has."""
+    logs.write_lm_eval("mc", task="choices", lines=multiple_choice)
+    both = {"task": ["sums", "choices"], "filter": "strict-match", "count": "all"}
+    several = r"more than one metric: acc, acc_norm, exact_match -> choose with --metric \(repeat it"
+    with pytest.raises(CobanditError, match=several):
+        import_logs("lm-eval", ["lm", "mc"], "my.parquet", **both)
+    with pytest.raises(CobanditError, match="task 'choices' has no metric exact_match, but acc, acc_norm"):
+        import_logs("lm-eval", ["lm", "mc"], "my.parquet", metric="exact_match", **both)
+    found = import_logs("lm-eval", ["lm", "mc"], "my.parquet", metric=["acc", "exact_match"], **both)
+    assert any("accuracy: exact_match of sums, acc of choices" in line for line in found.report)
+    rows = pd.read_parquet("my.parquet")
+    assert set(rows["instance"].str.partition("/")[0]) == {"sums", "choices"}
+
+
 def test_lm_eval_multiple_choice_costs_what_is_read(here):
     logs.write_lm_eval("mc", lines=multiple_choice)
     with pytest.raises(CobanditError, match=r"nothing was generated .*--count all"):

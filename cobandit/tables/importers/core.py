@@ -6,15 +6,20 @@ import fnmatch
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cobandit.faults import Place, nearest, stop
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.importers.notes import Notes
 from cobandit.tables.prices import Prices, read_prices
+
+Names = Annotated[
+    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given or ())
+]
+"""One name or several."""
 
 
 class Options(BaseModel):
@@ -37,7 +42,11 @@ class Options(BaseModel):
 class LogOptions(Options):
     """Options of every importer of evaluation logs."""
 
-    metric: str | None = Field(None, description="The score that becomes the accuracy objective.")
+    metric: Names = Field(
+        (),
+        description="The score that becomes the accuracy objective; repeat it where tasks have different "
+        "ones: each takes the first that it has.",
+    )
     task: tuple[str, ...] = Field(
         (), description="The task to take, or a pattern such as 'mmlu_*'; repeat to take several."
     )
@@ -166,6 +175,63 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
     if wanted is not None and wanted not in names:
         stop(where, f"there is no {what} {wanted!r}", f"{nearest(wanted, names)}there is {listed}")
     return names[0] if wanted is None else wanted
+
+
+def choose_metrics(
+    what: str, wanted: Sequence[str], found: Mapping[str, Iterable[str]], where: str
+) -> dict[str, str]:
+    """Take for each task the first of the wanted metrics that it has, or the only one that there is.
+
+    Parameters
+    ----------
+    what : str
+        What they are called, such as ``"scorer"``.
+    wanted : sequence of str
+        What the user asked for.
+    found : mapping of str to iterable of str
+        What each task has.
+    where : str
+        The place, for the message.
+
+    Raises
+    ------
+    TableError
+        If a wanted one is nowhere, a task has others only, or there are several and no wish.
+
+    Examples
+    --------
+    >>> has = {"sums": ["exact_match"], "piqa": ["acc", "acc_norm"]}
+    >>> choose_metrics("metric", ["exact_match", "acc"], has, "the logs")
+    {'sums': 'exact_match', 'piqa': 'acc'}
+    >>> choose_metrics("metric", ["acc"], has, "the logs")  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: the logs: the task 'sums' has no metric acc, but exact_match -> name one of
+    them too (--metric, once for each; a task takes the first that it has), or choose other tasks with --task
+    """
+    names = {name for each in found.values() for name in each}
+    option = "--metric" + " (repeat it: each task takes the first that it has)" * (len(found) > 1)
+    wishes: Sequence[str | None] = wanted or [None]
+    first, *_ = [choose(what, name, names, where, option) for name in wishes]
+    chosen = {task: next((name for name in wanted if name in has), None) for task, has in found.items()}
+    for task, has in found.items():
+        if wanted and chosen[task] is None and has:
+            problem = f"the task {task!r} has no {what} {' or '.join(wanted)}, but {', '.join(sorted(has))}"
+            remedy = "name one of them too (--metric, once for each; a task takes the first that it has), or "
+            stop(where, problem, f"{remedy}choose other tasks with --task")
+    return {task: name or first for task, name in chosen.items()}
+
+
+def metrics_in_words(metrics: Mapping[str, str]) -> str:
+    """Name the metrics of tasks: the one of all, or each with its task.
+
+    Examples
+    --------
+    >>> metrics_in_words({"a": "acc", "b": "acc"}), metrics_in_words({"a": "acc", "b": "f1"})
+    ('acc', 'acc of a, f1 of b')
+    """
+    names = list(dict.fromkeys(metrics.values()))
+    return names[0] if len(names) == 1 else ", ".join(f"{name} of {task}" for task, name in metrics.items())
 
 
 def choose_tasks(

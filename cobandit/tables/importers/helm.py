@@ -19,10 +19,11 @@ from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
     PricedOptions,
-    choose,
+    choose_metrics,
     choose_tasks,
     finite,
     importer,
+    metrics_in_words,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
 from cobandit.tables.importers.notes import Notes, read_each
@@ -128,15 +129,19 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     specs = read_each(runs_of, _spec, notes)
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
     instances = read_each(files, lambda file: _instances(file, notes), notes)
-    names = {name for rows in instances.values() for stats in rows.values() for name in stats}
-    names = {name for name in names - _BOOKKEEPING if not name.startswith("finish_reason_")}
-    metric = choose("metric", options.metric, names, "the runs", "--metric")
+    names: dict[str, set[str]] = {}
+    for file, rows in instances.items():
+        there = {name for stats in rows.values() for name in stats} - _BOOKKEEPING
+        kept = (name for name in there if not name.startswith("finish_reason_"))
+        names.setdefault(specs[file].task, set()).update(kept)
+    metrics = choose_metrics("metric", options.metric, names, "the runs")
     prices = options.known_prices()
 
     runs = []
     for file, rows in instances.items():
         settings, when = _settings(file, specs[file]), file.stat().st_mtime  # a run does not say when it was
         run = LoggedRun(str(file), specs[file].task, settings, when=when)
+        metric = metrics[run.task]
         for (id_, trial), stats in rows.items():
             if metric not in stats:
                 run.left_out[f"instances without {metric}"] += 1
@@ -153,8 +158,12 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
     if options.cost == "usd":
         paid = "USD by --prices, for tokens of prompt and completion"
-    notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, as HELM counted them"]
-    source = f"HELM runs: {', '.join(tasks)}, {metric}; {paid}; {options.latency}"
+    scored = metrics_in_words(metrics)
+    notes.remarks += [
+        f"accuracy: {scored}, {', '.join(tasks)}",
+        f"cost: {paid}, as HELM counted them",
+    ]
+    source = f"HELM runs: {', '.join(tasks)}, {scored}; {paid}; {options.latency}"
     column, unit = ("cost_usd", "USD") if options.cost == "usd" else ("tokens", "tokens")
     return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 

@@ -26,10 +26,11 @@ from cobandit.tables.importers.configurations import settings_of
 from cobandit.tables.importers.core import (
     ImportResult,
     PricedOptions,
-    choose,
+    choose_metrics,
     choose_tasks,
     finite,
     importer,
+    metrics_in_words,
 )
 from cobandit.tables.importers.files import (
     Record,
@@ -126,8 +127,11 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     logs = read_each(sound, lambda file: _log(file, options.unfinished), notes)
     tasks, files = choose_tasks(options, {file: log.eval.task for file, log in logs.items()}, notes)
     logs = {file: logs[file] for file in files}
-    scorers = {name for log in logs.values() for sample in log.samples or () for name in sample.values()}
-    metric = choose("scorer", options.metric, scorers, "the logs", "--metric")
+    scorers: dict[str, set[str]] = {}
+    for log in logs.values():
+        names = (name for sample in log.samples or () for name in sample.values())
+        scorers.setdefault(log.eval.task, set()).update(names)
+    metrics = choose_metrics("scorer", options.metric, scorers, "the logs")
     prices = options.known_prices()
 
     runs = []
@@ -139,6 +143,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         elif log.results:
             notes.compare(file, len(log.samples or ()), log.results.total_samples)
         _check_usage(file, log, options)
+        metric = metrics[log.eval.task]
         for sample in log.samples or ():
             reason = sample.why_unusable(metric)
             if reason:
@@ -156,8 +161,12 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
     paid = f"USD{' by --prices where none is logged' * bool(prices)}" if options.cost == "usd" else what
     whose = "the evaluated model" if options.usage == "model" else "all models"
-    notes.remarks += [f"accuracy: {metric}, {', '.join(tasks)}", f"cost: {paid}, of {whose}"]
-    source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metric}; {paid}, of {whose}; {options.latency}"
+    scored = metrics_in_words(metrics)
+    notes.remarks += [
+        f"accuracy: {scored}, {', '.join(tasks)}",
+        f"cost: {paid}, of {whose}",
+    ]
+    source = f"Inspect AI logs: {', '.join(tasks)}, scorer {scored}; {paid}, of {whose}; {options.latency}"
     column = "cost_usd" if options.cost == "usd" else "tokens"
     return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
 

@@ -23,10 +23,12 @@ from cobandit.tables.importers.core import (
     ImportResult,
     LogOptions,
     choose,
+    choose_metrics,
     choose_tasks,
     finite,
     importer,
     is_number,
+    metrics_in_words,
 )
 from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes, read_lines
 from cobandit.tables.importers.notes import Notes, read_each
@@ -104,17 +106,17 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     tasks, files = choose_tasks(options, {file: _task(file) for file in files}, notes)
     logs = read_each(files, _log, notes)
     filters = _filters(options.filter, logs)
-    taken = [
-        line for file, log in logs.items() for _, line in log.lines if line.filter == filters[_task(file)]
-    ]
-    scores = {name for line in taken for name in line.scores}
-    metric = choose("metric", options.metric, scores, "the logs", "--metric")
+    scores: dict[str, set[str]] = {task: set() for task in filters}
+    for file, read in logs.items():
+        taken = [line for _, line in read.lines if line.filter == filters[_task(file)]]
+        scores[_task(file)].update(name for line in taken for name in line.scores)
+    metrics = choose_metrics("metric", options.metric, scores, "the logs")
     _compare_documents(logs, options.compare_tasks, notes)
     tokens = token_counter(options.tokenizer)
 
     runs = []
     for file, (log, results, settings) in logs.items():
-        task, filter_ = _task(file), filters[_task(file)]
+        task, filter_, metric = _task(file), filters[_task(file)], metrics[_task(file)]
         if ((results.higher_is_better or {}).get(task) or {}).get(metric) is False:
             stop(file, f"the harness says that a lower {metric} is better", "choose another with --metric")
         run = LoggedRun(str(file), task, settings, when=_when(file))
@@ -136,10 +138,10 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         named = ", ".join(f"{filter_} of {task}" for task, filter_ in sorted(filters.items()))
     counted = "the responses" if options.count == "generated" else "prompts and responses"
     notes.remarks += [
-        f"accuracy: {metric} of filter {named!r}, {', '.join(tasks)}",
+        f"accuracy: {metrics_in_words(metrics)}, of filter {named!r}, {', '.join(tasks)}",
         f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
     ]
-    what = f"{', '.join(tasks)}, {metric}, filter {named}; tokens of {counted}"
+    what = f"{', '.join(tasks)}, {metrics_in_words(metrics)}, filter {named}; tokens of {counted}"
     unit = Cost(column="tokens", unit=tokens.unit)
     return combine(runs, unit, options, notes, f"lm-evaluation-harness logs: {what}")
 
