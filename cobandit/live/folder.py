@@ -75,7 +75,7 @@ class RunFolder:
                 f"that it was started with, or choose another folder{reuse}"
             )
 
-    def check_instances(self, digests: Mapping[str, str]) -> None:
+    def check_instances(self, digests: Mapping[str, str], keep: bool = True) -> None:
         """Refuse instances that are not what they were; a run that did not keep that keeps it from now on.
 
         Raises
@@ -84,15 +84,16 @@ class RunFolder:
             If what is asked in an instance has changed since there are results.
         """
         if not (self.has_results and self.instances.exists()):
-            self.write(self.instances, dict(digests))
+            if keep:
+                self.write(self.instances, dict(digests))
             return
         written = json.loads(self.instances.read_text(encoding="utf-8"))
-        changed = [name for name, digest in digests.items() if written.get(name) != digest]
+        changed = [name for name, digest in digests.items() if written.get(name, digest) != digest]
         if changed:
             raise CobanditError(
                 f"{len(changed)} of {len(digests)} instances, such as {changed[0]!r}, have another text or "
-                f"answer than when {self.path} was begun: bring back what they were, or choose another "
-                "folder (here results of both would be mixed)"
+                f"answer than when {self.path} was begun: bring back what they were, or start a run of "
+                "its own in another folder (results of both would be mixed)"
             )
 
     def begin(self, plan: Plan) -> None:

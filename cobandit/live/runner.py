@@ -170,9 +170,12 @@ async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
     profile = _table_profile(setup)
     made = {} if plan.reuse is None else read_made(plan, setup.base / plan.reuse, setup.source)
     async with _opened(setup, evaluator) as opened:
+        digests = getattr(opened, "digests", {})
+        if plan.reuse is not None:
+            RunFolder((setup.base / plan.reuse).parent).check_instances(digests, keep=False)
         if not setup.folder.begun:
             setup.folder.begin(plan)
-        if digests := getattr(opened, "digests", None):
+        if digests:
             setup.folder.check_instances(digests)
         if profile is None:
             with _pilot(setup, made) as pilot:

@@ -267,6 +267,11 @@ def test_a_text_that_changed_between_two_starts_is_noticed(folder):
         assert len(address.requests) == 4
         write("abcdefgh", remark="other")
         start()
+        (folder / "more.yml").write_text(json.dumps(plan | {"reuse": "run/table.parquet"}))
+        write("abcdefgh", "What is 1 + {}?")
+        with pytest.raises(CobanditError, match=r"have another text or answer than when .*run was begun"):
+            live.run(folder / "more.yml", folder / "more")
+        assert not (folder / "more").exists()
         (folder / "run" / "instances.json").unlink()
         write("abcdefgh", "What is 1 + {}?")
         start()
