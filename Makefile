@@ -14,6 +14,8 @@ JOBS   ?= 3
 
 # tests and notebooks start hundreds of processes, which share what Python compiled
 unexport PYTHONDONTWRITEBYTECODE
+# and they keep all processors busy: threads of linear algebra would only wait for each other
+export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help check book stored pdf test test-local fuzz lint bench determinism notebooks measure posterior results lock clean
@@ -59,7 +61,8 @@ stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _buil
 	COBANDIT_BOOK=stored $(BIN)/jupyter-book build -W -n --keep-going --path-output $(STORED) .
 	@test -f $(STORED)/$(HTML)/index.html || { echo "jupyter-book ended without writing $(STORED)/$(HTML)"; exit 1; }
 
-test: lint stored  ## lint, types, all tests, the book of stored outputs, the notebooks against these outputs
+test: $(READY)  ## lint, types, all tests, the book of stored outputs, the notebooks against these outputs
+	@$(MAKE) --no-print-directory -j 2 lint stored
 	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal
 	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
 	if [ -n "$$runnable" ]; then \

@@ -117,6 +117,7 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         tab.set_viewport_size({"width": WIDTH, "height": 900})
         tab.wait_for_timeout(600)  # the same, back at the desk
         colours += tab.evaluate(ALIKE, colours)
+        assert tab.evaluate("document.documentElement.dataset.theme") in (None, "light")
         faults = {"rules": visit.faults(), "light": visit.faint()}
         tab.emulate_media(color_scheme="dark")
         tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
