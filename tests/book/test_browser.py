@@ -57,6 +57,21 @@ CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(form
     return right > innerWidth + 1;
 }).map(formula => formula.parentElement.className + formula.textContent.slice(0, 120))"""
 
+#: Words in tables of text that go on in the next line; code may.
+BROKEN_WORDS = """[...document.querySelectorAll('article table p')].flatMap(cell => {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), broken = [], range = new Range();
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        if (text.parentElement.closest('code, mjx-container')) continue;
+        for (const word of text.data.matchAll(/[\\p{L}\\d]+/gu)) {
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            const lines = [...range.getClientRects()].map(line => Math.round(line.top));
+            if (new Set(lines).size > 1) broken.push(word[0]);
+        }
+    }
+    return broken;
+})"""
+
 #: Thousands of words of code have a few colours: each is looked at once, the others become plain text.  So do
 #: formulas after the first of a page; and of what templates write in hundreds, entries of the reference and
 #: the index and rows of long tables, each eighth stays.  Drawings keep their words and lose their shapes.
@@ -111,6 +126,7 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         tab.wait_for_timeout(100)
         assert tab.evaluate(OUT_OF_REACH) == []
         assert tab.evaluate(CUT_OFF) == []
+        assert tab.evaluate(BROKEN_WORDS) == []
         assert not visit.complaints
         assert not visit.went_to(address)
 

@@ -89,6 +89,18 @@ def test_every_picture_is_described(source):
             )
 
 
+@each_source
+def test_a_star_in_a_computed_sentence_is_no_emphasis(source):
+    """L* within words between stars would end the emphasis early."""
+    outputs = [
+        output
+        for cell in nbformat.read(source.with_suffix(".ipynb"), as_version=4).cells
+        for output in cell.get("outputs", [])
+    ]
+    texts = [output.get("data", {}).get("text/markdown", "") for output in outputs]
+    assert not [text for text in texts if re.search(r"\*[^*\n$]*(?<!\\)\*\)\*", text)]
+
+
 def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
     """Caption and text of each table that was put out."""
     html = [

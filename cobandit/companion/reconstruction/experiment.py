@@ -59,7 +59,7 @@ READINGS = {
     "A10": "true costs are those of the evaluation split",
     "A11": "F1 against the front of all instances",
 }
-"""Readings of what the paper leaves open, by the numbers of ``book/assumptions.md``."""
+"""Readings of what the paper leaves open, by the numbers of ``book/summary.md``."""
 
 
 def play(name: str, state: State, seed: int) -> dict[str, Values]:
