@@ -57,6 +57,16 @@ CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(form
     return right > innerWidth + 1;
 }).map(formula => formula.parentElement.className + formula.textContent.slice(0, 120))"""
 
+#: Words of tables that go on in the next line.
+BROKEN = r"""[...document.querySelectorAll('article :is(td, th) > p')].flatMap(cell =>
+    [...cell.childNodes].filter(node => node.nodeType == 3).flatMap(node =>
+        [...node.data.matchAll(/[\p{L}\d]+/gu)].filter(word => {
+            const range = document.createRange();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            return new Set([...range.getClientRects()].map(line => line.top)).size > 1;
+        }).map(word => word[0])))"""
+
 #: Thousands of words of code have a few colours: each is looked at once, the others become plain text.  So do
 #: formulas after the first of a page; and of what templates write in hundreds, entries of the reference and
 #: the index and rows of long tables, each eighth stays.  Drawings keep their words and lose their shapes.
@@ -111,6 +121,7 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         tab.wait_for_timeout(100)
         assert tab.evaluate(OUT_OF_REACH) == []
         assert tab.evaluate(CUT_OFF) == []
+        assert tab.evaluate(BROKEN) == []
         assert not visit.complaints
         assert not visit.went_to(address)
 
