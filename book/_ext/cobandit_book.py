@@ -18,6 +18,7 @@
 12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
     but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
     book so, since it runs the notebooks against these outputs, and the cells that measure on less.
+13. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
-from sphinx.util import logging
+from sphinx.util import docname_join, logging
 from sphinx.util.nodes import make_refnode
 
 from cobandit import figures
@@ -49,6 +50,7 @@ CACHES_KEPT = 3
 STATIC = "book/_static"
 BINDER = "https://mybinder.org"
 DRAWING = '<div class="panels">'
+SECTIONS = {"notebooks/calibration": "calibration"}  # pages that are sections now, and their labels
 EXPLORER = ("d3.min.js", "plot.umd.min.js", "explorer.js")
 
 
@@ -133,6 +135,15 @@ def find_by_last_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, te
         return None
     ((docname, anchor),) = found
     return make_refnode(app.builder, node["refdoc"], docname, anchor, text)
+
+
+def find_the_section(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node) -> Node | None:
+    """Lead a reference to a page that is a section now to that section."""
+    label = SECTIONS.get(docname_join(node["refdoc"], node["reftarget"]))
+    if node["reftype"] != "doc" or label is None:
+        return None
+    domain = env.domains["std"]
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "ref", label, node, text)
 
 
 def keep_the_sentence(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]):
@@ -257,6 +268,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", say_how_made)
     app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
+    app.connect("missing-reference", find_the_section)
     app.connect("html-page-context", without_empty_roles)
     app.connect("html-page-context", mend_source_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -153,6 +153,14 @@ class TestBuiltBook:
         assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {who for who, _ in found}
         assert [who for who, title in found if f"paper’s {who}" not in title] == []
 
+    def test_the_protocol_is_folded_whole_and_its_references_lead_on(self):
+        """Its file is never rewritten, though the page that it names is a section now."""
+        html = html_of("notebooks/reconstructions").read_text(encoding="utf-8")
+        protocol = (ROOT / "book" / "protocol.md").read_text(encoding="utf-8")
+        headings = re.findall(r"(?m)^## (.+)$", protocol)
+        assert headings and [each for each in headings if f'">{each}</h3>' not in html] == []
+        assert re.search(r'its ten runs; <a [^>]*href="#calibration"', html)
+
     @pytest.mark.parametrize("name", contents())
     def test_no_cell_warned(self, name):
         assert not re.search(r'class="[^"]*\bstderr\b', html_of(name).read_text(encoding="utf-8"))

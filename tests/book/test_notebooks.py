@@ -62,6 +62,9 @@ def test_parameters_cell_is_one_and_can_be_read(source):
     found = parameters_of(notebook)
     loads_a_table = re.search(r"\bcb\.(load|read)\(", code)
     assert len(found) <= 1
+    for cell in found:
+        for node in ast.parse(cell.source).body:
+            ast.literal_eval(node.value)  # what a report and the command show of a page
     if not loads_a_table or source.stem in OF_THE_RECONSTRUCTIONS:
         return
     assert found, f"{source.name} loads a table and has no cell tagged `parameters`"
