@@ -75,7 +75,8 @@ def _fault(model: type[BaseModel], file: str, detail: dict[str, Any]) -> Fault:
         problem, _, remedy = detail["msg"].removeprefix("Value error, ").partition(" -> ")
         return Fault(where, problem, remedy)
     missing = detail["type"] == "missing"
-    problem = "the field is missing" if missing else f"{detail['msg']}, not {detail['input']!r}"
+    message = detail["msg"].replace("a valid tuple", "a list")  # YAML knows no tuples
+    problem = "the field is missing" if missing else f"{message}, not {detail['input']!r}"
     return Fault(where, problem, (field.description if field else None) or f"correct {file}")
 
 

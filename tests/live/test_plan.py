@@ -74,6 +74,7 @@ def test_the_pilot_is_the_profiling_split_of_a_full_table(n, seed, data):
 
 
 BAD = {
+    "objectives no list": (GOOD | {"objectives": {"accuracy": "correct"}}, "Input should be a list, not"),
     "missing": (without("budget"), "field 'budget': the field is missing -> give a positive number"),
     "unit": (without("unit"), "field 'unit': the field is missing -> write share"),
     "unknown key": (GOOD | {"buget": 1}, "unknown key 'buget' -> did you mean 'budget'?"),
