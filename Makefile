@@ -30,7 +30,7 @@ $(READY): requirements.txt pyproject.toml
 	  echo "'$(PYTHON)' cannot make a virtual environment (on Debian: apt-get install python3-venv)"; exit 1; }
 	@echo "making $(VENV) from requirements.txt"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
