@@ -105,7 +105,7 @@ measure: $(READY)  ## ask the two local models every question again (hours; goes
 posterior: $(READY)  ## draw the reconstructions again (an hour and a half on two cores; goes on where it was)
 	$(BIN)/python -m cobandit.companion.reconstruction.pool
 
-results: $(READY)  ## compute what takes too long for a page into data/results (a quarter of an hour on two cores)
+results: $(READY)  ## compute what takes too long for a page into data/results (some minutes on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results
 
 COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
