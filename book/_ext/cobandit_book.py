@@ -197,8 +197,8 @@ def describe_pictures(app: Sphinx, doctree: document) -> None:
 
 
 def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
-    """Put below the figures of each cell how they were made; only a reader of HTML can follow the links."""
-    if app.builder.format != "html":
+    """Put below the figures of each cell how they were made; who reads on paper cannot open it."""
+    if app.builder.format != "html" or app.builder.name == "singlehtml":
         return
     entries = app.env.domains["py"].objects.items()
     places = {

@@ -192,6 +192,13 @@ jupytext:
 RUNS = (
     "# A page that runs\n\nSee [the other](uses-a-table.md).\n\n```{code-cell} ipython3\nprint(6 * 7)\n```\n"
 )
+DRAWS = """
+```{code-cell} ipython3
+from IPython.display import HTML
+
+HTML('<div class="panels">a drawing</div>')
+```
+"""
 USES = """\
 (the-label)=
 # A page that uses a table
@@ -261,6 +268,17 @@ def test_a_table_that_cannot_be_had_stops_no_page(small_book):
     (small_book / "cobandit" / "a.py").write_text("x = 2\n")
     assert "config changed" in build(small_book), "a changed library makes every page run again"
     assert len(list(caches.iterdir())) == 2
+
+
+@pytest.mark.slow
+@needs_sphinx
+def test_a_book_with_pictures_becomes_one_page(small_book):
+    """From which the PDF is printed; in it cells of all pages are cells of the first."""
+    page = small_book / "notebooks" / "runs.md"
+    page.write_text(page.read_text(encoding="utf-8") + DRAWS, encoding="utf-8")
+    build(small_book, "--builder", "singlehtml")
+    html = (small_book / "_build" / "singlehtml" / "intro.html").read_text(encoding="utf-8")
+    assert "A page that uses a table" in html and ">a drawing<" in html
 
 
 @pytest.mark.slow
