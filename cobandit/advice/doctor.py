@@ -78,13 +78,12 @@ def doctor(table: EvaluationTable) -> list[Finding]:
 
 def _free(rows: Rows) -> Iterator[Finding]:
     """Costs that are made up, since an evaluation cost nothing."""
-    table = rows.table
-    if table.n_free:
-        assert table.card.smallest_cost is not None
+    table, smallest = rows.table, rows.table.card.smallest_cost
+    if smallest is not None and table.n_free:
         yield Finding(
             "free",
             table.n_free,
-            of_free(table.n_free, len(table.rows), table.card.smallest_cost, table.card.cost.unit),
+            of_free(table.n_free, len(table.rows), smallest, table.card.cost.unit),
             "See whether what is best for its cost stays so with another --smallest-cost of the import, or "
             "take a cost that is never zero, such as tokens",
         )

@@ -35,7 +35,7 @@ def test_protocol(method):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=named)
 def test_kernel_makes_the_pulls_of_its_class(method):
-    testing.check_kernel(method, range(20))
+    testing.check_kernel(method, range(30))
 
 
 # ----------------------------------------------------------------------------- what the checks find

@@ -14,7 +14,7 @@ from cobandit.replay.grid import once_from_table
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
-SHARES = [0.05, 0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0]
+SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 BUNDLED = ["gsm8k", "piqa", "synthetic-24"]
 SWEBENCH = "swebench-bash-only"
 
