@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help check book stored pdf test test-local fuzz lint bench determinism notebooks measure posterior results lock clean
+.PHONY: help check book stored compared pdf test test-local fuzz lint bench determinism notebooks measure posterior results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,8 +62,11 @@ stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _buil
 	@test -f $(STORED)/$(HTML)/index.html || { echo "jupyter-book ended without writing $(STORED)/$(HTML)"; exit 1; }
 
 test: $(READY)  ## lint, types, all tests, the book of stored outputs, the notebooks against these outputs
-	@$(MAKE) --no-print-directory -j 2 lint stored
+	@$(MAKE) --no-print-directory -j 3 lint stored compared
 	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal
+
+# next to lint and the stored book, which for most of their time have work for one processor
+compared: $(READY)  ## run the notebooks against their stored outputs
 	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
 	if [ -n "$$runnable" ]; then \
 	  $(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \

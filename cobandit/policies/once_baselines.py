@@ -90,8 +90,7 @@ class PSISROnce(Once, PSISR):
 
     def _most_rounds(self) -> int:
         """Largest T whose worst-case spend fits; beyond K + N K logbar(K) all targets are N."""
-        log_bar = 0.5 + sum(1 / i for i in range(2, self.n_arms + 1))
-        low, high = self.n_arms, self.n_arms + ceil(self.n_instances * self.n_arms * log_bar) + 1
+        low, high = self.n_arms, self.n_arms + ceil(self.n_instances * self.n_arms * self.log_bar) + 1
         while high - low > 1:
             middle = (low + high) // 2
             fits = self._worst_spend(middle) <= _check.with_slack(self.budget)

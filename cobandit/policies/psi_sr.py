@@ -60,8 +60,12 @@ class PSISR(GapElimination):
     def _targets(self, n_rounds: int) -> NDArray[np.int64]:
         """n_1, ..., n_{K-1}."""
         K = self.n_arms
-        log_bar = 0.5 + sum(1 / i for i in range(2, K + 1))
-        return np.array([_check.ceil((n_rounds - K) / (log_bar * (K + 1 - k))) for k in range(1, K)])
+        return np.array([_check.ceil((n_rounds - K) / (self.log_bar * (K + 1 - k))) for k in range(1, K)])
+
+    @property
+    def log_bar(self) -> float:
+        r""":math:`\overline{\log}(K)`."""
+        return 0.5 + sum(1 / i for i in range(2, self.n_arms + 1))
 
     def _worst_spend(self, n_rounds: int) -> float:
         """Largest spend over all orders of elimination: the most expensive arms stay longest."""

@@ -79,7 +79,7 @@ BROKEN_WORDS = """[...document.querySelectorAll('article table p')].flatMap(cell
 ALIKE = """seen => {
     if (seen.length) document.querySelectorAll('.bd-sidebar-primary ul').forEach(list => list.remove());
     const repeated = document.querySelectorAll(
-        'dl.py:not(:has(dl.py)), .genindextable li, tbody tr:nth-child(n + 20)'
+        'dl.py:not(:has(dl.py)), .genindextable li, .bd-sidebar-secondary li li, tbody tr:nth-child(n + 20)'
     );
     repeated.forEach((entry, i) => i % 8 && entry.remove());
     const shapes = document.querySelectorAll('article svg :is(defs, use, path, g:not(:has(text, title)))');

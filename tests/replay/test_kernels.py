@@ -2,6 +2,7 @@
 
 import warnings
 
+import numba
 import numpy as np
 import pytest
 from scipy import stats
@@ -59,6 +60,14 @@ def test_budgets_around_whole_rounds(method, off):
     check_kernel_on(method, table, 11 * table.costs.sum() * (1 + off), "declared")
 
 
+@numba.njit
+def sampled(feedback, none, terms, seen):
+    """Spend after two phases, and whether they are whole."""
+    draws, arms = fronts.Draws(feedback.rows, feedback.offsets, keys(0, 0, 5), none), np.arange(5)
+    spent, _ = fronts.sample(arms, 30, draws, terms, seen, 0.0)
+    return fronts.sample(arms, 40, draws, terms, seen, spent)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("off", [-1e-4, -1e-8, 1e-8, 1e-4])
 def test_a_phase_that_the_budget_cuts_short(off):
@@ -67,13 +76,11 @@ def test_a_phase_that_the_budget_cuts_short(off):
     feedback, costs, none = source_from_table(table).feedback, table.costs, np.empty(0, dtype=np.int64)
     limit = 40 * costs.sum() * (1 + off)
     terms = kernels.IdentificationTerms(limit, costs, False, np.sort(costs), none[None])
-    draws = fronts.Draws(feedback.rows, feedback.offsets, keys(0, 0, 5), none)
     ends = []
     for length in (0, 1000):
         taken = kernels.record(1, length)
         seen = fronts.Tally(np.zeros(5, dtype=np.int64), np.zeros((5, 2)), taken.arms[0], taken.charges[0])
-        spent, _ = fronts.sample(np.arange(5), 30, draws, terms, seen, 0.0)
-        spent, whole = fronts.sample(np.arange(5), 40, draws, terms, seen, spent)
+        spent, whole = sampled(feedback, none, terms, seen)
         assert whole == (off > 0) and spent <= limit
         ends.append((spent, seen.pulls.tolist(), seen.sums.tolist()))
     assert ends[0] == ends[1]

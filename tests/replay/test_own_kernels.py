@@ -5,9 +5,11 @@ import sys
 import textwrap
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit import testing
 from cobandit.errors import CobanditError
 from cobandit.policies.online import OnlinePolicy
 from cobandit.replay import kernels
@@ -79,7 +81,7 @@ class OwnParameters(NamedTuple):
 @pytest.fixture
 def forgotten():
     """What a test registers is forgotten afterwards."""
-    known = (kernels.ONLINE, kernels.IDENTIFICATION, registry.FORMULAS)
+    known = (kernels.ONLINE, kernels.IDENTIFICATION, registry.INDICES)
     before = [dict(each) for each in known]
     yield
     for each, kept in zip(known, before, strict=True):
@@ -117,4 +119,44 @@ def test_a_kernel_cannot_take_the_name_of_another_method(forgotten):
     taken = type("CoHVUCB", (cb.CoHVUCB,), {})
     with pytest.raises(CobanditError, match="there is a method CoHVUCB already"):
         register(taken)
-    assert OwnParameters not in registry.FORMULAS
+    assert OwnParameters not in registry.INDICES
+
+
+class Listed(NamedTuple):
+    """An array, which a function that is called by its address cannot be given."""
+
+    targets: np.ndarray
+
+
+def test_a_target_reads_numbers(forgotten):
+    halves = type("Halves", (cb.PSISR,), {"__module__": __name__})
+    kernels.elimination_target(halves, Listed)(lambda at, p: p.targets[at.phase - 1])
+    with pytest.raises(CobanditError, match="Listed: a target reads numbers"):
+        cb.replay_identification(cb.load("synthetic-24"), halves, 100, replications=1)
+
+
+class Steady(cb.PSISR):
+    """Its targets grow by one."""
+
+    def _target(self, phase):
+        return self.first + phase
+
+    @property
+    def first(self):
+        return 3
+
+
+class SteadyParameters(NamedTuple):
+    """The target before the first."""
+
+    first: int
+
+
+@pytest.mark.slow
+def test_a_target_of_ones_own_shares_the_run_of_all_eliminations(forgotten):
+    kernels.elimination_target(Steady, SteadyParameters)(lambda at, p: p.first + at.phase)
+    assert kernels.IDENTIFICATION["Steady"].run is kernels.IDENTIFICATION["CoPSI"].run
+    testing.check_kernel(Steady, range(3))
+    again = type("Steady", (Steady,), {"__module__": __name__, "first": 5})
+    kernels.elimination_target(again, SteadyParameters)(lambda at, p: p.first + 2 * at.phase - at.phase)
+    testing.check_kernel(again, range(3))

@@ -94,7 +94,7 @@ def test_workers_take_compiled_runs_from_the_disk(small_table):
             (cell,) = grid.grid_cells(small_table, [cb.spec(name)], 20, 3, 0, most=1)
             assert worker.submit(play_in_worker, play, source, cell).result() > 0
         hits, misses = worker.submit(compilations, None).result()
-    assert hits == 3 and misses == 0
+    assert hits == 2 and misses == 0  # one online, and one that all eliminations share
 
 
 def play_in_worker(play, source, cell):

@@ -9,13 +9,13 @@ from math import floor, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import STAKES
+from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.fronts import empirical, find_front, sample, sort_by_mean, without
 from cobandit.replay.kernels.registry import ONCE, register
 from cobandit.replay.kernels.replications import REPLICATIONS, identify
@@ -51,7 +51,7 @@ class Evidence(NamedTuple):
     spared: np.ndarray
 
 
-@njit(error_model="numpy")
+@inner
 def _planned_depth(costs, depth, n_instances, left):
     """As `cobandit.policies.copsi_once.planned_depth`, of costs in ascending order.
 
@@ -76,7 +76,7 @@ def _planned_depth(costs, depth, n_instances, left):
     return low
 
 
-@njit
+@inner
 def _add_squares(arms, first, last, draws, squares):
     """Add the squared differences of all pairs of arms on the instances from ``first`` to ``last``."""
     rows, offsets, _, order = draws
@@ -97,7 +97,7 @@ def _add_squares(arms, first, last, draws, squares):
                     total[b] += difference * difference
 
 
-@njit
+@inner
 def _add_evidence(arms, first, last, n_instances, limit, draws, evidence):
     """Stake on the instances from ``first`` to ``last``, pair by pair."""
     rows, offsets, _, order = draws
@@ -125,7 +125,7 @@ def _add_evidence(arms, first, last, n_instances, limit, draws, evidence):
                     spared[j, i] = True
 
 
-@njit
+@inner
 def _dominated(above):
     """Who is certainly dominated, (K,)."""
     n_arms, _, n_objectives = above.shape
@@ -139,7 +139,7 @@ def _dominated(above):
     return dominated
 
 
-@njit
+@inner
 def _certain_to_leave(arms, evidence):
     """Position of an arm that is certain and no longer needed, -1 if there is none, and its side.
 
@@ -160,7 +160,7 @@ def _certain_to_leave(arms, evidence):
     return -1, False
 
 
-@njit(error_model="numpy")
+@inner
 def _compare(arms, n, n_instances, sums, pairs):
     """Fill the lowest and highest statistics of all pairs of arms."""
     squares, lowest, highest = pairs
@@ -183,7 +183,7 @@ def _compare(arms, n, n_instances, sums, pairs):
                 high[b] = statistic if statistic > high[b] else high[b]
 
 
-@njit
+@inner
 def _clearest(k, pairs, dominated, gaps):
     """Position of the arm with the largest gap, the gap, and whether the arm is on the front.
 
@@ -217,7 +217,7 @@ def _clearest(k, pairs, dominated, gaps):
     return accepted, gaps[accepted], True
 
 
-@njit
+@inner
 def _close_gap(position, k, matrix):
     """Take the row and the column of one of k arms out of what is known of pairs."""
     for a in range(k - 1):
@@ -226,7 +226,7 @@ def _close_gap(position, k, matrix):
             matrix[a, b] = matrix[source, b + (b >= position)]
 
 
-@njit
+@inner
 def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_instances, chance, claims_limit = p

@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import exp, inf, log, log1p, pi, sqrt
 from typing import NamedTuple
 
-from numba import njit
-
 from cobandit import policies
 from cobandit.policies.cohv_kl_ucb import LEAST, MOST_STEPS, START, STEP
+from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.online import online_index
 
 
@@ -19,7 +18,7 @@ class CoHVKLUCBParameters(NamedTuple):
     cost_ratio: float
 
 
-@njit
+@inner
 def _cheapest(q, eta, lam):
     """Share z of the way from lambda to 1 that the optimistic cost is at."""
     square, linear = (1 - lam) * (eta - 1), (1 - lam) * (1 - eta * q) + eta * lam

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
-from numba import njit
+from numba import cfunc, types
+from numba.np.unsafe.ndarray import to_fixed_tuple
 
+from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
+from cobandit.replay.kernels._cache import inner, kept
 from cobandit.replay.kernels.fronts import (
     empirical,
     find_front,
@@ -18,8 +23,30 @@ from cobandit.replay.kernels.fronts import (
     sort_by_mean,
     without,
 )
-from cobandit.replay.kernels.registry import IDENTIFICATION, Kernel, PhaseState, register_formula, target
+from cobandit.replay.kernels.registry import IDENTIFICATION, Kernel, PhaseState, is_ours, register
 from cobandit.replay.kernels.replications import REPLICATIONS, identify
+
+
+class Rule(NamedTuple):
+    """How targets are set: a function of `PhaseState` and numbers, by its address, and the numbers."""
+
+    target: Any
+    numbers: np.ndarray
+
+
+TARGET = types.int64(numba.typeof(PhaseState(1, np.empty(0), 0.0, 0, 0.0)), types.float64[::1])
+
+
+@cache
+def _by_address(formula: Callable[[Any, Any], Any], parameters: Any) -> Any:
+    """Compile ``formula(at, p)`` as a function of numbers, the fields of p."""
+    size = len(parameters._fields)
+
+    def target(at, numbers):
+        return np.int64(formula(at, parameters(*to_fixed_tuple(numbers, size))))
+
+    with kept():
+        return cfunc(TARGET, cache=is_ours(parameters), error_model="numpy")(target)
 
 
 class Active(NamedTuple):
@@ -30,13 +57,13 @@ class Active(NamedTuple):
     costs: np.ndarray
 
 
-@njit
+@inner
 def _least(largest):
     """From which gap on an arm counts as one of those with the largest."""
     return largest - (GAP_ATOL + GAP_RTOL * largest)
 
 
-@njit
+@inner
 def _removed(left, front, at):
     """e_r and whether it is accepted: within the tolerance of the largest gap, a dominated arm first, then
     the lowest number.
@@ -62,7 +89,7 @@ def _removed(left, front, at):
     return accepted, True
 
 
-@njit
+@inner
 def _eliminate(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
@@ -74,7 +101,7 @@ def _eliminate(p, terms, draws, seen, returned):
         round_cost = 0.0
         for arm in left.arms:
             round_cost += declared[arm]
-        goal = target(PhaseState(phase, left.costs, round_cost, reached, spent), p)
+        goal = p.target(PhaseState(phase, left.costs, round_cost, reached, spent), p.numbers)
         if goal > reached:  # otherwise the means, and so their order, are as they were
             spent, complete = sample(left.arms, goal, draws, terms, seen, spent)
             if not complete:  # the empirical Pareto set of the active arms that were ever evaluated
@@ -97,14 +124,22 @@ def _eliminate(p, terms, draws, seen, returned):
     return spent
 
 
+REPLICATIONS[Rule] = _eliminate
+
+
 def elimination_target(
     policy: type[AskTell], parameters: Any, registry: dict[str, Kernel] = IDENTIFICATION
 ) -> Callable[[Any], Any]:
-    """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`."""
+    """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`, and p holds numbers."""
 
     def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        register_formula(registry, policy, identify, parameters, formula)
-        REPLICATIONS[parameters] = _eliminate
+        def bound(p: Any) -> Rule:
+            if not all(np.isscalar(number) for number in p):
+                raise CobanditError(f"{parameters.__name__}: a target reads numbers, got {p}")
+            return Rule(_by_address(formula, parameters), np.array(p, dtype=np.float64))
+
+        inner(formula)
+        register(registry, policy, identify, parameters, bound)
         return formula
 
     return made

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.stream import draw
 
 
@@ -50,7 +50,7 @@ class Empirical(NamedTuple):
     of_front: np.ndarray
 
 
-@njit
+@inner
 def without(value, values):
     """Take a value out, keeping the order of the others."""
     position = 0
@@ -61,7 +61,7 @@ def without(value, values):
     return values[:-1]
 
 
-@njit
+@inner
 def empirical(n_arms, n_objectives):
     """Return room for the means and gaps of all arms."""
     means, front = np.zeros((n_arms, n_objectives)), np.empty(n_arms, dtype=np.int64)
@@ -73,7 +73,7 @@ def empirical(n_arms, n_objectives):
 BLOCK, CERTAIN = 128, 1.0 - 1e-9
 
 
-@njit(error_model="numpy")
+@inner
 def sample_affordable(chosen, goal, draws, terms, seen, spent):
     """Bring arms up to ``goal`` pulls that the budget allows for certain; the spend.
 
@@ -103,7 +103,7 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
     return spent
 
 
-@njit(error_model="numpy")
+@inner
 def sample(chosen, goal, draws, terms, seen, spent):
     """Bring arms up to ``goal`` pulls, one after the other; the spend, and whether the budget held."""
     rows, offsets, starts, order = draws
@@ -138,7 +138,7 @@ def sample(chosen, goal, draws, terms, seen, spent):
     return spent, True
 
 
-@njit
+@inner
 def sort_by_mean(arms, sums, pulls, means):
     """Fill the means of some arms; these arms in the order of falling first coordinate.
 
@@ -156,7 +156,7 @@ def sort_by_mean(arms, sums, pulls, means):
     return order
 
 
-@njit
+@inner
 def find_front(order, at):
     """Fill the front of some arms and ``minus``; return the front, in the same order.
 
@@ -180,7 +180,7 @@ def find_front(order, at):
     return front[:p]
 
 
-@njit
+@inner
 def front_gap(position, order, at, enough=0.0):
     """Delta^+ of the arm of the front that stands there in the order, given ``minus`` of every arm.
 

@@ -6,10 +6,10 @@ from math import floor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cobandit import policies
 from cobandit._check import SLACK
+from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.fronts import empirical, find_front, front_gap, sample, sort_by_mean
 from cobandit.replay.kernels.registry import ONCE, register
 from cobandit.replay.kernels.replications import REPLICATIONS, identify
@@ -23,7 +23,7 @@ class EGESHOnceParameters(NamedTuple):
     n_instances: int
 
 
-@njit
+@inner
 def _halve(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from numba import njit
-
 from cobandit import policies
+from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.online import online_index
 
 
@@ -40,7 +39,7 @@ class CoHVUCBVParameters(NamedTuple):
     reads_squares = True  # type: ignore[misc]  # of the class, not a field
 
 
-@njit
+@inner
 def _narrowed(radius, n, total, squares):
     """Radius of a mean, given the sum and the sum of squares behind it."""
     mean = total / n

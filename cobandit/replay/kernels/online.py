@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cobandit.policies.asktell import AskTell
-from cobandit.replay.kernels._cache import compiled
-from cobandit.replay.kernels.registry import ONLINE, index, reads_squares, register_formula
+from cobandit.replay.kernels._cache import compiled, inner
+from cobandit.replay.kernels.registry import index, reads_squares, register_index
 from cobandit.replay.kernels.stream import draw, keys
 
 
@@ -30,7 +29,7 @@ class Tournament(NamedTuple):
     winner: np.ndarray
 
 
-@njit
+@inner
 def _tournament(n_arms):
     """Return a tournament in which nobody has played."""
     size = 1
@@ -42,7 +41,7 @@ def _tournament(n_arms):
     return Tournament(value, winner)
 
 
-@njit
+@inner
 def _play_all(tree):
     value, winner = tree
     for node in range(len(value) // 2 - 1, 0, -1):
@@ -50,7 +49,7 @@ def _play_all(tree):
         value[node], winner[node] = value[better], winner[better]
 
 
-@njit
+@inner
 def _play_again(tree, arm, value):
     """Give an arm its new value and play its matches again; the best of all.
 
@@ -79,12 +78,12 @@ class Tally(NamedTuple):
     squares: np.ndarray
 
 
-@njit(error_model="numpy")
+@inner
 def _index_of(arm, seen, p):
     return index(seen.pulls[arm], seen.sums[arm], seen.squares[arm], p)
 
 
-@njit(error_model="numpy")
+@inner
 def _select(p, terms, feedback, starts, pulls, arms, charges):
     """One replication: fills ``pulls`` (K,) and, as long as they are, ``arms`` and ``charges``; the spend."""
     rows, offsets, _ = feedback
@@ -168,7 +167,7 @@ def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]
     """
 
     def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        register_formula(ONLINE, policy, select_online, parameters, formula)
+        register_index(policy, select_online, parameters, formula)
         return formula
 
     return made

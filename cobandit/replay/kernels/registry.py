@@ -1,7 +1,8 @@
 """What a kernel is: what its run takes, and how a formula becomes one.
 
-Each method has a named tuple of what its formula reads off its readable class.  The type of that tuple
-selects, when a run is compiled, the method's index (online) or target (elimination).
+Each method has a named tuple of what its formula reads off its readable class.  An index is called at every
+pull: the type of the tuple selects it when a run is compiled, so that it becomes part of the run.  A target
+is called once a phase: by its address, so that all eliminations share one compiled run.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numba.extending import overload
 
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
+from cobandit.replay.kernels._cache import BY_NAME, INNER
 
 # ----------------------------------------------------------------------------- what runs take and give
 
@@ -95,25 +97,39 @@ class Kernel(NamedTuple):
     """A compiled method: the readable class, the compiled run, and the tuple of what its formula reads.
 
     ``run(p, terms, feedback, seed, replications, record)`` returns the pulls (R, K) and the spend (R,) of
-    the replications, for identification also the returned sets (R, K).
+    the replications, for identification also the returned sets (R, K).  ``bound`` turns the tuple into that p
+    where they are not the same.
     """
 
     policy: type[AskTell]
     run: Callable[..., Any]
     parameters: Any
+    bound: Callable[[Any], Any] | None = None
 
     def parameters_of(self, policy: AskTell) -> Any:
         """Read the parameters off an instance of the readable class, which also has checked the options."""
-        return self.parameters(*(getattr(policy, name) for name in self.parameters._fields))
+        p = self.parameters(*(getattr(policy, name) for name in self.parameters._fields))
+        return self.bound(p) if self.bound else p
 
 
 ONLINE: dict[str, Kernel] = {}
 IDENTIFICATION: dict[str, Kernel] = {}
 ONCE: dict[str, Kernel] = {}  # identification that evaluates every instance at most once
-FORMULAS: dict[Any, Callable[..., Any]] = {}  # index or target, by the type of the parameters
+INDICES: dict[Any, Callable[..., Any]] = {}  # by the type of the parameters
 
 
-def register(registry: dict[str, Kernel], policy: type[AskTell], run: Any, parameters: Any) -> None:
+def is_ours(parameters: Any) -> bool:
+    """Whether a kernel is the project's: the cache on disk knows when our files change, not a user's."""
+    return str(parameters.__module__).startswith(f"{__package__}.")
+
+
+def register(
+    registry: dict[str, Kernel],
+    policy: type[AskTell],
+    run: Any,
+    parameters: Any,
+    bound: Callable[[Any], Any] | None = None,
+) -> None:
     """Make a kernel of a class known by the name of the class.
 
     Raises
@@ -127,28 +143,24 @@ def register(registry: dict[str, Kernel], policy: type[AskTell], run: Any, param
         policy.__qualname__,
     ):
         raise CobanditError(f"there is a method {name} already: give the class another name")
-    registry[name] = Kernel(policy, run, parameters)
+    registry[name] = Kernel(policy, run, parameters, bound)
 
 
-def register_formula(
-    registry: dict[str, Kernel], policy: type[AskTell], run: Any, parameters: Any, formula: Any
-) -> None:
-    """Make the run that uses a formula known; one that comes from outside is not kept on disk.
-
-    The cache on disk knows when our files change, but not when a user's do.
+def register_index(policy: type[AskTell], run: Any, parameters: Any, formula: Any) -> None:
+    """Make the run that uses an index known; one that comes from outside is not kept on disk.
 
     Raises
     ------
     CobanditError
-        If the name is that of another method, or the parameters are those of another formula.
+        If the name is that of another method, or the parameters are those of another index.
     """
-    if parameters in FORMULAS:
+    if parameters in INDICES:
         raise CobanditError(
             f"{parameters.__name__} has a formula already, which may be compiled: define the tuple again, too"
         )
-    ours = parameters.__module__.startswith(f"{__package__}.")
-    register(registry, policy, run if ours else njit(run.py_func, nogil=True), parameters)
-    FORMULAS[parameters] = formula
+    run = run if is_ours(parameters) else njit(run.py_func, nogil=True, **BY_NAME)
+    register(ONLINE, policy, run, parameters)
+    INDICES[parameters] = formula
 
 
 def kernel_of(policy: type[AskTell]) -> Kernel | None:
@@ -157,7 +169,7 @@ def kernel_of(policy: type[AskTell]) -> Kernel | None:
     return known if known and known.policy is policy else None
 
 
-# ----------------------------------------------------------------------------- formulas, by type
+# ----------------------------------------------------------------------------- indices, by type
 
 
 def index(n, sums, squares, p):
@@ -168,22 +180,13 @@ def reads_squares(p):
     """Whether the index reads sums of squares, by the type of p; replaced at compile time."""
 
 
-def target(at, p):
-    """Target of a phase, by the type of p; replaced at compile time."""
-
-
-@overload(index, jit_options={"error_model": "numpy"})
+@overload(index, jit_options=INNER)
 def _compile_index(n, sums, squares, p):
-    return FORMULAS[p.instance_class]
+    return INDICES[p.instance_class]
 
 
-@overload(reads_squares)
+@overload(reads_squares, jit_options=INNER)
 def _compile_reads_squares(p):
     if getattr(p.instance_class, "reads_squares", False):
         return lambda p: True
     return lambda p: False
-
-
-@overload(target)
-def _compile_target(at, p):
-    return FORMULAS[p.instance_class]

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from cobandit.replay.kernels._cache import compiled
+from cobandit.replay.kernels._cache import INNER, compiled
 from cobandit.replay.kernels.fronts import Draws, Tally
 from cobandit.replay.kernels.stream import keys
 
-REPLICATIONS: dict[Any, Any] = {}  # compiled functions, by the type of the parameters
+REPLICATIONS: dict[Any, Any] = {}  # by the type of the parameters
 
 
 def replication(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend.  Replaced at compile time."""
 
 
-@overload(replication)
+@overload(replication, jit_options=INNER)
 def _compile_replication(p, terms, draws, seen, returned):
-    return REPLICATIONS[p.instance_class].py_func
+    return REPLICATIONS[p.instance_class]
 
 
 @compiled

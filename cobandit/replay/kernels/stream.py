@@ -7,33 +7,30 @@ Numba turns a mix of signed and unsigned integers into floating point.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from cobandit.replay.kernels._cache import compiled
+from cobandit.replay.kernels._cache import compiled, inner
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S30, S27, S31, S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
 
+@inner
 def _mix(z):
     z = (z ^ (z >> S30)) * MIX_1
     z = (z ^ (z >> S27)) * MIX_2
     return z ^ (z >> S31)
 
 
-_mixed = njit(_mix)
-
-
-@njit
+@inner
 def key(seed, replication, arm):
     """Where the stream of an arm in a replication starts."""
-    z = _mixed(np.uint64(seed) + GOLDEN)
-    z = _mixed(z + np.uint64(replication) * GOLDEN)
-    return _mixed(z + np.uint64(arm) * GOLDEN)
+    z = _mix(np.uint64(seed) + GOLDEN)
+    z = _mix(z + np.uint64(replication) * GOLDEN)
+    return _mix(z + np.uint64(arm) * GOLDEN)
 
 
-@njit
+@inner
 def keys(seed, replication, n_arms):
     """Where the streams of all arms start, shape (K,)."""
     starts = np.empty(n_arms, dtype=np.uint64)
@@ -42,10 +39,10 @@ def keys(seed, replication, n_arms):
     return starts
 
 
-@njit
+@inner
 def draw(start, s, n):
     """Instance, 0 <= . < n, of the s-th evaluation: the upper half of the mix, scaled to n."""
-    high = _mixed(start + (np.uint64(s) + np.uint64(1)) * GOLDEN) >> S32
+    high = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN) >> S32
     return np.int64((high * np.uint64(n)) >> S32)
 
 

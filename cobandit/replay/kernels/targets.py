@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from math import floor
+from math import ceil, floor
 from typing import NamedTuple
-
-import numpy as np
 
 from cobandit import policies
 from cobandit._check import SLACK
@@ -67,16 +65,25 @@ def _copsi_adaptive_target(at, p):
 class PSISRParameters(NamedTuple):
     """What the target of PSI-SR reads."""
 
-    targets: np.ndarray
+    n_arms: int
+    n_rounds: int
+    log_bar: float
+
+
+@elimination_target(policies.PSISR, PSISRParameters)
+def _psi_sr_target(at, p):
+    return ceil((p.n_rounds - p.n_arms) / (p.log_bar * (p.n_arms + 1 - at.phase)) * (1.0 - SLACK))
 
 
 class PSISROnceParameters(NamedTuple):
-    """The same of PSI-SR on a finite benchmark, its targets cut at N."""
+    """What the target of PSI-SR reads on a finite benchmark."""
 
-    targets: np.ndarray
+    n_arms: int
+    n_rounds: int
+    log_bar: float
+    n_instances: int
 
 
 @elimination_target(policies.PSISROnce, PSISROnceParameters, ONCE)
-@elimination_target(policies.PSISR, PSISRParameters)
-def _psi_sr_target(at, p):
-    return p.targets[at.phase - 1]
+def _psi_sr_once_target(at, p):
+    return min(p.n_instances, _psi_sr_target(at, p))

@@ -6,9 +6,9 @@ from math import floor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cobandit import policies
+from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.fronts import (
     CERTAIN,
     empirical,
@@ -21,7 +21,7 @@ from cobandit.replay.kernels.registry import IDENTIFICATION, ONCE, register
 from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
-@njit(error_model="numpy")
+@inner
 def _rounds(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
@@ -32,8 +32,9 @@ def _rounds(p, terms, draws, seen, returned):
     spent, n_rounds, whole = 0.0, 0, True
     most = len(draws.order) or np.iinfo(np.int64).max
     if not realised and len(seen.arms) == 0:  # rounds that the budget allows for certain, at once
-        n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
-        sample_affordable(arms, n_rounds, draws, terms, seen, spent)
+        certain = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
+        sample_affordable(arms, certain, draws, terms, seen, spent)
+        n_rounds = certain
         for _ in range(n_rounds):
             for arm in arms:  # in the order of the pulls, of which the last digits depend
                 spent += declared[arm]
