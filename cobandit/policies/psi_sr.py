@@ -42,6 +42,7 @@ class PSISR(GapElimination):
 
     def _check_budget(self) -> None:
         fewest = self.n_arms + 1
+        self.log_bar = 0.5 + sum(1 / i for i in range(2, self.n_arms + 1))
         if self.rounds == "max":
             smallest, n_rounds = fewest * self.costs.max(), _check.floor(self.budget / self.costs.max())
         elif self.rounds == "mean":
@@ -61,11 +62,6 @@ class PSISR(GapElimination):
         """n_1, ..., n_{K-1}."""
         K = self.n_arms
         return np.array([_check.ceil((n_rounds - K) / (self.log_bar * (K + 1 - k))) for k in range(1, K)])
-
-    @property
-    def log_bar(self) -> float:
-        r""":math:`\overline{\log}(K)`."""
-        return 0.5 + sum(1 / i for i in range(2, self.n_arms + 1))
 
     def _worst_spend(self, n_rounds: int) -> float:
         """Largest spend over all orders of elimination: the most expensive arms stay longest."""
