@@ -225,7 +225,7 @@ class AskTell:
     @property
     def _committed(self) -> float:
         """What is spent, and set aside for what is in flight."""
-        return self.spent + float(self.in_flight @ self._set_aside)
+        return self.spent + float(self.in_flight @ self._set_aside) if self._flying else self.spent
 
     def _found(self, arm: int, among: list[tuple[int, int]]) -> Pull:
         """The evaluation that the user means, of those; of an arm's number the oldest."""
@@ -251,7 +251,7 @@ class AskTell:
             raise CobanditError(
                 f"reward has {len(values)} entries, but there are {self.n_objectives} objectives"
             )
-        if (values < 0).any() or (values > 1).any():
+        if not ((values >= 0) & (values <= 1)).all():
             raise CobanditError(f"reward is {values.tolist()}: every objective must lie in [0, 1]")
         return values
 
