@@ -32,9 +32,8 @@ def _rounds(p, terms, draws, seen, returned):
     spent, n_rounds, whole = 0.0, 0, True
     most = len(draws.order) or np.iinfo(np.int64).max
     if not realised and len(seen.arms) == 0:  # rounds that the budget allows for certain, at once
-        certain = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
-        sample_affordable(arms, certain, draws, terms, seen, spent)
-        n_rounds = certain
+        n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
+        sample_affordable(arms, n_rounds, draws, terms, seen, spent)
         for _ in range(n_rounds):
             for arm in arms:  # in the order of the pulls, of which the last digits depend
                 spent += declared[arm]
