@@ -84,21 +84,24 @@ class Visit:
         return [url for url in self.requests if not url.startswith((address, "data:", "blob:"))]
 
     def faults(self) -> list[str]:
-        """What breaks any rule of accessibility but that of contrast, which takes longer than all others."""
-        return self._serious({"rules": {"color-contrast": {"enabled": False}}})
+        """What breaks a rule of accessibility; contrast is looked at where texts are marked."""
+        return self._serious({})
 
     def faint(self) -> list[str]:
-        """Text that does not stand out from what is behind it."""
-        Visit.looks = self.tab.evaluate(LOOKS, Visit.looks)
-        if not self.tab.locator("[data-look]").count():
-            return []
-        return self._serious({"runOnly": ["color-contrast"]}, "[data-look]")
+        """Marked text that does not stand out from what is behind it."""
+        return self._serious({"runOnly": ["color-contrast"]}) if self.mark_looks() else []
 
-    def _serious(self, options: dict[str, object], context: str | None = None) -> list[str]:
+    def mark_looks(self) -> int:
+        """Mark texts of looks that pages before had less than three of; how many there are."""
+        Visit.looks = self.tab.evaluate(LOOKS, Visit.looks)
+        return self.tab.locator("[data-look]").count()
+
+    def _serious(self, options: dict[str, object]) -> list[str]:
         """Violations that axe-core calls serious or critical, with their first places."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+        axe.axe_script += "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});"
         options = {"resultTypes": ["violations"], "preload": False} | options
-        found = axe.run(self.tab, context, options).response
+        found = axe.run(self.tab, None, options).response
         return [
             f"{violation['id']} ({violation['impact']}), {len(violation['nodes'])} times: "
             + "; ".join(f"{node['target']} {node['html'][:120]}" for node in violation["nodes"][:3])
