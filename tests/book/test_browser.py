@@ -134,7 +134,6 @@ def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, na
         tab.wait_for_timeout(600)  # the same, back at the desk
         colours += tab.evaluate(ALIKE, colours)
         assert tab.evaluate("document.documentElement.dataset.theme") in (None, "light")
-        visit.mark_looks()
         faults = {"light": visit.faults()}
         tab.emulate_media(color_scheme="dark")
         tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")

@@ -85,6 +85,7 @@ class Visit:
 
     def faults(self) -> list[str]:
         """What breaks a rule of accessibility; contrast is looked at where texts are marked."""
+        self.mark_looks()
         return self._serious({})
 
     def faint(self) -> list[str]:

@@ -120,7 +120,7 @@ INDICES: dict[Any, Callable[..., Any]] = {}  # by the type of the parameters
 
 def is_ours(parameters: Any) -> bool:
     """Whether a kernel is the project's: the cache on disk knows when our files change, not a user's."""
-    return str(parameters.__module__).startswith(f"{__package__}.")
+    return parameters.__module__.startswith(f"{__package__}.")
 
 
 def register(
