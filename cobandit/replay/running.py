@@ -80,4 +80,4 @@ def run_kernel(
         for order, replication in zip(orders, replications, strict=True):
             order[:] = kernels.shared_order(seed, replication, n_instances)
     terms, rows = terms_of(policy, realised, orders), as_compiled_for(feedback)
-    return kernel.run(kernel.parameters_of(policy), terms, rows, np.uint64(seed), replications, record)
+    return kernel.run(kernel.read(policy), terms, rows, np.uint64(seed), replications, record)

@@ -23,7 +23,14 @@ from cobandit.replay.kernels.fronts import (
     sort_by_mean,
     without,
 )
-from cobandit.replay.kernels.registry import IDENTIFICATION, Kernel, PhaseState, is_ours, register
+from cobandit.replay.kernels.registry import (
+    IDENTIFICATION,
+    Kernel,
+    PhaseState,
+    attributes,
+    is_ours,
+    register,
+)
 from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
@@ -133,13 +140,14 @@ def elimination_target(
     """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`, and p holds numbers."""
 
     def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        def bound(p: Any) -> Rule:
+        def read(of: AskTell) -> Rule:
+            p = attributes(parameters, of)
             if not all(np.isscalar(number) for number in p):
                 raise CobanditError(f"{parameters.__name__}: a target reads numbers, got {p}")
             return Rule(_by_address(formula, parameters), np.array(p, dtype=np.float64))
 
         inner(formula)
-        register(registry, policy, identify, parameters, bound)
+        register(registry, policy, identify, parameters, read)
         return formula
 
     return made

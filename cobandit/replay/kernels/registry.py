@@ -8,6 +8,7 @@ is called once a phase: by its address, so that all eliminations share one compi
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,19 +98,19 @@ class Kernel(NamedTuple):
     """A compiled method: the readable class, the compiled run, and the tuple of what its formula reads.
 
     ``run(p, terms, feedback, seed, replications, record)`` returns the pulls (R, K) and the spend (R,) of
-    the replications, for identification also the returned sets (R, K).  ``bound`` turns the tuple into that p
-    where they are not the same.
+    the replications, for identification also the returned sets (R, K).  ``read`` makes p of an instance of
+    the readable class, which also has checked the options.
     """
 
     policy: type[AskTell]
     run: Callable[..., Any]
     parameters: Any
-    bound: Callable[[Any], Any] | None = None
+    read: Callable[[AskTell], Any]
 
-    def parameters_of(self, policy: AskTell) -> Any:
-        """Read the parameters off an instance of the readable class, which also has checked the options."""
-        p = self.parameters(*(getattr(policy, name) for name in self.parameters._fields))
-        return self.bound(p) if self.bound else p
+
+def attributes(parameters: Any, policy: AskTell) -> Any:
+    """Fill a tuple with the attributes of a policy that have the names of its fields."""
+    return parameters(*(getattr(policy, name) for name in parameters._fields))
 
 
 ONLINE: dict[str, Kernel] = {}
@@ -128,9 +129,9 @@ def register(
     policy: type[AskTell],
     run: Any,
     parameters: Any,
-    bound: Callable[[Any], Any] | None = None,
+    read: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Make a kernel of a class known by the name of the class.
+    """Make a kernel of a class known by the name of the class; p are its attributes, or what ``read`` gives.
 
     Raises
     ------
@@ -143,7 +144,7 @@ def register(
         policy.__qualname__,
     ):
         raise CobanditError(f"there is a method {name} already: give the class another name")
-    registry[name] = Kernel(policy, run, parameters, bound)
+    registry[name] = Kernel(policy, run, parameters, read or partial(attributes, parameters))
 
 
 def register_index(policy: type[AskTell], run: Any, parameters: Any, formula: Any) -> None:
