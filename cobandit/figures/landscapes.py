@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-from pandas.io.formats.style import Styler
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.figures.style import PALETTE, drawn, provenance
 
 if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
     from cobandit.tables import EvaluationTable
 
 
@@ -171,6 +172,8 @@ def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False,
     >>> "0.50" in show_table(pd.DataFrame({"x": [0.5]}), "One number", x=".2f").to_html()
     True
     """
+    from pandas.io.formats.style import Styler  # a tenth of a second, which no picture needs
+
     name = re.sub(r"\W+", "-", caption.lower()).strip("-") or "table"
     shown = Styler(frame, uuid=name, uuid_len=0, cell_ids=False, caption=caption or None)
     words = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
