@@ -10,6 +10,7 @@ where such a process can be forked safely; elsewhere kernels start as always.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
 import os
@@ -89,11 +90,35 @@ def _server() -> subprocess.Popen[str]:
     )
 
 
+def load_kernels() -> None:
+    """Play each method once: what is compiled or loaded here, no page compiles or loads.
+
+    Where nothing is compiled yet, one process and its child do it, half each, and other servers wait.
+    """
+    import cobandit as cb
+    from cobandit.replay import kernels
+    from cobandit.replay.kernels._cache import FOLDER
+
+    table = cb.load("synthetic-24")
+
+    def once() -> None:
+        cb.replay_identification(table, list(kernels.ONCE), share=0.5, replications=1, feedback="once")
+
+    with open(FOLDER / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (child := os.fork()) == 0:
+            once()
+            os._exit(0)
+        cb.replay_online(table, list(kernels.ONLINE), rho=4, replications=1)
+        cb.replay_identification(table, list(kernels.IDENTIFICATION), rho=200, replications=1)
+        os.waitpid(child, 0)
+        once()
+
+
 def serve() -> None:
     """Import what pages import, and fork for each kernel that is asked for; ends with whoever asks."""
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
     import matplotlib.pyplot  # noqa: F401
-    import numba
     import pandas.io.formats.style  # noqa: F401
     import scipy.stats  # noqa: F401
     from ipykernel import kernelapp
@@ -102,7 +127,7 @@ def serve() -> None:
     import cobandit.figures
     import cobandit.tables  # noqa: F401
 
-    numba.njit(lambda: None)()  # the first function that is compiled or loaded waits for numba's registries
+    load_kernels()
     gc.freeze()  # what is here already is no kernel's to clean up
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that have ended leave no trace
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks is interrupted, and its end is ours

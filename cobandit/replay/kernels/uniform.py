@@ -52,14 +52,10 @@ def _rounds(p, terms, draws, seen, returned):
     return spent
 
 
-class UniformIdentificationParameters(NamedTuple):
-    """Uniform identification reads nothing."""
+class UniformParameters(NamedTuple):
+    """Uniform identification reads nothing, on a finite benchmark neither."""
 
 
-class UniformOnceParameters(NamedTuple):
-    """Neither does the same on a finite benchmark."""
-
-
-REPLICATIONS |= dict.fromkeys((UniformIdentificationParameters, UniformOnceParameters), _rounds)
-register(IDENTIFICATION, policies.UniformIdentification, identify, UniformIdentificationParameters)
-register(ONCE, policies.UniformOnce, identify, UniformOnceParameters)
+REPLICATIONS[UniformParameters] = _rounds
+register(IDENTIFICATION, policies.UniformIdentification, identify, UniformParameters)
+register(ONCE, policies.UniformOnce, identify, UniformParameters)
