@@ -10,7 +10,6 @@ where such a process can be forked safely; elsewhere kernels start as always.
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import json
 import os
@@ -95,6 +94,8 @@ def load_kernels() -> None:
 
     Where nothing is compiled yet, one process and its child do it, half each, and other servers wait.
     """
+    import fcntl  # Linux has it, as everything that comes here
+
     import cobandit as cb
     from cobandit.replay import kernels
     from cobandit.replay.kernels._cache import FOLDER

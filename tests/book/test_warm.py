@@ -47,6 +47,16 @@ def test_a_kernel_starts_with_the_imports_done_and_shares_nothing(start, tmp_pat
     ]
 
 
+def test_no_page_compiles_a_method(start):
+    """One that the server forgets would be compiled by each page that replays it, side by side."""
+    _, client = start()
+    code = """
+from cobandit.replay import kernels
+methods = kernels.ONLINE | kernels.IDENTIFICATION | kernels.ONCE
+print([name for name, kernel in methods.items() if not kernel.run.signatures])"""
+    assert answer(client, code) == ["[]"]
+
+
 def test_a_figure_is_drawn_and_nothing_else(start):
     _, client = start()
     shown = []
