@@ -96,10 +96,10 @@ fuzz: $(READY)  ## every importer and the card reader on 100,000 damaged inputs,
 	COBANDIT_FUZZ=100000 $(BIN)/python -m pytest -q tests/tables/test_fuzzing.py -n $(JOBS)
 
 bench: $(READY)  ## measure the speed ratios that the project promises
-	$(BIN)/python tests/benchmarks/ratios.py
+	$(BIN)/python benchmarks/ratios.py
 
 determinism: $(READY)  ## build the book twice from nothing and compare (twice the time of a build)
-	$(BIN)/python tests/determinism.py
+	$(BIN)/python benchmarks/determinism.py
 
 notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired .ipynb
 	$(BIN)/python book/_ext/notebooks.py refresh

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the page silences warnings of guarantees by itself
 def test_the_cells_of_the_page_run(monkeypatch, capsys):
-    monkeypatch.syspath_prepend(ROOT / "tests" / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     import ratios
     import scale
 

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reas
 
 @pytest.fixture
 def start():
-    import side_by_side  # noqa: F401 - puts book/_ext on the path, and lets kernels be warm ones
+    import side_by_side  # noqa: F401 - lets kernels be warm ones
 
     running = []
 

@@ -4,15 +4,12 @@ Two kernels that start at once may pick the same port; these talk through socket
 They are warm, as those that run the pages of the book.
 """
 
-import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
 import nbval.kernel
-from jupyter_client.manager import KernelManager
-
-sys.path.append(str(Path(__file__).parents[1] / "book" / "_ext"))
 import warm
+from jupyter_client.manager import KernelManager
 
 warm.use()
 

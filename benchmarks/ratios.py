@@ -1,7 +1,7 @@
 """The speed that the project promises, each as a ratio of two measurements in one run: ``make bench``.
 
-    python tests/benchmarks/ratios.py            # the table; fails where a promise is broken
-    python tests/benchmarks/ratios.py --store    # the same, kept in ratios.json: do so before a change
+    python benchmarks/ratios.py            # the table; fails where a promise is broken
+    python benchmarks/ratios.py --store    # the same, kept in ratios.json: do so before a change
 
 Ratios hold on any machine, times do not.  Every measurement is the median of several repetitions of warm
 kernels; the two sides of a ratio are measured in turns, so that a busy moment meets both.  Next to each ratio

@@ -1,8 +1,8 @@
 """How time and memory grow with configurations K, instances N, objectives D and replications R.
 
-    python tests/benchmarks/scale.py                                  # a small table, every command
-    python tests/benchmarks/scale.py --arms 5000 --instances 2000     # 10^7 rows: some minutes, 3 GB
-    python tests/benchmarks/scale.py --arms 5000 --instances 2000 --rerun
+    python benchmarks/scale.py                                  # a small table, every command
+    python benchmarks/scale.py --arms 5000 --instances 2000     # 10^7 rows: some minutes, 3 GB
+    python benchmarks/scale.py --arms 5000 --instances 2000 --rerun
 
 Each command runs in a process of its own, and its memory is the largest that it or one of its workers held.
 """
@@ -38,7 +38,7 @@ def card(objectives: int, instances: int) -> dict[str, Any]:
     return {
         "name": "scale",
         "title": "Random table",
-        "source": "tests/benchmarks/scale.py",
+        "source": "benchmarks/scale.py",
         "license": "CC0-1.0",
         "kind": "synthetic",
         "records": "scale.parquet",

@@ -1,7 +1,7 @@
 """Time and memory of many arms, replications and rows, written to ``data/timings.json`` for the book.
 
-    python tests/benchmarks/arms.py               # everything
-    python tests/benchmarks/arms.py back_ends     # one part; the others stay as stored
+    python benchmarks/arms.py               # everything
+    python benchmarks/arms.py back_ends     # one part; the others stay as stored
 
 Times are processor times on one core, except those of the back ends, which are elapsed.  The page `scale`
 shows what the file holds.

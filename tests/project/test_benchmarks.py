@@ -41,7 +41,7 @@ def test_a_pull_is_timed_with_the_radii_that_were_asked_for():
 
 
 def test_stored_timings_keep_the_promises():
-    """Measured by tests/benchmarks/arms.py: what the book says of growth rests on this file."""
+    """Measured by benchmarks/arms.py: what the book says of growth rests on this file."""
     stored = json.loads((data_directory() / "timings.json").read_text(encoding="utf-8"))
     for radii in ("kernel_pull", "kernel_pull_wider"):
         pull = {row["K"]: row[radii] for row in stored["online"]}

@@ -1,6 +1,6 @@
 """Build the book twice, each from nothing, and compare: the same numbers and the same HTML.
 
-    python tests/determinism.py        (make determinism)
+    python benchmarks/determinism.py        (make determinism)
 
 Each build has a copy of the checkout, so no cache is shared.  What a clock or a counter of the machine writes
 is left out: the outputs of pages that measure, which `MEASURED` names, in the page and in the search index.
