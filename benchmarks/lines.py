@@ -18,11 +18,11 @@ LAYOUT |= {tokenize.ENCODING, tokenize.ENDMARKER}
 
 
 def count_code(source: str) -> int:
-    """Count the lines of a program that hold a token of code.
+    r"""Count the lines of a program that hold a token of code.
 
     Examples
     --------
-    >>> count_code('def f(x):\\n    "Say nothing."\\n\\n    # because\\n    return (x +\\n            1)\\n')
+    >>> count_code('def f(x):\n    "Say nothing."\n\n    # because\n    return (x +\n            1)\n')
     3
     """
     lines = {

@@ -19,7 +19,7 @@ MOST_FILES = 9
 
 #: From the bottom upwards.  A part imports from those below it; parts of one row do not know each other.
 LAYERS = [
-    {"errors"},
+    {"errors", "_version"},
     {"faults"},
     {"_check"},
     {"dominance"},
