@@ -12,7 +12,7 @@
 6. `mend_source_pages`: a source page leads back to where the reference documents it.
 7. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
 8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
-9. `describe_pictures`: what a cell drew says in words what it shows; a raster image leads to its file.
+9. `describe_pictures`: what a cell drew says in words what it shows.
 10. `say_how_made`: below each figure, a graph of the tables, parameters and cells that it rests on.
 11. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
 12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
@@ -33,7 +33,7 @@ from pathlib import Path
 import ahead
 import availability
 import provenance
-from docutils.nodes import Element, Node, Text, container, document, image, raw
+from docutils.nodes import Element, Node, Text, container, document, raw
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -173,27 +173,13 @@ def without_empty_roles(
 
 
 def describe_pictures(app: Sphinx, doctree: document) -> None:
-    """Give the drawings of a cell the alternative text of its metadata, as myst-nb gives it to raster images.
-
-    A figure comes as a drawing and, for where HTML cannot be shown, as a raster image, which is dropped here.
-    Pictures of one cell are told apart by number.
-    """
+    """Give the drawings of a cell the alternative text of its metadata; several are told apart by number."""
     for cell in doctree.findall(lambda node: isinstance(node, container) and "cell_metadata" in node):
         words = cell["cell_metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
         drawings = [node for node in cell.findall(raw) if node.astext().startswith(DRAWING)]
-        for drawing in drawings:
-            in_html = drawing.parent
-            in_html.parent.children = [in_html]  # of the figure's renderings
-        pictures = drawings or list(cell.findall(image))
-        for number, picture in enumerate(pictures, start=1):
-            which = f" ({number} of {len(pictures)})" if len(pictures) > 1 else ""
-            if isinstance(picture, raw):
-                picture.children = [Text(figures.described(picture.astext(), words + which))]
-            else:
-                picture["width"] = (
-                    "auto"  # what is given a size gets a link to its file, html_scaled_image_link
-                )
-                picture["alt"] = f"{picture.get('alt', '')}{which}"
+        for number, drawing in enumerate(drawings, start=1):
+            which = f" ({number} of {len(drawings)})" if len(drawings) > 1 else ""
+            drawing.children = [Text(figures.described(drawing.astext(), words + which))]
 
 
 def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
@@ -219,8 +205,7 @@ def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
 
 def _draws(part: Element) -> bool:
     """Whether a figure stands in a part of a page."""
-    drawings = ('class="panels"' in node.astext() for node in part.findall(raw))
-    return any(drawings) or any(part.findall(image))
+    return any('class="panels"' in node.astext() for node in part.findall(raw))
 
 
 WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
@@ -264,7 +249,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", fill_the_cache)
-    app.connect("doctree-read", describe_pictures, priority=400)  # before Sphinx collects the images
+    app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
     app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)

@@ -1,8 +1,9 @@
 """List or refresh the notebooks.
 
-    python book/_ext/notebooks.py list       # paths of the .ipynb files
-    python book/_ext/notebooks.py refresh    # run every NAME.md and write NAME.ipynb with its outputs; draw
-                                             # the picture of README.md with the example in it
+    python book/_ext/notebooks.py list               # paths of the .ipynb files
+    python book/_ext/notebooks.py refresh            # run every NAME.md, write NAME.ipynb with its outputs,
+                                                     # draw the picture of README.md with the example in it
+    python book/_ext/notebooks.py refresh once live  # these pages only
 
 Tables that pages use are fetched first; one that cannot be had is named on stderr.
 """
@@ -62,11 +63,12 @@ def draw_readme() -> None:
         shutil.copy(Path(folder) / "regret.png", availability.ROOT / "book" / "_static" / "readme.png")
 
 
-def main(command: str) -> None:
+def main(command: str, names: list[str]) -> None:
     if command == "refresh":
-        draw_readme()
+        if not names:
+            draw_readme()
         done = Parallel(n_jobs=-1, backend="threading", return_as="generator_unordered")(
-            delayed(refresh)(path) for path in ready()
+            delayed(refresh)(path) for path in ready() if not names or path.stem in names
         )
         for path in done:
             print(f"ran {path.name}", flush=True)
@@ -76,6 +78,6 @@ def main(command: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in (["list"], ["refresh"]):
+    if sys.argv[1:] != ["list"] and sys.argv[1:2] != ["refresh"]:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])

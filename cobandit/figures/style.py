@@ -86,8 +86,10 @@ def use_style() -> None:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
         plt.switch_backend(plt.get_backend())  # a notebook's backend, once loaded, forgets who shows figures
-        plt.rcParams["figure.dpi"] = 100  # of the raster image that stands in where HTML cannot be shown
-        shell.display_formatter.formatters["text/html"].for_type(Figure, panels)
+        plt.rcParams["figure.dpi"] = 100
+        formatters = shell.display_formatter.formatters
+        formatters["text/html"].for_type(Figure, panels)
+        formatters["image/png"].pop(Figure, None)  # the same picture again, ten times the size when packed
 
 
 def method_style(method: str) -> dict[str, Any]:

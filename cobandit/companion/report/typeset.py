@@ -106,8 +106,6 @@ def body(notebook: Any, page: str, figures: bool) -> str:
                 data = output.get("data", {})
                 if "text/markdown" in data:
                     data["text/markdown"] = plain("".join(data["text/markdown"]))
-                if "image/png" in data and alt:
-                    output.metadata["alt"] = " ".join(alt.split())
                 if "text/html" in data and alt:
                     drawn = described("".join(data["text/html"]), alt)
                     data["text/html"] = DEFINED.sub(f"{page}-", drawn)
