@@ -1,7 +1,6 @@
 """What a table says about a choice: the configurations worth keeping, and what would settle the rest."""
 
-from cobandit.advice.doctor import doctor
-from cobandit.advice.findings import Finding
+from cobandit.advice.doctor import Finding, doctor
 from cobandit.advice.recommendation import Recommendation, recommend
 from cobandit.advice.splits import SplitComparison, compare_splits
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from cobandit.advice.paired import Evaluations
 from cobandit.advice.questions import Question
-from cobandit.advice.resampling import Evaluations
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable

@@ -19,11 +19,15 @@ from numpy.typing import NDArray
 
 from cobandit import _check
 from cobandit.advice.next_evaluations import allocate, missing_pairs
-from cobandit.advice.paired_gaps import Paired, paired
-from cobandit.advice.questions import Question, efficiency_questions, front_questions
-from cobandit.advice.resampling import redraws
-from cobandit.advice.stepdown import find_levels
-from cobandit.advice.tails import Tails, find_tails
+from cobandit.advice.paired import Paired, compare_pairs, redraw_means
+from cobandit.advice.questions import (
+    Question,
+    Tails,
+    efficiency_questions,
+    find_levels,
+    find_tails,
+    front_questions,
+)
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 
@@ -196,10 +200,10 @@ def recommend(
     -----
     What is settled assumes that instances are independent draws of what the configurations will meet (or that
     missing evaluations are missing at random), and that means of them are about normal: critical values are
-    Student's at levels that a step-down procedure finds (`cobandit.advice.stepdown`), and each variance
+    Student's at levels that a step-down procedure finds (`cobandit.advice.questions`), and each variance
     counts one instance more that varies like the pooled arms.  Costs may be far from normal, so that the tail
-    of the best configuration's is estimated (`cobandit.advice.tails`).  Prices assume that gaps, variances
-    and costs stay as measured, and are estimates; after the evaluations, ask again.  Time O(K^2 I D).
+    of the best configuration's is estimated, too.  Prices assume that gaps, variances and costs stay as
+    measured, and are estimates; after the evaluations, ask again.  Time O(K^2 I D).
 
     Examples
     --------
@@ -214,11 +218,11 @@ def recommend(
         raise CobanditError(f"level is {level}: a confidence below 1 is needed")
     budget = None if budget is None else _check.positive(budget, "budget")
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
-    compared = paired(table, finite)
+    compared = compare_pairs(table, finite)
     levels, tails = find_levels(compared, 1 - level, _check.seed(seed)), find_tails(compared)
     questions = front_questions(compared, levels) + efficiency_questions(compared, levels, tails)
     questions.sort(key=lambda question: question.price)
-    redrawn = redraws(table, replications, seed)
+    redrawn = redraw_means(table, replications, seed)
     arms = _arms(table, compared, tails, questions, budget or 0.0, level, *redrawn)
     return Recommendation(
         table.name,

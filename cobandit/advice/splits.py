@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit import _check
-from cobandit.advice import resampling
-from cobandit.advice.paired_gaps import paired
-from cobandit.advice.resampling import Evaluations
+from cobandit.advice import paired
+from cobandit.advice.paired import Evaluations, compare_pairs
 from cobandit.problem import Problem
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ def compare_splits(table: EvaluationTable, replications: int = 999, seed: int = 
     (True, False)
     """
     replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
-    compared, truth = paired(table), table.problem
+    compared, truth = compare_pairs(table), table.problem
     told, unbiased = table.truth("profiling"), table.truth("evaluation")
     best = int(compared.efficiency.argmax())
     distances, largest = _distances(table, replications, seed)
@@ -211,7 +210,7 @@ def _distances(
     rng, n_instances = np.random.default_rng(seed), evaluations.n_instances
     distances = np.empty((table.n_arms, len(evaluations.values)))
     largest = np.zeros(replications)
-    chunk = max(1, resampling.BLOCK // n_instances)
+    chunk = max(1, paired.BLOCK // n_instances)
     for start in range(0, replications, chunk):
         drawn = slice(start, min(start + chunk, replications))
         order = np.argsort(rng.random((drawn.stop - drawn.start, n_instances)), axis=1)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from cobandit.advice.findings import of_free
+from cobandit.advice.doctor import of_free
 from cobandit.advice.recommendation import Recommendation
 
 #: Configurations whose evaluations are named in a sentence; the table has all.

@@ -12,18 +12,13 @@ from typing import Annotated
 import typer
 
 import cobandit as cb
-from cobandit.cli.datasets import datasets
-from cobandit.cli.doctor import doctor
+from cobandit.cli.book import page, reconstruct, rerun, verify
+from cobandit.cli.check import datasets, doctor, validate
 from cobandit.cli.importing import ImportGroup
-from cobandit.cli.page import page
 from cobandit.cli.recommend import recommend
-from cobandit.cli.reconstruct import reconstruct
 from cobandit.cli.replay import replay
-from cobandit.cli.rerun import rerun
 from cobandit.cli.run import run
 from cobandit.cli.terminal import console, plain
-from cobandit.cli.validate import validate
-from cobandit.cli.verify import verify
 from cobandit.errors import CobanditError
 
 app = typer.Typer(

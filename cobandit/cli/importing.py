@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from cobandit.cli.check import validate
 from cobandit.cli.terminal import console, plain
-from cobandit.cli.validate import validate
 
 if TYPE_CHECKING:
     from cobandit.tables.importers import Importer

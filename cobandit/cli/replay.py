@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cobandit.cli.parallel_options import Backend, Scheduler, Workers
-from cobandit.cli.terminal import console
+from cobandit.cli.terminal import Backend, Scheduler, Workers, console
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:

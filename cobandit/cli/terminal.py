@@ -1,7 +1,10 @@
-"""What every command prints on: names are shown as they are, whatever they hold."""
+"""What every command prints on, and the options that several of them have."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
 from rich.console import Console
 
 #: Letters of a name that a table on the terminal shows, at most.
@@ -24,3 +27,8 @@ def plain(name: object, most: int = LONGEST) -> str:
     from cobandit.faults import cut
 
     return cut("".join(c if c.isprintable() else " " for c in str(name)), most)
+
+
+Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
+Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]

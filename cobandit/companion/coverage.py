@@ -9,10 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit import _check
-from cobandit.advice.paired_gaps import Paired, paired
-from cobandit.advice.questions import efficiency_questions, front_questions
-from cobandit.advice.stepdown import Levels, find_levels
-from cobandit.advice.tails import find_tails
+from cobandit.advice.paired import Paired, compare_pairs
+from cobandit.advice.questions import Levels, efficiency_questions, find_levels, find_tails, front_questions
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.problem import hypervolume
@@ -135,9 +133,9 @@ def coverage(
     found = []
     for number in range(samples):
         if n_instances is not None:
-            compared = paired(sample(table, _check.count(n_instances, "n_instances", 4), rng))
+            compared = compare_pairs(sample(table, _check.count(n_instances, "n_instances", 4), rng))
         else:
-            compared = paired(thinned(table, _check.positive(share or 0, "share"), rng), finite=True)
+            compared = compare_pairs(thinned(table, _check.positive(share or 0, "share"), rng), finite=True)
         levels = find_levels(compared, 1 - level, seed + number)
         open_ = {question.arm for question in front_questions(compared, levels)}
         before = {question.arm for question in front_questions(compared, bonferroni(compared, 1 - level))}

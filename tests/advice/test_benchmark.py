@@ -10,7 +10,7 @@ import pytest
 from support.drawn import COSTS, MEANS, drawn, with_holes
 
 import cobandit as cb
-from cobandit.advice.paired_gaps import paired
+from cobandit.advice.paired import compare_pairs
 from cobandit.advice.words import sentences
 from cobandit.tables import EvaluationTable
 
@@ -27,7 +27,7 @@ def without(table, missing):
 
 
 def ratios(table, finite=True):
-    return np.concatenate([gaps.ratios for gaps in paired(table, finite).dominance()], axis=1)
+    return np.concatenate([gaps.ratios for gaps in compare_pairs(table, finite).dominance()], axis=1)
 
 
 def test_two_on_the_same_instances_have_the_textbooks_correction():
@@ -40,7 +40,7 @@ def test_two_on_the_same_instances_have_the_textbooks_correction():
 
 def test_of_one_that_is_complete_nothing_is_open():
     table = without(drawn(np.random.default_rng(2), MEANS, COSTS, 60), {"arm000": 40})
-    compared = paired(table, finite=True)
+    compared = compare_pairs(table, finite=True)
     gap = compared.means[2] - compared.means[0]
     error = np.sqrt(compared.variances[:-1, 0] * (1 - 40 / 60))
     np.testing.assert_allclose(ratios(table)[:, 0, 2], gap / error)
@@ -59,7 +59,7 @@ def test_variances_are_those_of_random_holes():
         for _ in range(300):
             rows = whole.rows.drop(columns="split")
             kept = np.concatenate([rng.permutation(40) < round(40 * share) for share in shares])
-            compared = paired(EvaluationTable.from_frame(rows[kept], whole.card), finite=True)
+            compared = compare_pairs(EvaluationTable.from_frame(rows[kept], whole.card), finite=True)
             (gaps,) = compared.dominance()
             gap = compared.means[1, 0] - compared.means[0, 0]
             errors.append(gap - truth)

@@ -17,9 +17,8 @@ from support.strategies import examples
 import cobandit as cb
 from cobandit.advice import doctor
 from cobandit.advice.next_evaluations import allocate, missing_pairs
-from cobandit.advice.paired_gaps import critical, paired
+from cobandit.advice.paired import compare_pairs, critical_value, redraw_means
 from cobandit.advice.questions import Question
-from cobandit.advice.resampling import redraws
 from cobandit.advice.words import sentences
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable
@@ -45,7 +44,7 @@ def wide(table, column):
 
 
 def test_redraws_are_weighted_means_with_one_weight_an_instance(ragged):
-    means, costs = redraws(ragged, 5, seed=7)
+    means, costs = redraw_means(ragged, 5, seed=7)
     weights = np.random.default_rng(7).standard_exponential((5, 60))
     for column, found in [("objective0", means[..., 0]), ("objective1", means[..., 1]), ("cost", costs)]:
         values = wide(ragged, column)
@@ -58,15 +57,15 @@ def test_redraws_are_weighted_means_with_one_weight_an_instance(ragged):
 
 
 def test_redraws_do_not_depend_on_how_they_are_cut(ragged, monkeypatch):
-    whole = redraws(ragged, 6, seed=1)
-    monkeypatch.setattr("cobandit.advice.resampling.BLOCK", 300)
-    for one, other in zip(whole, redraws(ragged, 6, seed=1), strict=True):
+    whole = redraw_means(ragged, 6, seed=1)
+    monkeypatch.setattr("cobandit.advice.paired.BLOCK", 300)
+    for one, other in zip(whole, redraw_means(ragged, 6, seed=1), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_redraws_spread_as_means_do():
     table = drawn(np.random.default_rng(0), MEANS, COSTS, 400)
-    means, _ = redraws(table, 4000)
+    means, _ = redraw_means(table, 4000)
     every = table.summary()[["objective0", "objective1"]].to_numpy()
     np.testing.assert_allclose(means.std(axis=0), np.sqrt(every * (1 - every) / 401), rtol=0.08)
 
@@ -79,7 +78,7 @@ def test_redraws_never_lose_an_arm_with_few_instances():
     few |= set(rows["instance"][rows["split"] == "evaluation"].unique()[:2])
     frame = rows[(rows["config"] == "arm000") | rows["instance"].isin(few)].drop(columns="split")
     table = EvaluationTable.from_frame(frame, table.card)
-    means, costs = redraws(table, 200)
+    means, costs = redraw_means(table, 200)
     assert np.isfinite(means).all() and np.isfinite(costs).all()
 
 
@@ -87,9 +86,9 @@ def test_redraws_never_lose_an_arm_with_few_instances():
 
 
 def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
-    monkeypatch.setattr("cobandit.advice.resampling.BLOCK", 500)  # several blocks
+    monkeypatch.setattr("cobandit.advice.paired.BLOCK", 500)  # several blocks
     table = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
-    found = np.vstack([gaps.ratios.min(axis=0) for gaps in paired(table).dominance()])
+    found = np.vstack([gaps.ratios.min(axis=0) for gaps in compare_pairs(table).dominance()])
     columns = [wide(table, f"objective{d}") for d in (0, 1)]
     for i in range(6):
         for j in range(6):
@@ -105,7 +104,7 @@ def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
 
 
 def test_ratios_with_holes_use_what_each_arm_has(ragged):
-    found = np.vstack([gaps.ratios.min(axis=0) for gaps in paired(ragged).dominance()])
+    found = np.vstack([gaps.ratios.min(axis=0) for gaps in compare_pairs(ragged).dominance()])
     values = wide(ragged, "objective0"), wide(ragged, "objective1")
     i, j, t = 0, 3, []
     for column in values:
@@ -120,7 +119,7 @@ def test_ratios_with_holes_use_what_each_arm_has(ragged):
 @pytest.mark.slow
 def test_error_of_an_efficiency_is_that_of_many_draws():
     rng = np.random.default_rng(2)
-    compared = [paired(drawn(rng, MEANS[:2], COSTS[:2], 200)) for _ in range(200)]
+    compared = [compare_pairs(drawn(rng, MEANS[:2], COSTS[:2], 200)) for _ in range(200)]
     spread = np.std([each.efficiency for each in compared], axis=0)
     stated = np.sqrt(np.mean([each.variances[-1] for each in compared], axis=0))
     np.testing.assert_allclose(stated, spread, rtol=0.15)
@@ -130,7 +129,7 @@ def test_few_instances_that_all_scored_alike_settle_nothing():
     """Four of four against none of four: the sample variances are zero, the doubt is not."""
     table = drawn(np.random.default_rng(0), [[1.0], [0.0], [0.5]], [1.0, 1.0, 1.0], 4)
     assert not cb.recommend(table, level=0.999).arms["front_settled"].any()
-    few, many = critical([4, 400], 0.01)
+    few, many = critical_value([4, 400], 0.01)
     assert few > many
 
 
@@ -175,7 +174,9 @@ def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs,
 @pytest.mark.slow
 def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
-    monkeypatch.setattr("cobandit.advice.questions.critical", lambda counts, alpha: np.full(len(counts), 0.3))
+    monkeypatch.setattr(
+        "cobandit.advice.questions.critical_value", lambda counts, alpha: np.full(len(counts), 0.3)
+    )
     wrong_front, _, _ = wrong_and_settled(
         np.random.default_rng(8), NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8
     )

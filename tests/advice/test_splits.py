@@ -110,7 +110,7 @@ def test_cutting_into_blocks_changes_nothing(monkeypatch):
     table = heavy(np.random.default_rng(4))
     whole = compare_splits(table)
     for block in (60 * 2, 60 * 1000):
-        monkeypatch.setattr("cobandit.advice.resampling.BLOCK", block)
+        monkeypatch.setattr("cobandit.advice.paired.BLOCK", block)
         assert compare_splits(table) == whole
 
 

@@ -11,9 +11,9 @@ from support.drawn import COSTS, MEANS, NEAR_TIES, drawn
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.advice import stepdown
-from cobandit.advice.paired_gaps import paired
-from cobandit.advice.stepdown import draw_errors, find_levels
+from cobandit.advice import questions
+from cobandit.advice.paired import compare_pairs
+from cobandit.advice.questions import draw_errors, find_levels
 from cobandit.companion.coverage import bonferroni
 from cobandit.tables import EvaluationTable
 from cobandit.testing import ragged_table
@@ -26,7 +26,7 @@ def by_hand(compared, alpha, seed=0):
     error = np.empty((D, K, K))
     for gaps in compared.dominance():
         t[:, gaps.arms], error[:, gaps.arms] = gaps.ratios, gaps.errors
-    draws = draw_errors(compared, stepdown.DRAWS, seed)
+    draws = draw_errors(compared, questions.DRAWS, seed)
     clearest = [max(t[:, i, j].min() for j in range(K) if j != i) for i in range(K)]
     largest = {}
     for i in range(K):
@@ -69,23 +69,23 @@ def by_hand(compared, alpha, seed=0):
 @examples(15)
 @given(st.integers(0, 2**32), st.sampled_from([0.05, 0.2]))
 def test_levels_are_those_of_the_procedure_by_hand(seed, alpha):
-    compared = paired(ragged_table(np.random.default_rng(seed), 6, 2))
+    compared = compare_pairs(ragged_table(np.random.default_rng(seed), 6, 2))
     found = find_levels(compared, alpha)
     assert (found.off, found.on) == pytest.approx(by_hand(compared, alpha), rel=1e-3)
 
 
 def test_levels_of_one_table_are_those_by_hand():
     """The same on one table; the most efficient arm is clear of some, whose level is Bonferroni's."""
-    compared = paired(ragged_table(np.random.default_rng(5), 6, 2))
+    compared = compare_pairs(ragged_table(np.random.default_rng(5), 6, 2))
     found = find_levels(compared, 0.2)
     assert (found.off, found.on) == pytest.approx(by_hand(compared, 0.2), rel=1e-3)
     assert found.best.min() == pytest.approx(0.2 / 5)
 
 
 def test_cutting_into_blocks_changes_nothing(monkeypatch):
-    compared = paired(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
+    compared = compare_pairs(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
     whole = find_levels(compared, 0.05)
-    monkeypatch.setattr("cobandit.advice.resampling.BLOCK", 60 * 2000)  # weights whole, arms in turn
+    monkeypatch.setattr("cobandit.advice.paired.BLOCK", 60 * 2000)  # weights whole, arms in turn
     cut = find_levels(compared, 0.05)
     assert (cut.off, cut.on) == pytest.approx((whole.off, whole.on), rel=1e-3)
     np.testing.assert_allclose(cut.best, whole.best, rtol=1e-3)
@@ -93,7 +93,7 @@ def test_cutting_into_blocks_changes_nothing(monkeypatch):
 
 @pytest.mark.slow
 def test_errors_vary_together_as_means_do():
-    compared = paired(drawn(np.random.default_rng(2), MEANS, COSTS, 80))
+    compared = compare_pairs(drawn(np.random.default_rng(2), MEANS, COSTS, 80))
     errors = draw_errors(compared, 20_000, seed=3)
     for gaps in (*compared.dominance(), *compared.efficiency_gaps()):
         rows = errors[:-1] if len(gaps.errors) == 2 else errors[-1:]
@@ -111,7 +111,7 @@ def level_of_one_against_ten(shared, rng):
         rows["cost"] = 1.0
         first = rows["config"] == "arm000"
         rows.loc[first, "objective0"] = (rng.random(300) < 0.44).astype(float)  # independent of the others
-        compared = paired(EvaluationTable.from_frame(rows, table.card))
+        compared = compare_pairs(EvaluationTable.from_frame(rows, table.card))
         level = find_levels(compared, 0.05).best[0]
         if level > 0.05 / 10 * (1 + 1e-9):
             found.append(level)
@@ -129,7 +129,7 @@ def test_configurations_that_err_alike_count_as_few():
 @pytest.mark.slow
 def test_no_level_is_below_what_bonferroni_would_give_half_of_the_error():
     for seed in range(5):
-        compared = paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 50))
+        compared = compare_pairs(drawn(np.random.default_rng(seed), MEANS, COSTS, 50))
         for alpha in (0.2, 0.05, 1e-4):  # the last with too few draws to tell
             found, least = find_levels(compared, alpha), bonferroni(compared, alpha)
             assert found.off >= least.off / 2 and found.on >= least.on / 2
@@ -141,7 +141,7 @@ def test_more_is_settled_than_by_bonferroni():
     """Where some are clear, the others are compared among fewer."""
     gained = 0
     for seed in range(6):
-        compared = paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 200))
+        compared = compare_pairs(drawn(np.random.default_rng(seed), MEANS, COSTS, 200))
         gained += find_levels(compared, 0.05).off > 2 * bonferroni(compared, 0.05).off
     assert gained == 6
 

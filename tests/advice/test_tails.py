@@ -8,15 +8,15 @@ from scipy import stats
 from support.drawn import table_of
 
 import cobandit as cb
-from cobandit.advice.paired_gaps import paired
-from cobandit.advice.tails import find_tails
+from cobandit.advice.paired import compare_pairs
+from cobandit.advice.questions import find_tails
 from cobandit.advice.words import sentences
 
 N = 20_000
 
 
 def tails_of(costs):
-    return find_tails(paired(table_of(np.ones_like(costs), costs)))
+    return find_tails(compare_pairs(table_of(np.ones_like(costs), costs)))
 
 
 def test_half_of_a_mean_is_carried_by_so_many():

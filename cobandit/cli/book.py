@@ -1,0 +1,284 @@
+"""``cobandit page``, ``rerun``, ``reconstruct`` and ``verify``: the book's pages and stored results again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from cobandit.cli.terminal import Backend, Scheduler, Workers, console
+from cobandit.errors import CobanditError
+
+if TYPE_CHECKING:
+    from cobandit.companion.stored.verification import Verification
+
+
+def page(
+    name: Annotated[str, typer.Argument(help="Page of the book, such as online-results.")],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", "-p", help="NAME=VALUE, the value in YAML; repeat for more."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Executed notebook, .ipynb (default: show parameters)."),
+    ] = None,
+) -> None:
+    """Run one page of the book with parameters of your own; without --output, show which it has.
+
+    How a page's replays run in parallel is its parameter [b]how[/b], where it has one:
+    -p 'how={workers: 4, backend: loky}'.
+
+    Example: [b]cobandit page online-results -p dataset=my.parquet -p replications=20 -o out.ipynb[/b]
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from cobandit.companion.report import pages as book
+
+    given = dict(map(_assigned, parameter or []))
+    book.refuse_unknown(name, given)
+    out, err = console(), console(stderr=True)
+    if output is None:
+        for key, value in book.parameters(name).items():
+            out.print(f"{key} = {value!r}")
+        return
+    if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
+        raise CobanditError(f"--output {output}: name a file that ends in .ipynb, in a folder that exists")
+    with Progress(TextColumn(name, markup=False), BarColumn(), TimeElapsedColumn(), console=err) as bar:
+        task = bar.add_task(name, total=None)
+        book.execute(name, given, output, on_cell=lambda n, total: bar.update(task, completed=n, total=total))
+    out.print(f"executed: {output}", soft_wrap=True)
+
+
+def _assigned(text: str) -> tuple[str, Any]:
+    import yaml
+
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise CobanditError(f"--parameter {text}: expected NAME=VALUE")
+    try:
+        return name.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise CobanditError(f"--parameter {text}: the value of {name.strip()!r} does not parse") from None
+
+
+def rerun(
+    context: typer.Context,
+    table: Annotated[
+        str | None, typer.Argument(help="Name in the catalogue, or file with a card next to it.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the report: new, empty, or of an earlier one.")
+    ] = Path("report"),
+    fast: Annotated[bool, typer.Option("--fast", help="A tenth of the paper's replications.")] = False,
+    page: Annotated[list[str] | None, typer.Option("--page", help="Only this page; repeat for more.")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
+    budget: Annotated[
+        float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
+    ] = None,
+    about: Annotated[
+        str,
+        typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
+    ] = "instances",
+    level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
+    follow: Annotated[
+        Path | None, typer.Option("--from", help="Manifest of a report that is to be made again.")
+    ] = None,
+    workers: Workers = -1,
+    backend: Backend = "threading",
+    scheduler: Scheduler = None,
+) -> None:
+    """Run the book's pages on a table and write a report that opens from disk.
+
+    An interrupted run goes on where it stopped when the same command is given again.
+
+    Example: [b]cobandit rerun my.parquet -o report/[/b]
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from cobandit.companion.report import rerun as make
+    from cobandit.replay.parallel import run
+
+    if follow is not None:
+        _refuse_options_of_the_manifest(context)
+    err = console(stderr=True)
+    parallel: dict[str, Any] = {"workers": workers, "backend": backend}
+    if scheduler is not None:
+        parallel["scheduler"] = scheduler
+    run(divmod, [(1, 1)], **parallel)  # tried now: a page would find out late
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed} of {task.total} cells"),
+    )
+    with Progress(*columns, TimeElapsedColumn(), console=err) as bar:
+        tasks: dict[str, Any] = {}
+
+        def watch(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=done, total=total)
+
+        try:
+            outcome = make(
+                table,
+                output,
+                fast=fast,
+                seed=seed,
+                pages=page,
+                budget=budget,
+                about=about,
+                level=level,
+                how=parallel,
+                follow=follow,
+                watch=watch,
+            )
+        except KeyboardInterrupt:
+            bar.stop()
+            err.print("interrupted; the same command continues")
+            raise typer.Exit(130) from None
+    out = console()
+    if outcome.kept:
+        out.print(f"executed before and kept: {', '.join(outcome.kept)}")
+    for name, reason in outcome.left_out.items():
+        out.print(f"left out: {name}: {reason}")
+    if follow and not outcome.failed:
+        same = "the results are those of the manifest, byte for byte"
+        said = f"differs from the manifest: {', '.join(outcome.differs)}" if outcome.differs else same
+        out.print(said)
+    out.print(f"report: {outcome.report}", soft_wrap=True)
+    if outcome.failed:
+        err.print(f"failed: {', '.join(outcome.failed)}; the report says where")
+    if outcome.failed or outcome.differs:
+        raise typer.Exit(1)
+
+
+def _refuse_options_of_the_manifest(context: typer.Context) -> None:
+    """Refuse options that the manifest of ``--from`` decides."""
+    decided = ("fast", "page", "seed", "budget", "about", "level")
+    given = [
+        f"--{name}"
+        for name in decided
+        if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
+    ]
+    if given:
+        raise CobanditError(f"--from: the manifest decides on {', '.join(given)}; leave out one or the other")
+
+
+def reconstruct(
+    name: Annotated[str, typer.Argument(help="gsm8k or piqa.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for NAME.parquet and NAME.yml.")
+    ] = Path(),
+    number: Annotated[
+        int, typer.Option(min=0, help="Table of the posterior; 0 is the one that the book bundles.")
+    ] = 0,
+) -> None:
+    """Draw a reconstruction of one of the paper's tables, which are not public.
+
+    What the paper prints of its table stands next to what the drawn one has.
+    """
+    from cobandit.companion import paper, reconstruction
+    from cobandit.companion.paper import experiments
+
+    out = console()
+    table = reconstruction.table(name, number)
+    if not output.is_dir():
+        raise CobanditError(f"--output {output}: there is no such folder")
+    records = reconstruction.write(name, output, reconstruction.tables_of(name)[number].state)
+
+    numbers = tuple(n for n in paper.published() if n.dataset == name and n.role == "used")
+    rows = paper.ledger(experiments.facts(table), numbers)
+    rows = rows[rows["ours"].notna()].drop_duplicates(["experiment", "quantity"])
+    shown = Table(
+        title=f"{reconstruction.card(name).title}: what the paper prints of it", title_justify="left"
+    )
+    for heading in ("number", "printed", "here"):
+        shown.add_column(heading, justify="left" if heading == "number" else "right")
+    for row in rows.to_dict("records"):
+        shown.add_row(
+            f"{row['experiment']}: {row['quantity'].replace('_', ' ')}", row["printed"], f"{row['ours']:.6g}"
+        )
+    out.print(shown)
+    out.print(f"{records} written")
+
+
+#: Differences that are written out for each result.
+SHOWN = 10
+
+
+def verify(
+    fast: Annotated[
+        bool,
+        typer.Option(
+            "--fast",
+            help="Recompute one table of each posterior, one block of each part of the audit: minutes.",
+        ),
+    ] = False,
+    workers: Workers = 1,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+) -> None:
+    """Recompute every stored result and the ledger, compare, and exit 1 if anything differs.
+
+    Everything starts from the bundled tables. Counts and verdicts have to agree exactly, other numbers to a
+    relative 1e-9.
+    """
+    from rich.progress import (
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    from cobandit.companion.stored.verification import verify as compute
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console(stderr=True)) as bar:
+        shown: dict[str, TaskID] = {}
+
+        def tell(name: str, done: int, parts: int) -> None:
+            if name not in shown:
+                shown[name] = bar.add_task(name, total=parts)
+            bar.update(shown[name], completed=done)
+
+        outcomes = compute(fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell)
+    _show(outcomes)
+    if any(outcome.differences for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _show(outcomes: list[Verification]) -> None:
+    out, view = console(), Table(title="Stored and recomputed", title_justify="left")
+    view.add_column("what")
+    for heading in ("recomputed", "of", "seconds", "differences"):
+        view.add_column(heading, justify="right")
+    for outcome in outcomes:
+        numbers = (f"{outcome.computed:,}", f"{outcome.parts:,}", f"{outcome.seconds:.0f}")
+        count = len(outcome.differences)
+        view.add_row(outcome.name, *numbers, Text(f"{count:,}", style="red" if count else ""))
+    out.print(view)
+    for outcome in outcomes:
+        for text in outcome.differences[:SHOWN]:
+            out.print(f"{outcome.name}: {text}", soft_wrap=True)
+        if (more := len(outcome.differences) - SHOWN) > 0:
+            out.print(f"{outcome.name}: and {more:,} more")
+    left = [
+        f"{outcome.parts - outcome.computed:,} of {outcome.parts:,} parts of {outcome.name}"
+        for outcome in outcomes
+        if outcome.computed < outcome.parts
+    ]
+    if left:
+        out.print(f"not recomputed: {', '.join(left)}")
+    if not any(outcome.differences for outcome in outcomes):
+        out.print("nothing differs" + (" in what was recomputed" if left else ""), style="green")
