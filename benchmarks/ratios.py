@@ -59,7 +59,7 @@ def random_table(n_arms: int, n_objectives: int, instances: int = 20) -> Evaluat
     about = {"name": "benchmark", "title": "Benchmark", "source": "random", "license": "CC0-1.0"}
     columns = {"cost": {"column": "cost", "unit": "units"}, "objectives": objectives}
     split = {"kind": "synthetic", "records": "none.parquet", "split": {"profiling": instances // 2}}
-    return EvaluationTable.from_frame(frame, Card.model_validate(about | columns | split))
+    return EvaluationTable.from_records(frame, Card.model_validate(about | columns | split))
 
 
 def kernel_over_class() -> dict[str, Any]:

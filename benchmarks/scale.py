@@ -88,9 +88,9 @@ def growth() -> pd.DataFrame:
         size = BASE | change
         records = frame(size["K"], size["N"], size["D"])
         about = Card.model_validate(card(size["D"], size["N"]))
-        table = EvaluationTable.from_frame(records, about)
+        table = EvaluationTable.from_records(records, about)
         steps = {
-            "validate": lambda r=records, a=about: EvaluationTable.from_frame(r, a),
+            "validate": lambda r=records, a=about: EvaluationTable.from_records(r, a),
             "online": lambda t=table, n=size["R"]: cb.replay_online(t, "CoHVUCB", 32, n),
             "identification": lambda t=table, n=size["R"]: cb.replay_identification(t, "CoPSI", 200, n),
             "recommend": lambda t=table, n=size["R"]: cb.recommend(t, replications=10 * n),

@@ -29,7 +29,6 @@ from .policies import CoPSI as CoPSI
 from .policies import CoPSIAdaptive as CoPSIAdaptive
 from .policies import CoPSIExact as CoPSIExact
 from .policies import CoPSIOnce as CoPSIOnce
-from .policies import ParetoRace as ParetoRace
 from .policies import UniformAllocation as UniformAllocation
 from .policies import UniformIdentification as UniformIdentification
 from .problem import Problem as Problem
@@ -44,3 +43,4 @@ from .tables import datasets as datasets
 from .tables import load as load
 from .tables import open_table as open_table
 from .tables import read as read
+from .tables import save as save

@@ -137,7 +137,7 @@ def refuse(faults: Iterable[Fault]) -> None:
     listed = [f"{len(found)} faults{first}{counting}", *(f"- {fault}" for fault in found[:MOST])]
     error = TableError(str(found[0]) if len(found) == 1 else "\n".join(listed))
     error.faults = tuple(found)
-    raise error
+    raise error from None  # what it says is all: not whence it came
 
 
 @dataclass
@@ -183,7 +183,7 @@ def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:
         ...
     cobandit.faults.TableError: my.eval: the archive is damaged -> copy it again
     """
-    raise TableError(str(Fault(str(where), problem, remedy)))
+    raise TableError(str(Fault(str(where), problem, remedy))) from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

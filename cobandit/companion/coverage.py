@@ -52,7 +52,7 @@ def sample(table: EvaluationTable, n_instances: int, rng: np.random.Generator) -
     taken = rows.iloc[(np.arange(table.n_arms)[:, None] * of.shape[1] + drawn).ravel()]
     names = [f"{number:06d}" for number in range(n_instances)]
     taken = taken.drop(columns="split").assign(instance=np.tile(names, table.n_arms))
-    return EvaluationTable.from_frame(taken, _plain_card(table, n_instances))
+    return EvaluationTable.from_records(taken, _plain_card(table, n_instances))
 
 
 def thinned(table: EvaluationTable, share: float, rng: np.random.Generator) -> EvaluationTable:
@@ -61,7 +61,7 @@ def thinned(table: EvaluationTable, share: float, rng: np.random.Generator) -> E
     for _, own in rows.groupby("config", observed=True):
         kept.append(own.sample(max(4, round(share * len(own))), random_state=rng))
     taken = pd.concat(kept).drop(columns="split")
-    return EvaluationTable.from_frame(taken, _plain_card(table, rows["instance"].nunique()))
+    return EvaluationTable.from_records(taken, _plain_card(table, rows["instance"].nunique()))
 
 
 def _plain_card(table: EvaluationTable, n_instances: int) -> Card:

@@ -3,6 +3,7 @@
 from cobandit.tables.card import Card
 from cobandit.tables.catalogue import available, datasets, load, load_available, open_table
 from cobandit.tables.readers import read
+from cobandit.tables.saving import save
 from cobandit.tables.table import EvaluationTable, Feedback
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "load_available",
     "open_table",
     "read",
+    "save",
 ]

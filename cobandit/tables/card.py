@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -287,8 +288,10 @@ def read_card(path: str | Path) -> Card:
     return check_card(content, str(path))
 
 
-def check_card(content: dict[str, Any], source: str) -> Card:
+def check_card(content: dict[str, Any], source: str | Callable[[str], str]) -> Card:
     """Make a card of its fields, or raise one error that lists what is wrong with them.
+
+    ``source`` is the file, or says what to call a field.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -18,7 +19,7 @@ class Fields(BaseModel):
 M = TypeVar("M", bound=BaseModel)
 
 
-def check_fields(model: type[M], content: Any, source: str, context: Any = None) -> M:
+def check_fields(model: type[M], content: Any, source: str | Callable[[str], str], context: Any = None) -> M:
     """Make a model of fields, or raise one error that lists what is wrong with them.
 
     Validators of the model write what they refuse as ``problem -> remedy``.
@@ -29,8 +30,8 @@ def check_fields(model: type[M], content: Any, source: str, context: Any = None)
         Its fields' descriptions are the remedies.
     content : mapping
         The fields as they were written.
-    source : str
-        The file, for messages.
+    source : str or callable
+        The file, for messages; or what to call a field, where the fields are not in a file.
     context : object, optional
         For the model's validators.
 
@@ -58,10 +59,10 @@ def check_fields(model: type[M], content: Any, source: str, context: Any = None)
         raise
 
 
-def _fault(model: type[BaseModel], file: str, detail: dict[str, Any]) -> Fault:
+def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: dict[str, Any]) -> Fault:
     """Translate one of pydantic's error entries."""
     place = ".".join(str(part) for part in detail["loc"])
-    where = f"{file}, field {place!r}" if place else file
+    where = source(place) if callable(source) else f"{source}, field {place!r}" if place else source
     field = None
     for part in detail["loc"]:  # the field at fault, or the one that holds it; a number is a place in a list
         if part in model.model_fields:
@@ -77,7 +78,7 @@ def _fault(model: type[BaseModel], file: str, detail: dict[str, Any]) -> Fault:
     missing = detail["type"] == "missing"
     message = detail["msg"].replace("a valid tuple", "a list")  # YAML knows no tuples
     problem = "the field is missing" if missing else f"{message}, not {detail['input']!r}"
-    return Fault(where, problem, (field.description if field else None) or f"correct {file}")
+    return Fault(where, problem, (field.description if field else None) or "correct it")
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:

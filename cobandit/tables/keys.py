@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+SHARE = 0.2
+"""Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
+
 
 class Keys(NamedTuple):
     """A text column as sorted distinct labels and, for each row, the number of its label (-1: missing)."""
@@ -44,6 +47,17 @@ def encode(column: pd.Series) -> Keys:
     # one entry more at the end: it is where factorize's -1 for missing points
     lookup = np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)
     return Keys(labels, lookup[codes])
+
+
+def default_profiling(n_instances: int) -> int:
+    """Number of profiling instances where nobody says: a fifth of them, and two at least.
+
+    Examples
+    --------
+    >>> default_profiling(1000), default_profiling(4)
+    (200, 2)
+    """
+    return max(2, round(SHARE * n_instances))
 
 
 def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:

@@ -12,8 +12,29 @@ import pandas as pd
 from cobandit.faults import Faults
 
 
+class Terms(NamedTuple):
+    """What the settings that mend a fault are called by whoever gave them: a card, options, arguments.
+
+    ``profiling`` is the number of profiling instances, ``transform`` how an objective gets a transform,
+    ``free`` what to do about a cost of zero, ``column`` how another column is taken, and ``constant`` what
+    else there is to do about a column that is constant.
+    """
+
+    profiling: str = "the card's split.profiling"
+    transform: str = "a transform in the card"
+    free: str = "one that was free needs a smallest cost, as cobandit import gives it"
+    column: str = "name another column in the card"
+    constant: str = ""
+
+
+CARD = Terms()
+
+
 class Rule(NamedTuple):
-    """What values of a column may not be: which are refused, what is wrong with one, and what to do."""
+    """What values of a column may not be: which are refused, what is wrong with one, and what to do.
+
+    ``problem`` may have the ``{value}``, ``remedy`` the `Terms`.
+    """
 
     broken: Callable[[np.ndarray], np.ndarray]
     problem: str
@@ -25,7 +46,7 @@ FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or ev
 COST = Rule(
     lambda x: x <= 0,
     "the cost {value} is not positive",
-    "give what the evaluation cost; one that was free needs a smallest cost, as cobandit import gives it",
+    "give what the evaluation cost; {free}",
 )
 
 SMALLEST, LARGEST = 1e-30, 1e30
@@ -81,7 +102,9 @@ def as_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return values, foreign if foreign.any() else text & known
 
 
-def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np.ndarray | None:
+def check_column(
+    column: pd.Series, rules: Iterable[Rule], faults: Faults, terms: Terms = CARD
+) -> np.ndarray | None:
     """Read a measured column and check that each value is there, a number, finite, and as the rules say.
 
     Parameters
@@ -91,6 +114,8 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
         What finite values also have to satisfy.
     faults : Faults
         Takes one fault for each rule that is broken, with the first row that breaks it.
+    terms : Terms
+        For the remedies.
 
     Returns
     -------
@@ -114,5 +139,5 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
     for rule, rows in broken.items():
         if rows.any():
             problem = rule.problem.format(value=float(values[rows.argmax()]))
-            faults.add(problem, rule.remedy, name, rows)
+            faults.add(problem, rule.remedy.format(**terms._asdict()), name, rows)
     return values if len(faults.found) == before else None

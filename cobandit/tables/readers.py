@@ -88,7 +88,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
             remedy = f"save the records as one of {', '.join(suffixes)}"
             stop(path, f"records with the suffix {path.suffix!r} cannot be read", remedy)
         frame = read_columns(path, ("config", "instance"), card.columns)
-    return EvaluationTable.from_frame(frame, card, source=str(path), notes=notes)
+    return EvaluationTable.from_records(frame, card, source=str(path), notes=notes)
 
 
 def file_sha256(path: Path) -> str:

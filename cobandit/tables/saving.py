@@ -14,6 +14,7 @@ import yaml
 from pyarrow import parquet
 
 from cobandit.faults import stop
+from cobandit.tables.card import Card, Objective, Split
 from cobandit.tables.readers import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
@@ -26,7 +27,77 @@ def remembered(path: Path) -> dict[str, Any]:
     return dict(json.loads((parquet.read_schema(path).metadata or {}).get(MEMORY, b"{}")))
 
 
-def save(
+def save(table: EvaluationTable, path: str | Path) -> Path:
+    """Write a table and its card, which `cobandit.read` reads as the same table.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    path : str or Path
+        A ``.parquet`` file; the card goes next to it with the suffix ``.yml``. What is there is replaced.
+
+    Returns
+    -------
+    Path
+        The card.
+
+    Raises
+    ------
+    TableError
+        If the file could not be written, or the table is a part of another whose split no card could name.
+
+    Examples
+    --------
+    >>> import cobandit as cb, tempfile
+    >>> part = cb.load("synthetic-24").subset("temperature > 0")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = save(part, f"{folder}/part.parquet")
+    ...     bool((cb.read(f"{folder}/part.parquet").means == part.means).all())
+    True
+    """
+    path = Path(path)
+    if path.suffix != ".parquet":
+        stop(path, "the table is written as Parquet", "let the name end in .parquet")
+    if not path.parent.is_dir():
+        stop(path, f"there is no folder {path.parent}", "make it first")
+    frame, card = table.evaluations, table.card
+    if not _says_all(card, table, frame):
+        card = _pinned(card, table)
+        if not _says_all(card, table, frame):
+            problem = "its split is not one of instances: it is a part of another table"
+            stop(path, problem, "save the whole table, and take the part after reading it")
+    write_table(frame, card.model_dump(mode="json", exclude_none=True, exclude={"origin"}), path)
+    return path.with_suffix(".yml")
+
+
+def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
+    """Whether a card gives the table's own scores and split to its evaluations."""
+    if frame.duplicated(["config", "instance"]).any():
+        return False
+    made = EvaluationTable.from_records(frame, card, table.name)
+    return made.limits == table.limits and made.rows["split"].equals(table.rows["split"])
+
+
+def _pinned(card: Card, table: EvaluationTable) -> Card:
+    """Say of a part of a table what was fitted to and drawn from the whole."""
+    rows = table.rows
+    names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
+    objectives = [
+        objective
+        if objective.transform == "none"
+        else Objective(
+            name=objective.name,
+            column=objective.column,
+            transform=objective.transform,
+            limits=table.limits[objective.name],
+        )
+        for objective in card.objectives
+    ]
+    split = Split(profiling=len(names), seed=card.split.seed, instances=tuple(names))
+    return card.model_copy(update={"objectives": tuple(objectives), "split": split})
+
+
+def write_table(
     frame: pd.DataFrame,
     fields: Mapping[str, Any],
     output: Path,

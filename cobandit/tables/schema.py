@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from cobandit.faults import Faults, TableError, nearest, refuse
 from cobandit.tables.card import Card, Split
 from cobandit.tables.keys import Keys, encode, profiling_mask, profiling_rows
-from cobandit.tables.numeric import COST, RANGE, check_column
+from cobandit.tables.numeric import CARD, COST, RANGE, Terms, check_column
 from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2
@@ -28,6 +29,7 @@ class Records(NamedTuple):
     instance: npt.NDArray[np.int64]  # (N,), into instances
     costs: npt.NDArray[np.float64]  # (N,), in the card's unit
     rewards: npt.NDArray[np.float64]  # (N, D), in [0, 1]
+    measured: npt.NDArray[np.float64]  # (N, D), the objectives' columns before their transforms
     profiling: npt.NDArray[np.bool_]  # (N,)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:
@@ -36,9 +38,15 @@ class Records(NamedTuple):
         return self._replace(**{key: x[rows] for key, x in self._asdict().items() if key not in names})
 
 
-def validate(
-    frame: pd.DataFrame, card: Card, source: str
-) -> tuple[Records, pd.DataFrame, dict[str, tuple[float, float]], pd.DataFrame]:
+class Validated(NamedTuple):
+    """What `validate` makes of a frame: records, what describes the configurations, limits of objectives."""
+
+    records: Records
+    arms: pd.DataFrame
+    limits: dict[str, tuple[float, float]]
+
+
+def validate(frame: pd.DataFrame, card: Card, source: str, terms: Terms = CARD) -> Validated:
     """Check a tidy frame against its card and bring it into order.
 
     Parameters
@@ -49,16 +57,13 @@ def validate(
         Which columns are what.
     source : str
         What to call the frame in messages, usually its file name.
+    terms : Terms
+        What the messages call the settings that mend a fault, by default those of a card.
 
     Returns
     -------
-    records : Records
-    arms : DataFrame, K rows
-        The descriptive columns, indexed by configuration.
-    limits : dict of str to (float, float)
-        For each objective the fitted limits of its transform.
-    raw : DataFrame, K rows
-        Mean of each objective's column before its transform, by configuration.
+    Validated
+        Its ``arms``, K rows, are indexed by configuration; ``limits`` are what each transform was fitted to.
 
     Raises
     ------
@@ -81,7 +86,7 @@ def validate(
     ...     split={"profiling": 2},
     ... )
     >>> toy = pd.DataFrame({"config": list("aaaabbbb"), "instance": [1, 2, 3, 4] * 2, "usd": 0.5, "ok": True})
-    >>> records, arms, limits, raw = validate(toy, card, "toy.csv")
+    >>> records, arms, limits = validate(toy, card, "toy.csv")
     >>> records.configs, records.rewards.shape, int(records.profiling.sum())
     (('a', 'b'), (8, 1), 4)
     >>> validate(toy.assign(ok=2), card, "toy.csv")
@@ -92,13 +97,13 @@ rows) -> rescale the column, or give the objective a transform in the card
     """
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     faults = Faults(source)
-    _check_columns(frame, card, faults)
+    check_columns(frame, card.columns, terms, faults)
     if not len(frame):
         faults.add("the table has no rows", "export it again, with its data")
         refuse(faults.found)
     wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
-    numbers = _check_measures(frame, card, faults)
+    numbers = _check_measures(frame, card, terms, faults)
     if not {"config", "instance"} <= set(frame.columns):
         refuse(faults.found)
     configs, instances = (_encode(frame[column], faults) for column in ("config", "instance"))
@@ -106,8 +111,8 @@ rows) -> rescale the column, or give the objective a transform in the card
     _check_keys(configs, instances, faults)
 
     profiling = _profiling_rows(configs, instances, card.split)
-    _check_split(configs, profiling, card, faults)
-    rewards, limits = _rewards(numbers, profiling, card, faults)
+    _check_split(configs, profiling, card, terms, faults)
+    rewards, limits = _rewards(numbers, profiling, card, terms, faults)
     refuse(faults.found)
 
     order = np.lexsort((instances.codes, configs.codes))
@@ -118,6 +123,7 @@ rows) -> rescale the column, or give the objective a transform in the card
         instances.codes,
         numbers[card.cost.column],
         rewards,
+        np.column_stack([numbers[objective.column] for objective in card.objectives]),
         profiling,
     ).take(order)
     first = order[np.flatnonzero(np.diff(records.arm, prepend=-1))]
@@ -126,36 +132,32 @@ rows) -> rescale the column, or give the objective a transform in the card
     )
     for column in arms.select_dtypes("category"):
         arms[column] = arms[column].astype(arms[column].cat.categories.dtype)
-    counts = np.bincount(records.arm)
-    raw = {
-        objective.column: np.bincount(configs.codes, weights=numbers[objective.column]) / counts
-        for objective in card.objectives
-    }
-    return records, arms, limits, pd.DataFrame(raw, index=arms.index)
+    return Validated(records, arms, limits)
 
 
-def _check_columns(frame: pd.DataFrame, card: Card, faults: Faults) -> None:
+def check_columns(frame: pd.DataFrame, wanted: Sequence[str], terms: Terms, faults: Faults) -> None:
+    """Check that each of the wanted columns is there once."""
     known = list(frame.columns)
-    for column in card.columns:
+    for column in wanted:
         if known.count(column) > 1:
-            faults.add("the column stands in the file more than once", "keep one", column)
+            faults.add("the column is there more than once", "keep one", column)
         if column not in known:
             if column in frame.index.names:
                 remedy = "make a column of it with reset_index()"
                 faults.add("the name stands in the index of the frame, not in a column", remedy, column)
                 continue
-            spare = [name for name in known if name not in card.columns]
-            remedy = nearest(column, spare) + f"add it, or name another column in the card; there are {known}"
+            spare = [name for name in known if name not in wanted]
+            remedy = nearest(column, spare) + f"add it, or {terms.column}; there are {known}"
             faults.add("the column is missing", remedy, column)
 
 
-def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str, np.ndarray]:
+def _check_measures(frame: pd.DataFrame, card: Card, terms: Terms, faults: Faults) -> dict[str, np.ndarray]:
     """Read the cost column and those of the objectives, and return those without a fault."""
     rules = {card.cost.column: [COST, RANGE]}
     for objective in card.objectives:
         rule = TRANSFORMS[objective.transform].rule
         rules.setdefault(objective.column, []).extend([rule] if rule else [])
-    columns = {name: check_column(frame[name], rules[name], faults) for name in rules if name in frame}
+    columns = {name: check_column(frame[name], rules[name], faults, terms) for name in rules if name in frame}
     return {name: values for name, values in columns.items() if values is not None}
 
 
@@ -224,7 +226,7 @@ def _profiling_rows(configs: Keys, instances: Keys, split: Split) -> np.ndarray:
     return profiling_rows(configs.codes, instances.codes, split.profiling, split.seed, MIN_INSTANCES)
 
 
-def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
+def _check_split(configs: Keys, profiling: np.ndarray, card: Card, terms: Terms, faults: Faults) -> None:
     """Either split of each arm holds at least two instances.
 
     Where the profiling instances are named, by a run, a configuration may have left the run right after them.
@@ -243,12 +245,12 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Fault
         few = known[arm] + held_out[arm] < 2 * MIN_INSTANCES
         remedy = "evaluate it on more instances, or leave it out"
         if not few:
-            remedy = f"change the card's split.profiling, now {card.split.profiling}"
+            remedy = f"change {terms.profiling}, now {card.split.profiling}"
         faults.add(f"configuration {configs.labels[arm]!r} has {there}, {least}", remedy, "instance")
 
 
 def _rewards(
-    numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, faults: Faults
+    numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, terms: Terms, faults: Faults
 ) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
     """Fit and apply the transforms of the objectives whose columns are sound."""
     rewards = np.full((len(profiling), len(card.objectives)), np.nan)
@@ -262,6 +264,6 @@ def _rewards(
         try:
             rewards[:, d] = transform.apply(values, *limits[objective.name])
         except TableError as error:
-            remedy = "take another column or transform, or leave the objective out (logs: --latency none)"
+            remedy = f"take another column or transform, or leave the objective out{terms.constant}"
             faults.add(str(error), remedy, objective.column)
     return rewards, limits

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from cobandit._check import choice
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.faults import stop
+from cobandit.faults import TableError, refuse, stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
+from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, describe_frame, read_arrays
+from cobandit.tables.frames import TERMS as FRAME_TERMS
 from cobandit.tables.keys import profiling_mask
+from cobandit.tables.numeric import CARD, Terms
 from cobandit.tables.query import matching
 from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
 
@@ -37,7 +42,8 @@ class Feedback(NamedTuple):
 class EvaluationTable:
     """A checked evaluation table of K configurations and D objectives; it does not change once made.
 
-    Make one with :func:`cobandit.read`, :func:`cobandit.load` or :meth:`from_frame`.
+    Make one with :meth:`from_frame`, :meth:`from_arrays`, :func:`cobandit.read` or :func:`cobandit.load`;
+    :func:`cobandit.save` writes it.
 
     Attributes
     ----------
@@ -48,18 +54,16 @@ class EvaluationTable:
 
     Examples
     --------
-    >>> card = Card(
-    ...     name="toy", title="Toy", source="made up", license="CC0-1.0", kind="synthetic", records="toy.csv",
-    ...     cost={"column": "usd", "unit": "USD"}, objectives=[{"name": "accuracy", "column": "ok"}],
-    ...     split={"profiling": 2},
-    ... )
     >>> frame = pd.DataFrame({
-    ...     "config": list("bbbbaaaa"), "instance": [1, 2, 3, 4] * 2,
+    ...     "model": list("bbbbaaaa"), "question": [1, 2, 3, 4] * 2,
     ...     "usd": [2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0], "ok": [1, 1, 1, 1, 0, 0, 0, 0],
     ... })
-    >>> table = EvaluationTable.from_frame(frame, card)
+    >>> table = EvaluationTable.from_frame(
+    ...     frame, config="model", instance="question", cost="usd", unit="USD", name="toy",
+    ...     objectives={"accuracy": "ok"},
+    ... )
     >>> table
-    toy (synthetic): 2 configurations x 4 instances
+    toy (measured): 2 configurations x 4 instances
     objectives: accuracy; cost in USD
     >>> table.configs, table.costs, table.means.tolist()
     (('a', 'b'), array([1., 2.]), [[0.0], [1.0]])
@@ -70,18 +74,173 @@ class EvaluationTable:
     _records: Records
     _arms: pd.DataFrame
     _limits: dict[str, tuple[float, float]]
-    _raw: pd.DataFrame
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, card: Card, source: str = "the frame", notes: tuple[str, ...] = ()
+        cls,
+        frame: pd.DataFrame,
+        *,
+        config: str | Sequence[str] = "config",
+        instance: str = "instance",
+        cost: str | float | Mapping[str, float] = 1.0,
+        unit: str | None = None,
+        objectives: Mapping[str, Any] | Sequence[str],
+        arms: Sequence[str] = (),
+        profiling: int | None = None,
+        seed: int = 0,
+        smallest_cost: float | None = None,
+        name: str = "table",
+        title: str | None = None,
+        source: str = "a data frame",
+        license: str = UNKNOWN_LICENSE,
+        kind: str = "measured",
     ) -> EvaluationTable:
-        """Check a tidy frame against its card.
+        """Make a table of a data frame, one row per evaluation.
 
         Parameters
         ----------
         frame : DataFrame
-            One row per (config, instance) with the columns that the card names.
+            Columns that are not named here are left out.
+        config : str or sequence of str
+            The column that names the configuration; of several columns the names are joined, and each
+            describes the configuration, so that :meth:`subset` can ask for it.
+        instance : str
+            The column that names the instance.
+        cost : str, float or mapping
+            The column of what each evaluation cost; or one cost of all evaluations, or of those of each
+            configuration by its name. By default each costs 1.
+        unit : str, optional
+            Unit of the cost, such as USD; by default the name of its column.
+        objectives : mapping or sequence of str
+            By name the column, in [0, 1] and better when large; or ``(column, transform)``,
+            with a key of :data:`~cobandit.tables.transforms.TRANSFORMS`; or a dictionary of what an
+            objective has on a card, such as ``limits``. Or columns alone, which then are the names.
+        arms : sequence of str
+            Further columns that describe the configuration.
+        profiling : int, optional
+            Number of instances for profiling, by default a fifth, at least 2. Costs and percentiles are taken
+            from these, and replays draw from the others.
+        seed : int
+            Seed of the split.
+        smallest_cost : float, optional
+            What an evaluation counts as that cost nothing; by default a cost of zero is refused.
+        name, title, source, license, kind : str
+            As on a :class:`~cobandit.tables.Card`.
+
+        Raises
+        ------
+        TableError
+            With every fault that :func:`cobandit.tables.schema.validate` finds, by row and column: a missing
+            column or value, a cost that is not positive, an objective outside [0, 1], one pair of
+            names in two rows, too few configurations or instances.
+
+        Examples
+        --------
+        >>> from itertools import product
+        >>> rows = [
+        ...     (model, prompt, question, len(model) * 0.01, model == prompt, 0.5 + question)
+        ...     for model, prompt, question in product(["ab", "abc"], ["ab", "cd"], range(4))
+        ... ]
+        >>> frame = pd.DataFrame(rows, columns=["model", "prompt", "question", "usd", "correct", "latency"])
+        >>> table = EvaluationTable.from_frame(
+        ...     frame, config=["model", "prompt"], instance="question", cost="usd", unit="USD",
+        ...     objectives={"accuracy": "correct", "speed": ("latency", "inverse-percentile")},
+        ... )
+        >>> table.configs, table.subset("model == 'ab'").n_arms
+        (('ab ab', 'ab cd', 'abc ab', 'abc cd'), 2)
+        >>> EvaluationTable.from_frame(frame.assign(usd=-1), config="model", instance="question", cost="usd",
+        ...                            objectives=["correct"])  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        cobandit.faults.TableError: 2 faults (row 1 is the first data row)
+        - from_frame, row 1, column 'usd': the cost -1.0 is not positive (and 15 more rows) -> give what ...
+        - from_frame, row 5, column 'question': (config, instance) = ('ab', '0') stands already in row 1 ...
+        """
+        about = {"name": name, "title": title or name, "source": source, "license": license, "kind": kind}
+        described = describe_frame(
+            frame,
+            config,
+            instance,
+            cost,
+            unit,
+            objectives,
+            arms,
+            profiling,
+            seed,
+            smallest_cost,
+            about,
+        )
+        try:
+            return cls._check(described.frame, described.card, FRAME, described.notes, FRAME_TERMS)
+        except TableError as error:
+            refuse(map(described.in_columns, error.faults))
+            raise
+
+    @classmethod
+    def from_arrays(
+        cls,
+        rewards: ArrayLike,
+        costs: ArrayLike,
+        *,
+        configs: Sequence[str] | None = None,
+        instances: Sequence[str] | None = None,
+        objectives: Mapping[str, str] | Sequence[str] | None = None,
+        unit: str = "units",
+        **options: Any,
+    ) -> EvaluationTable:
+        """Make a table of arrays: K configurations, N instances, D objectives.
+
+        Parameters
+        ----------
+        rewards : array_like of float, shape (K, N, D), or (K, N) for one objective
+            In [0, 1], better when large; NaN, or masked, where a configuration was not evaluated.
+        costs : array_like of float, shape (K,) or (K, N)
+            What an evaluation of each configuration cost, or each evaluation.
+        configs, instances : sequence of str, optional
+            Their names, by default numbered ones.
+        objectives : sequence of str or mapping, optional
+            Their names, or the transform of each by its name where ``rewards`` holds what is measured.
+        unit : str
+            Unit of the costs.
+        **options
+            ``profiling``, ``seed``, ``smallest_cost``, ``name``, ``title``, ``source``, ``license`` and
+            ``kind``, as in :meth:`from_frame`.
+
+        Raises
+        ------
+        TableError
+            As `from_frame`, by entry of the arrays.
+
+        Examples
+        --------
+        >>> rewards = np.random.default_rng(0).random((2, 5, 1))
+        >>> EvaluationTable.from_arrays(rewards, [0.1, 0.3], configs=["small", "large"], unit="USD")
+        table (measured): 2 configurations x 5 instances
+        objectives: objective0; cost in USD
+        >>> EvaluationTable.from_arrays(rewards, [0.1, -0.3])  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        cobandit.faults.TableError: costs[1]: the cost -0.3 is not positive (and 4 more rows) -> give what ...
+        """
+        arrays = read_arrays(rewards, costs, configs, instances, objectives)
+        transforms = objectives if isinstance(objectives, Mapping) else {}
+        measured = {name: (name, transforms.get(name, "none")) for name in arrays.names}
+        try:
+            return cls.from_frame(arrays.frame, cost="cost", unit=unit, objectives=measured, **options)
+        except TableError as error:
+            refuse(map(arrays.in_arrays, error.faults))
+            raise
+
+    @classmethod
+    def from_records(
+        cls, frame: pd.DataFrame, card: Card, source: str = "the frame", notes: tuple[str, ...] = ()
+    ) -> EvaluationTable:
+        """Check a tidy frame against a card.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One row per evaluation, with ``config``, ``instance`` and the columns that the card names.
         card : Card
         source : str
             What to call the frame in messages.
@@ -95,8 +254,14 @@ class EvaluationTable:
         """
         if not isinstance(frame, pd.DataFrame):
             stop(source, f"it is a {type(frame).__name__}", "give a pandas DataFrame")
-        records, arms, limits, raw = validate(frame, card, source)
-        return cls(card, (*notes, *_moved(records, card)), records, arms, limits, raw)
+        return cls._check(frame, card, source, notes, CARD)
+
+    @classmethod
+    def _check(
+        cls, frame: pd.DataFrame, card: Card, source: str, notes: tuple[str, ...], terms: Terms
+    ) -> EvaluationTable:
+        records, arms, limits = validate(frame, card, source, terms)
+        return cls(card, (*notes, *_moved(records, card)), records, arms, limits)
 
     def __repr__(self) -> str:
         """Name, kind, size, objectives, unit of cost and notes, in lines of 84 characters."""
@@ -156,8 +321,10 @@ class EvaluationTable:
 
     @property
     def raw_means(self) -> pd.DataFrame:
-        """Mean of each objective's column before its transform, over all instances, by config; a copy."""
-        return self._raw.copy()
+        """Mean of each objective's column before its transform, over all instances, by config."""
+        means = _arm_means(self._records, self._records.measured).T
+        columns = [objective.column for objective in self.card.objectives]
+        return pd.DataFrame(dict(zip(columns, means, strict=True)), index=self._arms.index)
 
     @cached_property
     def n_instances(self) -> np.ndarray:
@@ -188,6 +355,22 @@ class EvaluationTable:
                 "split": pd.Categorical.from_codes(records.profiling.astype(np.int64), splits),
             }
         )
+
+    @property
+    def evaluations(self) -> pd.DataFrame:
+        """Every evaluation as it was measured, as a new frame: the columns that the card names, in one order.
+
+        Sorted by config, then instance; an evaluation that cost nothing has what it counts as.
+        """
+        records, card = self._records, self.card
+        measured = {o.column: records.measured[:, d] for d, o in enumerate(card.objectives)}
+        columns = {
+            "config": np.array(records.configs, dtype=object)[records.arm],
+            "instance": np.array(records.instances, dtype=object)[records.instance],
+            **measured,
+            card.cost.column: records.costs,
+        } | {name: self._arms[name].to_numpy()[records.arm] for name in card.arms}
+        return pd.DataFrame({name: columns[name] for name in card.columns})
 
     @cached_property
     def costs(self) -> np.ndarray:
@@ -310,7 +493,7 @@ class EvaluationTable:
         """
         rows = np.repeat(np.flatnonzero(self._records.profiling), 2)
         twice = self._records.take(rows)._replace(profiling=np.arange(len(rows)) % 2 == 0)
-        return EvaluationTable(self.card, self.notes, twice, self._arms, self._limits, self._raw)
+        return EvaluationTable(self.card, self.notes, twice, self._arms, self._limits)
 
     def subset(self, query: str) -> EvaluationTable:
         """Keep the configurations that a query on their descriptive columns selects.
@@ -340,7 +523,7 @@ class EvaluationTable:
         number = np.cumsum(keep) - 1
         kept = self._records.take(np.flatnonzero(keep[self._records.arm]))
         kept = kept._replace(configs=tuple(self._arms.index[keep]), arm=number[kept.arm])
-        return EvaluationTable(self.card, self.notes, kept, self._arms[keep], self._limits, self._raw[keep])
+        return EvaluationTable(self.card, self.notes, kept, self._arms[keep], self._limits)
 
     def for_objectives(self, *names: str) -> EvaluationTable:
         """Keep some of the objectives, in the order given; transforms, split and costs stay as they are.
@@ -362,11 +545,13 @@ class EvaluationTable:
         if not names or len(set(names)) < len(names):
             raise CobanditError(f"objectives: different names are needed, got {names}")
         places = [self.objectives.index(choice(name, "objective", self.objectives)) for name in names]
-        card = self.card.model_copy(update={"objectives": [self.card.objectives[d] for d in places]})
-        records = self._records._replace(rewards=np.ascontiguousarray(self._records.rewards[:, places]))
+        card = self.card.model_copy(update={"objectives": tuple(self.card.objectives[d] for d in places)})
+        records = self._records._replace(
+            rewards=np.ascontiguousarray(self._records.rewards[:, places]),
+            measured=self._records.measured[:, places],
+        )
         limits = {name: self._limits[name] for name in names}
-        raw = self._raw[[objective.column for objective in card.objectives]]
-        return EvaluationTable(card, self.notes, records, self._arms, limits, raw)
+        return EvaluationTable(card, self.notes, records, self._arms, limits)
 
 
 def _moved(records: Records, card: Card) -> list[str]:

@@ -114,7 +114,7 @@ TRANSFORMS: dict[str, Transform] = {
         rule=Rule(
             lambda x: (x < 0) | (x > 1),
             "the objective {value} is outside [0, 1]",
-            "rescale the column, or give the objective a transform in the card",
+            "rescale the column, or give the objective {transform}",
         ),
     ),
     "inverse-percentile": Transform(

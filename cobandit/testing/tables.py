@@ -74,7 +74,7 @@ def table_of(
         evaluated = zip(ids[~profiling], rows, strict=False)
         records += [[f"arm{i:03d}", q, *row] for q, row in itertools.chain(profiled, evaluated)]
     columns = ["config", "instance", "cost", *(objective.column for objective in card.objectives)]
-    return EvaluationTable.from_frame(pd.DataFrame(records, columns=columns), card, source="a test")
+    return EvaluationTable.from_records(pd.DataFrame(records, columns=columns), card, source="a test")
 
 
 def ragged_table(

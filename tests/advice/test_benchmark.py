@@ -23,7 +23,7 @@ def without(table, missing):
     for name, first in missing.items():
         gone |= ((rows["config"] == name) & (place >= first)).to_numpy()
     card = table.card.model_copy(update={"split": table.card.split.model_copy(update={"profiling": 10})})
-    return EvaluationTable.from_frame(rows[~gone], card)
+    return EvaluationTable.from_records(rows[~gone], card)
 
 
 def ratios(table, finite=True):
@@ -59,7 +59,7 @@ def test_variances_are_those_of_random_holes():
         for _ in range(300):
             rows = whole.rows.drop(columns="split")
             kept = np.concatenate([rng.permutation(40) < round(40 * share) for share in shares])
-            compared = compare_pairs(EvaluationTable.from_frame(rows[kept], whole.card), finite=True)
+            compared = compare_pairs(EvaluationTable.from_records(rows[kept], whole.card), finite=True)
             (gaps,) = compared.dominance()
             gap = compared.means[1, 0] - compared.means[0, 0]
             errors.append(gap - truth)
@@ -86,7 +86,7 @@ def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
     table = drawn(np.random.default_rng(5), MEANS, COSTS, 40)
     rows = table.rows.drop(columns="split")
     twin = rows[rows["config"] == "arm000"].assign(config="arm999")
-    both = EvaluationTable.from_frame(pd.concat([rows, twin]), table.card)
+    both = EvaluationTable.from_records(pd.concat([rows, twin]), table.card)
     assert cb.recommend(both, about="benchmark", replications=2).questions.empty
     assert (cb.recommend(both, replications=2).questions["why"] == "tie").any()
 
@@ -104,7 +104,7 @@ def test_what_is_missing_is_enough_and_less_may_do():
         asked += len(advice.questions)
         bought += advice.arms["next"].sum() < advice.arms["missing"].sum()
         rows = table.rows.drop(columns="split")
-        again = EvaluationTable.from_frame(pd.concat([rows, made.drop(columns="split")]), table.card)
+        again = EvaluationTable.from_records(pd.concat([rows, made.drop(columns="split")]), table.card)
         settled += len(cb.recommend(again, about="benchmark", replications=2).questions)
     assert asked and settled < asked / 3
 

@@ -43,7 +43,7 @@ def two_objectives(scores, costs, speed, transform="none"):
             {"name": "speed", "column": "speed", "transform": transform},
         ],
     }
-    return EvaluationTable.from_frame(frame, Card.model_validate(card))
+    return EvaluationTable.from_records(frame, Card.model_validate(card))
 
 
 def found(table, name):
@@ -154,7 +154,7 @@ def test_costs_that_are_all_equal_order_nothing(clean, held):
     table = table_of(scores, np.full_like(costs, held), profiling=30)
     rows = table.rows.drop(columns="split").rename(columns={"cost": "usd", "accuracy": "ok"})
     rows = rows.drop(index=[3, 200])  # so that sums of 0.1 are of other lengths
-    assert doctor(EvaluationTable.from_frame(rows, table.card)) == []
+    assert doctor(EvaluationTable.from_records(rows, table.card)) == []
 
 
 def test_too_few_instances():
@@ -184,11 +184,11 @@ def test_evaluations_that_are_missing_where_it_is_hard(clean):
     rows = whole.rows.drop(columns="split")
     gone = (rows["config"] == "arm3") & rows["instance"].isin([f"q{s:04d}" for s in range(38)])
     rows = rows.rename(columns={"cost": "usd", "accuracy": "ok"})
-    (finding,) = found(EvaluationTable.from_frame(rows[~gone], whole.card), "missing")
+    (finding,) = found(EvaluationTable.from_records(rows[~gone], whole.card), "missing")
     assert finding.number < -0.2
     assert finding.found.startswith("arm3 is missing on 38 of 120 instances, and they are harder")
     at_random = (rows["config"] == "arm3") & (np.random.default_rng(0).random(len(rows)) < 0.3)
-    names = {f.name for f in doctor(EvaluationTable.from_frame(rows[~at_random], whole.card))}
+    names = {f.name for f in doctor(EvaluationTable.from_records(rows[~at_random], whole.card))}
     assert "missing" not in names
 
 
@@ -261,7 +261,7 @@ def test_long_names_are_cut_and_findings_are_plain_values(clean):
     table = table_of(scores, costs, profiling=30)
     rows = table.rows.drop(columns="split").rename(columns={"cost": "usd", "accuracy": "ok"})
     rows["config"] = rows["config"].astype(str) + "l" + "o" * 100_000 + "ng"
-    frame = pd.DataFrame(doctor(EvaluationTable.from_frame(rows, table.card)))
+    frame = pd.DataFrame(doctor(EvaluationTable.from_records(rows, table.card)))
     assert frame.columns.tolist() == ["name", "number", "found", "todo"]
     assert frame["found"].str.len().max() < 400 and frame["found"].str.contains("arm2loo").any()
 

@@ -77,7 +77,7 @@ def test_redraws_never_lose_an_arm_with_few_instances():
     few = set(rows["instance"][rows["split"] == "profiling"].unique()[:2])
     few |= set(rows["instance"][rows["split"] == "evaluation"].unique()[:2])
     frame = rows[(rows["config"] == "arm000") | rows["instance"].isin(few)].drop(columns="split")
-    table = EvaluationTable.from_frame(frame, table.card)
+    table = EvaluationTable.from_records(frame, table.card)
     means, costs = redraw_means(table, 200)
     assert np.isfinite(means).all() and np.isfinite(costs).all()
 
@@ -357,7 +357,7 @@ def test_equal_instances_come_at_random():
     """A benchmark may be sorted; the first of what is missing would then be of one kind."""
     whole = drawn(np.random.default_rng(0), MEANS, COSTS, 60)
     rows = whole.rows.drop(columns="split")
-    table = EvaluationTable.from_frame(
+    table = EvaluationTable.from_records(
         rows[(rows["config"] != "arm002") | rows["instance"].isin([f"q{n:05d}" for n in range(30)])],
         whole.card,
     )
@@ -430,7 +430,7 @@ def test_evaluations_that_were_made_are_not_named_again():
     advice = cb.recommend(table, 40.0, replications=2)
     made = whole.rows.merge(advice.evaluate_next.rename(columns={"configuration": "config"}))
     rows = pd.concat([table.rows, made]).drop(columns="split")
-    again = cb.recommend(EvaluationTable.from_frame(rows, table.card), 40.0, replications=2)
+    again = cb.recommend(EvaluationTable.from_records(rows, table.card), 40.0, replications=2)
     left = (advice.arms["missing"] - advice.arms["next"]).sort_index()
     assert (again.arms["missing"].sort_index() == left).all() and len(made) == advice.arms["next"].sum() > 0
 
@@ -440,12 +440,12 @@ def test_an_exact_tie_is_said_to_be_one():
     table = drawn(np.random.default_rng(0), [[0.5, 0.5], [0.7, 0.2]], [1.0, 1.0], 50)
     rows = table.rows.drop(columns="split")
     twin = rows[rows["config"] == "arm000"].assign(config="twin")
-    advice = cb.recommend(EvaluationTable.from_frame(pd.concat([rows, twin]), table.card), budget=10)
+    advice = cb.recommend(EvaluationTable.from_records(pd.concat([rows, twin]), table.card), budget=10)
     tied = advice.questions[np.isinf(advice.questions["price"])]
     assert {"arm000", "twin"} <= set(tied["configuration"])
     assert np.isfinite(advice.needed) and advice.to_dict()["ties"] == len(tied)
     json.dumps(advice.to_dict(), allow_nan=False)
-    only = EvaluationTable.from_frame(pd.concat([rows[rows["config"] == "arm000"], twin]), table.card)
+    only = EvaluationTable.from_records(pd.concat([rows[rows["config"] == "arm000"], twin]), table.card)
     *_, settle, then = sentences(cb.recommend(only, budget=1e6))
     assert settle == "Exact ties, which no number of new instances settles: 3."  # two on the front, one best
     assert then == "Evaluate next: nothing, as the benchmark is exhausted."

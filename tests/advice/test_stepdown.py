@@ -111,7 +111,7 @@ def level_of_one_against_ten(shared, rng):
         rows["cost"] = 1.0
         first = rows["config"] == "arm000"
         rows.loc[first, "objective0"] = (rng.random(300) < 0.44).astype(float)  # independent of the others
-        compared = compare_pairs(EvaluationTable.from_frame(rows, table.card))
+        compared = compare_pairs(EvaluationTable.from_records(rows, table.card))
         level = find_levels(compared, 0.05).best[0]
         if level > 0.05 / 10 * (1 + 1e-9):
             found.append(level)

@@ -181,6 +181,6 @@ def test_tuning_sees_only_the_profiling_split():
             "arms": [],
         }
     )
-    other = cb.EvaluationTable.from_frame(changed.drop(columns="split"), card)
+    other = cb.EvaluationTable.from_records(changed.drop(columns="split"), card)
     ours, theirs = (experiments.tuning(t, replications=2) for t in (table, other))
     assert ours["efficiency_regret"].tolist() == pytest.approx(theirs["efficiency_regret"].tolist())

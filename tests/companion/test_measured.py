@@ -331,7 +331,7 @@ def test_a_table_with_the_papers_columns_but_other_models_is_taken_whole():
     frame = table.rows.merge(pd.DataFrame({"config": table.configs, "model": "mine"}), on="config")
     frame = frame.assign(temperature=0.5, max_tokens=128, prompt="direct")
     arms = ["model", "temperature", "max_tokens", "prompt"]
-    other = type(table).from_frame(frame, table.card.model_copy(update={"arms": arms}))
+    other = type(table).from_records(frame, table.card.model_copy(update={"arms": arms}))
     assert experiments.structured_subset(other).n_arms == 6
 
 

@@ -298,7 +298,7 @@ def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn):
 
 @pytest.mark.slow
 def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
-    table = EvaluationTable.from_frame(posterior.rows_of(name, drawn[0][0]), card(name))
+    table = EvaluationTable.from_records(posterior.rows_of(name, drawn[0][0]), card(name))
     assert table.cost_range == land.range and table.costs == pytest.approx(land.costs, abs=1e-12)
     assert table.truth().means == pytest.approx(land.problem.means, abs=1e-12)
     assert table.truth().costs == pytest.approx(land.problem.costs, abs=1e-12)

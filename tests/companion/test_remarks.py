@@ -22,7 +22,7 @@ def table(name, means, costs, instances=2000):
     cost = {"column": "cost", "unit": "USD"}
     split = {"profiling": instances // 2}
     card = Card(**about, records="rows.csv", cost=cost, objectives=objectives, split=split)
-    return EvaluationTable.from_frame(pd.concat(arms), card)
+    return EvaluationTable.from_records(pd.concat(arms), card)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def tables():
 
 
 def renamed(of, name):
-    return EvaluationTable.from_frame(of.rows, of.card.model_copy(update={"name": name}))
+    return EvaluationTable.from_records(of.rows, of.card.model_copy(update={"name": name}))
 
 
 @pytest.mark.slow

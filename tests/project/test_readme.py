@@ -12,28 +12,41 @@ import pytest
 from matplotlib.testing.compare import compare_images
 from typer.testing import CliRunner
 
+from cobandit import read
 from cobandit.cli.app import app
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-(EXAMPLE,) = re.findall(r"```python\n(.*?)```", README, re.S)
+EXAMPLE, FROM_A_FRAME = re.findall(r"```python\n(.*?)```", README, re.S)
 COMMANDS = re.findall(r"^\$ (cobandit .*)$", README, re.M)
 
 
-def test_example_runs(tmp_path):
-    environment = {**os.environ, "MPLBACKEND": "Agg"}
+def run(example, folder):
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", EXAMPLE],
-        cwd=tmp_path,
-        env=environment,
+        [sys.executable, "-W", "error", "-c", example],
+        cwd=folder,
+        env={**os.environ, "MPLBACKEND": "Agg"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_example_runs(tmp_path):
+    run(EXAMPLE, tmp_path)
     drawn, shown = tmp_path / "regret.png", ROOT / "book" / "_static" / "readme.png"
     assert compare_images(str(shown), str(drawn), tol=2) is None, "run make notebooks"
+
+
+def test_a_data_frame_is_a_table(tmp_path):
+    shown = run(FROM_A_FRAME, tmp_path)
+    assert "accuracy" in shown and "CoPSIOnce" in shown
+    again = read(tmp_path / "mine.parquet")
+    assert again.configs == ("large", "small") and again.card.cost.unit == "USD"
+    assert again.objectives == ("accuracy", "speed")
 
 
 def test_commands_run_as_they_stand(tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
             "split": {"profiling": n_instances // 2, "seed": 0},
         }
     )
-    return EvaluationTable.from_frame(pd.concat(parts, ignore_index=True), card)
+    return EvaluationTable.from_records(pd.concat(parts, ignore_index=True), card)
 
 
 MEANS = [[0.8, 0.3], [0.6, 0.6], [0.55, 0.55], [0.3, 0.8], [0.3, 0.5], [0.2, 0.2]]
@@ -53,7 +53,7 @@ def with_holes(n_instances, holes, seed):
     whole = drawn(rng, MEANS, COSTS, n_instances)
     rows = whole.rows.drop(columns="split")
     kept = (rng.random(len(rows)) >= holes) | rows["instance"].isin([f"q{s:05d}" for s in range(10)])
-    return EvaluationTable.from_frame(rows[kept], whole.card)
+    return EvaluationTable.from_records(rows[kept], whole.card)
 
 
 def table_of(scores, costs, profiling=12, seed=0, kind="synthetic"):
@@ -80,7 +80,7 @@ def table_of(scores, costs, profiling=12, seed=0, kind="synthetic"):
             "split": {"profiling": profiling, "seed": seed},
         }
     )
-    return EvaluationTable.from_frame(frame, card)
+    return EvaluationTable.from_records(frame, card)
 
 
 def heavy(rng, n=60, n_arms=4, **card):

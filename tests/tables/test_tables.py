@@ -78,7 +78,7 @@ def test_a_table_worked_by_hand():
         ],
         columns=["config", "instance", "usd", "correct", "seconds"],
     )
-    table = EvaluationTable.from_frame(rows, card(arms=[]))
+    table = EvaluationTable.from_records(rows, card(arms=[]))
     assert table.configs == ("a", "b")
     assert table.objectives == ("accuracy", "speed")
     assert (table.n_arms, table.n_objectives) == (2, 2)
@@ -104,14 +104,14 @@ def test_a_table_worked_by_hand():
 
 
 def test_rows_are_sorted_and_named_by_objective():
-    rows = EvaluationTable.from_frame(frame(), card()).rows
+    rows = EvaluationTable.from_records(frame(), card()).rows
     assert list(rows) == ["config", "instance", "cost", "accuracy", "speed", "split"]
     assert rows[["config", "instance"]].astype(str).apply(tuple, axis=1).is_monotonic_increasing
     assert set(rows["split"]) == {"profiling", "evaluation"}
 
 
 def test_repr_says_what_the_table_is():
-    table = EvaluationTable.from_frame(frame(), card(), notes=("one entry dropped",))
+    table = EvaluationTable.from_records(frame(), card(), notes=("one entry dropped",))
     for part in (
         "toy",
         "synthetic",
@@ -125,7 +125,7 @@ def test_repr_says_what_the_table_is():
 
 
 def test_the_table_cannot_be_changed():
-    table = EvaluationTable.from_frame(frame(), card())
+    table = EvaluationTable.from_records(frame(), card())
     with pytest.raises(AttributeError):
         table.notes = ()
     for array in (table.means, table.costs, table.n_instances, *table.feedback):
@@ -143,13 +143,13 @@ def test_the_table_cannot_be_changed():
 def test_the_frame_given_is_left_alone():
     given_frame = frame()
     before = given_frame.copy(deep=True)
-    EvaluationTable.from_frame(given_frame, card())
+    EvaluationTable.from_records(given_frame, card())
     pd.testing.assert_frame_equal(given_frame, before)
 
 
 def test_arms_may_have_different_instances():
     ragged = frame(arms=3, instances=12).query("not (config == 'arm1' and instance in ['q1', 'q2', 'q3'])")
-    table = EvaluationTable.from_frame(ragged, card(split={"profiling": 5}))
+    table = EvaluationTable.from_records(ragged, card(split={"profiling": 5}))
     assert table.n_instances.tolist() == [12, 9, 12]
     assert "9-12 instances" in repr(table)
     offsets = table.feedback.offsets
@@ -166,7 +166,7 @@ def test_arms_may_have_different_instances():
 
 def test_names_are_text_and_sorted_as_text():
     numbered = frame(arms=2, instances=12).assign(instance=lambda f: f["instance"].str[1:].astype(int))
-    table = EvaluationTable.from_frame(numbered, card())
+    table = EvaluationTable.from_records(numbered, card())
     assert table.rows["instance"].iloc[:4].tolist() == ["0", "1", "10", "11"]
 
 
@@ -175,8 +175,8 @@ def test_names_are_text_and_sorted_as_text():
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6))
 def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     given_frame = frame(arms, instances, seed)
-    one = EvaluationTable.from_frame(given_frame, card())
-    two = EvaluationTable.from_frame(given_frame.sample(frac=1, random_state=shuffle), card())
+    one = EvaluationTable.from_records(given_frame, card())
+    two = EvaluationTable.from_records(given_frame.sample(frac=1, random_state=shuffle), card())
     pd.testing.assert_frame_equal(one.rows, two.rows)
     pd.testing.assert_frame_equal(one.arms, two.arms)
 
@@ -190,7 +190,7 @@ def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instanc
     given_frame.to_csv(directory / "toy.csv", index=False)
     given_frame.to_parquet(directory / "toy.parquet")
     given_frame.to_json(directory / "toy.jsonl", orient="records", lines=True, double_precision=15)
-    direct = EvaluationTable.from_frame(given_frame, card())
+    direct = EvaluationTable.from_records(given_frame, card())
     for suffix in ("csv", "parquet", "jsonl"):
         table = read(directory / f"toy.{suffix}", card())
         pd.testing.assert_frame_equal(table.rows, direct.rows, check_exact=suffix != "jsonl", rtol=1e-13)
@@ -216,7 +216,7 @@ def test_json_lines_may_be_many_and_have_blank_ones(tmp_path, monkeypatch):
     frame().to_json(tmp_path / "toy.jsonl", orient="records", lines=True, double_precision=15)
     text = (tmp_path / "toy.jsonl").read_text().replace("\n", "\n\n", 3)
     (tmp_path / "toy.jsonl").write_text("\ufeff" + text)
-    direct = EvaluationTable.from_frame(frame(), card())
+    direct = EvaluationTable.from_records(frame(), card())
     pd.testing.assert_frame_equal(read(tmp_path / "toy.jsonl", card()).rows, direct.rows)
 
 
@@ -228,11 +228,11 @@ def test_a_card_next_to_the_records_is_found(tmp_path):
 
 @pytest.mark.slow
 def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
-    plain = EvaluationTable.from_frame(frame(), card())
+    plain = EvaluationTable.from_records(frame(), card())
     typed = frame().astype(
         {"config": "category", "model": "category", "correct": "boolean", "usd": "Float64"}
     )
-    table = EvaluationTable.from_frame(typed, card())
+    table = EvaluationTable.from_records(typed, card())
     pd.testing.assert_frame_equal(table.rows, plain.rows)
     pd.testing.assert_frame_equal(table.arms, plain.arms)
 
@@ -283,10 +283,10 @@ def test_inverse_percentile_against_its_formula(profiling, latency):
 
 def test_transforms_are_fitted_on_the_profiling_rows_alone():
     given_frame = frame(arms=3, instances=10)
-    table = EvaluationTable.from_frame(given_frame, card())
+    table = EvaluationTable.from_records(given_frame, card())
     profiling = set(table.rows.query("split == 'profiling'")["instance"])
     slower = given_frame["seconds"].where(given_frame["instance"].isin(profiling), 1000.0)
-    assert EvaluationTable.from_frame(given_frame.assign(seconds=slower), card()).limits == table.limits
+    assert EvaluationTable.from_records(given_frame.assign(seconds=slower), card()).limits == table.limits
 
 
 @pytest.fixture
@@ -309,8 +309,8 @@ def test_a_new_transform_is_one_entry(decades, tmp_path):
     with pytest.raises(ValueError, match="low and high mean nothing with transform decades"):
         card(objectives=[objectives[1] | {"low": 10}])
     rows = frame(arms=2, instances=4).assign(bytes=10.0)
-    profiling = EvaluationTable.from_frame(rows, card(arms=[])).rows.query("split == 'profiling'")["instance"]
-    seen = rows["instance"].isin(set(profiling))
+    seen = EvaluationTable.from_records(rows, card(arms=[])).rows.query("split == 'profiling'")
+    seen = rows["instance"].isin(set(seen["instance"]))
     rows.loc[seen & (rows["config"] == "arm0"), "bytes"] = 1000.0
     rows.loc[~seen, "bytes"] = np.where(rows.loc[~seen, "config"] == "arm0", 100.0, 1e6)
     rows.to_csv(tmp_path / "toy.csv", index=False)
@@ -321,7 +321,7 @@ def test_a_new_transform_is_one_entry(decades, tmp_path):
         [0.5, 0.0]
     )
     with pytest.raises(TableError, match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row"):
-        EvaluationTable.from_frame(rows.assign(bytes=0.0), described)
+        EvaluationTable.from_records(rows.assign(bytes=0.0), described)
     mapped = {"config": "config", "instance": "instance", "cost": "usd", "unit": "USD"}
     objective = ["accuracy=correct", "thrift=bytes:decades"]
     output = tmp_path / "new.parquet"
@@ -353,7 +353,7 @@ def test_holes_leave_some_of_every_configuration_in_both_splits(seed, n, n_profi
     whole = frame(arms=4, instances=n).sort_values(["config", "instance"])
     kept = np.concatenate([rng.permutation(n) < rng.integers(4, n, endpoint=True) for _ in range(3)])
     kept = np.concatenate([np.ones(n, dtype=bool), kept])  # the first has all, so that ids stay
-    table = EvaluationTable.from_frame(whole[kept], card(split={"profiling": n_profiling, "seed": seed}))
+    table = EvaluationTable.from_records(whole[kept], card(split={"profiling": n_profiling, "seed": seed}))
     ids = sorted(f"q{i}" for i in range(n))
     place = {name: i for i, name in enumerate(np.random.default_rng(seed).permutation(ids).tolist())}
     moved = 0
@@ -373,10 +373,10 @@ def test_a_configuration_with_few_instances_is_taken_and_said():
     """Seven of ten instances, of which the random profiling part has one."""
     few = frame(arms=3, instances=10)
     split = {"profiling": 2, "seed": 0}
-    known = EvaluationTable.from_frame(few, card(split=split)).rows.query("split == 'profiling'")
+    known = EvaluationTable.from_records(few, card(split=split)).rows.query("split == 'profiling'")
     gone = [known["instance"].iloc[0], *sorted(set(few["instance"]) - set(known["instance"]))[:2]]
     rows = few[(few["config"] != "arm1") | ~few["instance"].isin(gone)]
-    table = EvaluationTable.from_frame(rows, card(split=split))
+    table = EvaluationTable.from_records(rows, card(split=split))
     assert table.n_instances.tolist() == [10, 7, 10]
     (note,) = table.notes
     assert note == (
@@ -387,7 +387,7 @@ def test_a_configuration_with_few_instances_is_taken_and_said():
 
 
 def test_subset_keeps_transforms_and_split():
-    whole = EvaluationTable.from_frame(frame(arms=5, instances=12), card(split={"profiling": 4}))
+    whole = EvaluationTable.from_records(frame(arms=5, instances=12), card(split={"profiling": 4}))
     part = whole.subset("temperature > 0.5 and model == 'm0' or config == 'arm3'")
     assert part.configs == ("arm2", "arm3", "arm4")
     assert part.limits == whole.limits
@@ -418,7 +418,7 @@ def test_subset_keeps_transforms_and_split():
     ],
 )
 def test_a_subset_that_cannot_be(query, words):
-    table = EvaluationTable.from_frame(frame(), card())
+    table = EvaluationTable.from_records(frame(), card())
     with pytest.raises(TableError) as error:
         table.subset(query)
     for word in [*words, "->"]:
@@ -456,7 +456,7 @@ def test_profiling_instances_can_be_named_and_limits_given():
     def of_split(*named):
         return card(objectives=[speed], arms=[], split={"profiling": len(named), "instances": named})
 
-    table = EvaluationTable.from_frame(frame, of_split("q0", "q2", "q1"))
+    table = EvaluationTable.from_records(frame, of_split("q0", "q2", "q1"))
     rows = table.rows
     assert set(rows[rows["split"] == "profiling"]["instance"]) == {"q0", "q1", "q2"}
     assert rows[rows["config"] == "a"]["speed"].tolist() == [1, 1, 0.5, 0, 0, 0]
@@ -465,7 +465,7 @@ def test_profiling_instances_can_be_named_and_limits_given():
     with pytest.raises(CobanditError, match="'b' has 0 evaluation instances, of which 2 are needed"):
         _ = table.problem
     with pytest.raises(TableError, match="'b' has 1 profiling"):
-        EvaluationTable.from_frame(frame, of_split("q2", "q5"))
+        EvaluationTable.from_records(frame, of_split("q2", "q5"))
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def with_cell(row, column, value):
 
 def message(given_frame, card=CARD):
     with pytest.raises(TableError) as error:
-        EvaluationTable.from_frame(given_frame, Card.model_validate(card), "my.csv")
+        EvaluationTable.from_records(given_frame, Card.model_validate(card), "my.csv")
     assert isinstance(error.value, ValueError)
     return str(error.value)
 
@@ -280,7 +280,7 @@ def test_a_frame_where_a_file_is_needed_and_names_in_the_index():
     with pytest.raises(TableError, match=r"^read: .* -> use EvaluationTable\.from_frame"):
         read(frame())
     with pytest.raises(TableError, match=r"'config': .* in the index .* -> .* reset_index\(\)"):
-        EvaluationTable.from_frame(frame().set_index(["config", "instance"]), Card.model_validate(CARD))
+        EvaluationTable.from_records(frame().set_index(["config", "instance"]), Card.model_validate(CARD))
 
 
 def test_missing_file_and_missing_card(tmp_path):
@@ -409,7 +409,7 @@ def test_files_without_any_known_column(tmp_path, name):
 def test_csv_header_with_a_column_twice(tmp_path):
     path = tmp_path / "toy.csv"
     path.write_text(frame().to_csv(index=False).replace("seconds", "usd", 1))
-    assert "'usd': the column stands in the file more than once" in file_message(path)
+    assert "'usd': the column is there more than once" in file_message(path)
 
 
 @pytest.mark.parametrize(
@@ -496,4 +496,4 @@ def test_what_reading_takes_is_near_what_is_said(tmp_path):
 
 def test_what_is_no_frame():
     with pytest.raises(TableError, match="my rows: it is a list -> give a pandas DataFrame"):
-        EvaluationTable.from_frame([{"config": "a"}], Card.model_validate(CARD), "my rows")
+        EvaluationTable.from_records([{"config": "a"}], Card.model_validate(CARD), "my rows")

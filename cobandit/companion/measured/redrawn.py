@@ -54,4 +54,4 @@ def redrawn(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
             "objectives": [Objective(name=name, column=name) for name in table.objectives],
         }
     )
-    return type(table).from_frame(frame, card, "the redrawn table")
+    return type(table).from_records(frame, card, "the redrawn table")

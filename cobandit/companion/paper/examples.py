@@ -66,7 +66,7 @@ class Example:
                 "split": {"profiling": instances // 2, "seed": 0},
             }
         )
-        return EvaluationTable.from_frame(frame, card, source="the worked example")
+        return EvaluationTable.from_records(frame, card, source="the worked example")
 
 
 #: Index values after the first round: a 4/3, b 9/4, c 3/2; then b has 1.4171, c 0.8936, b 1.1673, a 1.0434.

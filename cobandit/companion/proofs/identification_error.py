@@ -81,7 +81,7 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike, name: str = "known-means
         frames.append(
             pd.DataFrame({"config": f"arm{arm:02d}", "instance": instances, "cost": cost, **rewards})
         )
-    return EvaluationTable.from_frame(pd.concat(frames, ignore_index=True), card, source="known means")
+    return EvaluationTable.from_records(pd.concat(frames, ignore_index=True), card, source="known means")
 
 
 def random_problems(count: int, seed: int, least_gap: float = 0.1, max_arms: int = 6) -> list[Problem]:
@@ -261,8 +261,8 @@ def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, floa
     rate = -float((weight * centred * np.log(p)).sum()) / spread
     return {
         "rate": rate,
-        "low": rate - metrics.NORMAL / spread**0.5,
-        "high": rate + metrics.NORMAL / spread**0.5,
+        "low": rate - 1.96 / spread**0.5,
+        "high": rate + 1.96 / spread**0.5,
         "points": len(kept),
     }
 

@@ -83,7 +83,7 @@ def table(name: str, number: int = 0) -> EvaluationTable:
         raise CobanditError(f"{name} has tables 0 to {len(stored) - 1}, not {number}")
     note = (f"table {number} of the posterior",) if number else ()
     rows = rows_of(name, stored[number].state)
-    return EvaluationTable.from_frame(rows, card(name), f"{name}, table {number}", note)
+    return EvaluationTable.from_records(rows, card(name), f"{name}, table {number}", note)
 
 
 def write(name: str, directory: str | Path, state: State | None = None) -> Path:

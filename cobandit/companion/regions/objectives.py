@@ -55,7 +55,7 @@ def with_cost_objective(table: EvaluationTable, n_objectives: int) -> Evaluation
         "cost": {"column": "cost", "unit": table.card.cost.unit},
         "objectives": objectives[:n_objectives],
     }
-    return EvaluationTable.from_frame(frame.assign(frugality=frame["cost"]), Card.model_validate(card))
+    return EvaluationTable.from_records(frame.assign(frugality=frame["cost"]), Card.model_validate(card))
 
 
 def by_objectives(

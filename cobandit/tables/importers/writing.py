@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from cobandit.faults import Fault, TableError, refuse, stop
+from cobandit.faults import TableError, refuse, stop
 from cobandit.tables.card import check_card
+from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.importers import updating
 from cobandit.tables.importers.core import IMPORTERS, Importer, ImportResult, Options
 from cobandit.tables.importers.files import first_fault
 from cobandit.tables.importers.notes import Notes
-from cobandit.tables.saving import save
+from cobandit.tables.keys import default_profiling
+from cobandit.tables.numeric import Terms
+from cobandit.tables.saving import write_table
+from cobandit.tables.schema import validate
 from cobandit.tables.table import EvaluationTable
 
-SHARE = 0.2
-"""Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
-
-UNKNOWN_LICENSE = "not stated"
+TERMS = Terms(
+    profiling="--profiling",
+    transform="a transform: --objective NAME=COLUMN:TRANSFORM",
+    free="for one that was free, say with --smallest-cost what it counts as",
+    column="name another",
+    constant=" (logs: --latency none)",
+)
 
 _ORDER = ("name", "title", "source", "license", "kind", "records", "cost", "objectives", "split", "arms")
 _OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")}
@@ -125,20 +132,20 @@ def import_logs(
         f"split: {fields['split']['profiling']:,} of {found.frame['instance'].nunique():,} instances are for "
         f"profiling, seed {fields['split']['seed']}, licence: {fields['license']}"
     )
+    card = check_card(fields, lambda field: _OPTIONS.get(field, f"the card, field {field!r}"))
     try:
-        card = check_card(fields, "the card")
-        EvaluationTable.from_frame(found.frame, card, source=f"what was read of the {source} logs")
+        validate(found.frame, card, f"what was read of the {source} logs", TERMS)
     except TableError as error:
-        refuse(_in_options(fault if found.place is None else fault.at(found.place)) for fault in error.faults)
+        refuse(fault if found.place is None else fault.at(found.place) for fault in error.faults)
         raise
     report = (f"made by: cobandit import {source}", *notes.lines())
-    table = save(found.frame, fields, output, report, updating.to_remember(source, found))
+    table = write_table(found.frame, fields, output, report, updating.to_remember(source, found))
     return ImportedTable(table, output, output.with_suffix(".yml"), report)
 
 
 def _fields(found: ImportResult, old: updating.Earlier | None, output: Path) -> dict[str, Any]:
     """Make the card's fields; an earlier card keeps what it says, and its split if that was no default."""
-    n_profiling = _default_profiling(found.frame["instance"].nunique())
+    n_profiling = default_profiling(found.frame["instance"].nunique())
     files = f"{', '.join(found.files)}, with " if found.files else ""
     measured = {
         "records": output.name,
@@ -152,13 +159,9 @@ def _fields(found: ImportResult, old: updating.Earlier | None, output: Path) -> 
         fields = named | measured | {"split": {"profiling": n_profiling, "seed": 0}}
         return {key: fields[key] for key in _ORDER}
     kept = old.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
-    if kept["split"]["profiling"] == _default_profiling(old.frame["instance"].nunique()):
+    if kept["split"]["profiling"] == default_profiling(old.frame["instance"].nunique()):
         kept["split"]["profiling"] = n_profiling
     return kept | measured
-
-
-def _default_profiling(n_instances: int) -> int:
-    return max(2, round(SHARE * n_instances))
 
 
 def _refuse_one_configuration(found: ImportResult, notes: Notes) -> None:
@@ -167,16 +170,6 @@ def _refuse_one_configuration(found: ImportResult, notes: Notes) -> None:
         notes.stop(
             "the logs", f"there is only one configuration, {names[0]!r}", "choosing needs two: add logs"
         )
-
-
-def _in_options(fault: Fault) -> Fault:
-    """Say of a fault in the card, which does not exist yet, which option mends it."""
-    place = fault.file
-    for field, option in _OPTIONS.items():
-        place = place.replace(f"the card, field {field!r}", option)
-    return replace(
-        fault, file=place, remedy=fault.remedy.replace("the card's split.profiling", "--profiling")
-    )
 
 
 def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool) -> None:

@@ -15,23 +15,23 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from pkgutil import resolve_name
+from functools import reduce
 from typing import Any
 
 from pydantic import Field
 
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
-from cobandit.live.evaluators import (
+from cobandit.live.evaluators.core import (
     UNAVAILABLE,
     Context,
     EvaluatorOptions,
     Failure,
     Row,
-    describe_error,
+    as_row,
+    described,
     evaluator,
     import_module,
-    read_row,
 )
 
 NOBODY = (ConnectionRefusedError, socket.gaierror)
@@ -92,10 +92,10 @@ class FunctionEvaluator:
         except Failure:
             raise
         except (Exception, SystemExit) as error:
-            said = f"{self.name}: {describe_error(error)}"
+            said = f"{self.name}: {described(error)}"
             nobody = _is_unavailable(error)
             raise Failure(said, retry=isinstance(error, OSError), unavailable=nobody) from error
-        return read_row(result, f"{self.name}, for instance {instance!r},")
+        return as_row(result, f"{self.name}, for instance {instance!r},")
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -161,7 +161,7 @@ def load_function(name: str) -> Callable[[Mapping[str, Any], str], Any]:
     module_name, _, path = name.partition(":")
     module = import_module(module_name)
     try:
-        function = resolve_name(name)
+        function = reduce(getattr, path.split("."), module)
     except AttributeError:
         remedy = nearest(path, (n for n in vars(module) if not n.startswith("_"))) or "check the name"
         raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None

@@ -1,0 +1,1 @@
+"""Parts of the evaluator of endpoints: prompts, scorers, and the requests themselves."""

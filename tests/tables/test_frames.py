@@ -1,0 +1,271 @@
+"""Tables made of a data frame or of arrays: what a pandas user has, in one call."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobandit as cb
+from cobandit import EvaluationTable, TableError
+from cobandit.advice.doctor import doctor
+
+COLUMNS = {"config": "model", "instance": "question", "cost": "usd", "unit": "USD"}
+OBJECTIVES = {"accuracy": "correct", "speed": ("latency", "negate-minmax")}
+
+
+def evaluations(models=3, questions=8, seed=0):
+    """As logs are, in shuffled order, with an index that says nothing and columns that nobody asks for."""
+    rng = np.random.default_rng(seed)
+    n = models * questions
+    frame = pd.DataFrame(
+        {
+            "model": np.repeat([f"m{k}" for k in range(models)], questions),
+            "size": np.repeat(np.arange(models) % 2, questions),
+            "question": np.tile(np.arange(questions), models),
+            "usd": rng.uniform(0.1, 0.4, n) * np.repeat(np.arange(1, models + 1), questions),
+            "correct": rng.random(n) < np.repeat(np.linspace(0.4, 0.8, models), questions),
+            "latency": rng.uniform(1, 9, n),
+            "answer": None,
+        }
+    )
+    return frame.sample(frac=1, random_state=seed)
+
+
+def table(frame=None, **changes):
+    frame = evaluations() if frame is None else frame
+    return EvaluationTable.from_frame(frame, **{**COLUMNS, "objectives": OBJECTIVES, **changes})
+
+
+def test_one_call_says_what_a_card_would():
+    made = table()
+    assert made.configs == ("m0", "m1", "m2") and made.objectives == ("accuracy", "speed")
+    assert made.card.cost.unit == "USD" and made.kind == "measured" and made.card.arms == ()
+    by_hand = evaluations().groupby("model")["usd"].mean()
+    rows = made.rows
+    assert np.allclose(rows.groupby("config", observed=True)["cost"].mean(), by_hand)
+    known = rows["split"] == "profiling"
+    assert np.allclose(made.costs, rows[known].groupby("config", observed=True)["cost"].mean())
+    assert np.allclose(made.raw_means["latency"], evaluations().groupby("model")["latency"].mean())
+
+
+@pytest.mark.parametrize(("questions", "profiling"), [(4, 2), (5, 2), (7, 2), (8, 2), (13, 3), (100, 20)])
+def test_the_default_split_leaves_two_instances_in_either_part(questions, profiling):
+    made = table(evaluations(questions=questions))
+    assert made.card.split.profiling == profiling
+    assert (made.n_instances == questions).all() and len(made.feedback.costs) == 3 * (questions - profiling)
+
+
+def test_several_columns_name_and_describe_a_configuration():
+    frame = evaluations(4).assign(model="m", size=np.repeat([0.5, 1.0, 2.0, 4.0], 8))
+    frame["size"] = evaluations(4)["model"].str[1].astype(int).to_numpy() / 2
+    made = table(frame, config=["model", "size"])
+    assert made.configs == ("m 0.0", "m 0.5", "m 1.0", "m 1.5")
+    assert made.subset("size > 0.5").configs == ("m 1.0", "m 1.5")
+    assert table(arms=["size"]).subset("size == 0").configs == ("m0", "m2")
+
+
+@pytest.mark.parametrize(
+    ("cost", "costs", "unit"),
+    [
+        (1.0, [1, 1, 1], "evaluations"),
+        (0.25, [0.25] * 3, "evaluations"),
+        ({"m2": 3, "m0": 1, "m1": 2}, [1, 2, 3], "evaluations"),
+        ("latency", None, "latency"),
+    ],
+)
+def test_a_cost_is_a_column_a_number_or_one_for_each_configuration(cost, costs, unit):
+    made = table(cost=cost, unit=None)
+    assert made.card.cost.unit == unit
+    assert costs is None or made.costs.tolist() == costs
+
+
+def test_an_objective_may_also_be_the_cost_or_have_all_fields_of_a_card():
+    limits = {"column": "usd", "transform": "negate-minmax", "limits": [0.0, 2.0]}
+    made = table(objectives={"accuracy": "correct", "thrift": limits})
+    assert made.limits["thrift"] == (0.0, 2.0)
+    assert made.rows["thrift"].tolist() == pytest.approx((1 - made.rows["cost"] / 2).clip(0, 1).tolist())
+    assert table(objectives=["correct"]).objectives == table(objectives="correct").objectives == ("correct",)
+
+
+def test_what_cost_nothing_counts_as_what_the_user_says():
+    frame = evaluations()
+    frame.loc[3, "usd"] = 0
+    with pytest.raises(TableError, match=r"^from_frame, row .* 'usd': the cost 0.0 .* smallest_cost"):
+        table(frame)
+    made = table(frame, smallest_cost=0.001)
+    assert made.n_free == 1 and made.rows["cost"].min() == 0.001
+    assert "1 of 24 evaluations cost nothing; each counts as 0.001" in repr(made).replace("\n    ", " ")
+
+
+def test_it_works_wherever_a_table_does():
+    made = table(evaluations(questions=40))
+    runs = cb.replay_online(made, "UniformAllocation", rho=4, replications=5)
+    assert (runs["status"] == "ok").all()
+    found = cb.replay_identification(made, "CoPSI", rho=50, replications=5)
+    assert (found["status"] == "ok").all()
+    once = cb.replay_identification(made, "CoPSIOnce", share=0.5, feedback="once", replications=5)
+    assert (once["status"] == "ok").all()
+    assert cb.recommend(made, budget=20, replications=20) is not None
+    assert isinstance(doctor(made), list)
+
+
+@pytest.mark.parametrize("part", ["whole", "subset", "ragged", "one objective"])
+def test_what_is_saved_is_read_as_the_same_table(part, tmp_path):
+    frame = evaluations(6, 20)
+    if part == "ragged":
+        frame = frame[(frame["model"] != "m1") | (frame["question"] < 5)]
+    made = table(frame, arms=["size"])
+    made = {"subset": made.subset("size == 1"), "one objective": made.for_objectives("speed")}.get(part, made)
+    card = cb.save(made, tmp_path / "mine.parquet")
+    again = cb.read(tmp_path / "mine.parquet")
+    assert card == tmp_path / "mine.yml" and again.card.records == "mine.parquet"
+    pd.testing.assert_frame_equal(again.rows, made.rows)
+    pd.testing.assert_frame_equal(again.summary(), made.summary())
+    assert again.limits == made.limits and again.arms.equals(made.arms)
+
+
+def test_a_part_whose_split_no_card_can_name_is_not_saved(tmp_path):
+    frame = evaluations(6, 20)
+    frame = frame[(frame["model"] != "m1") | (frame["question"] < 4)]
+    few = table(frame, profiling=18).subset("config != 'm5'")
+    for part in (few, few.within_profiling()):
+        with pytest.raises(TableError, match=r"part of another table -> save the whole"):
+            cb.save(part, tmp_path / "a.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def broken(column, value):
+    frame = evaluations()
+    frame[column] = frame[column].astype(object)
+    frame.iloc[4, frame.columns.get_loc(column)] = value
+    return frame
+
+
+def again():
+    return pd.concat([evaluations(), evaluations()[:1]])
+
+
+def percentil():
+    return {"speed": ("latency", "inverse-percentil")}
+
+
+AT_5 = "from_frame, row 5, column"
+WRONG = {
+    "a list": (lambda: [1, 2], {}, ": it is given a list -> give a pandas DataFrame"),
+    "no such column": (
+        evaluations,
+        {"cost": "usdd"},
+        "'usdd': the column is missing -> did you",
+    ),
+    "two of them": (
+        evaluations,
+        {"config": "modle", "instance": "q"},
+        "2 faults\n- from_frame, column 'modle'",
+    ),
+    "in the index": (
+        lambda: evaluations().set_index("model"),
+        {},
+        "'model': the name stands in the index",
+    ),
+    "twice": (
+        lambda: evaluations().rename(columns={"answer": "usd"}),
+        {},
+        "'usd': the column is there more",
+    ),
+    "no cost": (lambda: broken("usd", np.nan), {}, f"{AT_5} 'usd': the value is missing"),
+    "no score": (lambda: broken("correct", None), {}, f"{AT_5} 'correct': the value is missing"),
+    "no name": (lambda: broken("model", None), {}, f"{AT_5} 'model': the name is missing"),
+    "half a name": (
+        lambda: broken("size", None),
+        {"config": ["model", "size"]},
+        f"{AT_5} 'model, size': the name",
+    ),
+    "negative": (lambda: broken("usd", -1), {}, f"{AT_5} 'usd': the cost -1.0 is not positive"),
+    "infinite": (lambda: broken("usd", np.inf), {}, f"{AT_5} 'usd': inf is not finite"),
+    "text": (lambda: broken("latency", "slow"), {}, f"{AT_5} 'latency': 'slow' is text"),
+    "percent": (lambda: broken("correct", 87), {}, f"{AT_5} 'correct': the objective 87.0 is outside [0, 1]"),
+    "duplicate": (again, {}, "from_frame, row 25, column 'question': (config, instance)"),
+    "one configuration": (lambda: evaluations(1), {}, "'model': there is only one configuration, 'm0'"),
+    "three instances": (lambda: evaluations(3, 3), {}, "'m0' has 2 profiling and 1 evaluation instances"),
+    "all for profiling": (evaluations, {"profiling": 8}, "-> change profiling, now 8"),
+    "one for profiling": (evaluations, {"profiling": 1}, "from_frame, profiling: "),
+    "none for profiling": (evaluations, {"profiling": 0}, "from_frame, profiling: "),
+    "no rows": (lambda: evaluations()[:0], {}, "from_frame: the table has no rows"),
+    "no objective": (evaluations, {"objectives": {}}, "from_frame, objectives: there is no objective"),
+    "no transform": (evaluations, {"objectives": percentil()}, "objectives['speed'], transform: there is no"),
+    "a number": (
+        evaluations,
+        {"objectives": {"speed": 5}},
+        "objectives['speed']: 5 is no objective",
+    ),
+    "reserved": (
+        evaluations,
+        {"objectives": {"cost": "usd"}},
+        "['cost'], name: 'cost' is the name",
+    ),
+    "constant": (lambda: evaluations().assign(latency=2.0), {}, "column 'latency': the column is constant"),
+    "no kind": (evaluations, {"kind": "guess"}, "from_frame, kind: "),
+    "no file name": (evaluations, {"name": "My Table"}, "from_frame, name: "),
+    "cost of nobody": (evaluations, {"cost": {"m9": 1}}, "cost: there is no configuration 'm9'"),
+    "cost missing": (evaluations, {"cost": {"m0": 1, "m1": 1}}, "from_frame, cost: none is given to m2"),
+    "nested": (lambda: evaluations().assign(model=[[1]] * 24), {}, "column 'model' holds nested values"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_said_in_the_words_of_the_call(case):
+    frame, changes, message = WRONG[case]
+    with pytest.raises(TableError) as caught:
+        table(frame(), **changes)
+    text = str(caught.value)
+    assert message in text
+    assert "card" not in text and "pydantic" not in text and "Input should be a valid tuple" not in text
+    assert caught.value.__suppress_context__  # no traceback of what noticed it
+
+
+def test_arrays_with_what_was_not_evaluated():
+    rng = np.random.default_rng(1)
+    rewards = rng.random((3, 6, 2))
+    rewards[1, 4] = np.nan
+    costs = rng.uniform(1, 2, (3, 6))
+    made = EvaluationTable.from_arrays(rewards, costs, configs=["c", "a", "b"], objectives=["right", "kind"])
+    assert made.configs == ("a", "b", "c") and made.n_instances.tolist() == [5, 6, 6]
+    assert made.summary().loc["b", ["right", "kind"]].tolist() == pytest.approx(
+        rewards[2].mean(axis=0).tolist()
+    )
+    assert made.summary().loc["a", "cost"] == pytest.approx(np.delete(costs[1], 4).mean())
+    masked = np.ma.masked_invalid(rewards)
+    same = EvaluationTable.from_arrays(masked, costs, configs=["c", "a", "b"], objectives=["right", "kind"])
+    pd.testing.assert_frame_equal(same.rows, made.rows)
+    # what is measured has a transform; one objective needs no third axis
+    seconds = EvaluationTable.from_arrays(
+        costs, [1, 2, 3], objectives={"speed": "inverse-percentile"}, unit="s"
+    )
+    assert seconds.costs.tolist() == [1, 2, 3] and seconds.card.cost.unit == "s" and seconds.means.max() <= 1
+
+
+HALF = np.full((2, 5), 0.5)
+HOLE = np.where(np.arange(10).reshape(2, 5) == 7, np.nan, 1)
+ARRAYS = {
+    "outside": (np.full((2, 5, 2), [0.5, 2.0]), [1, 2], {}, "rewards[0, 0, 1]: the objective 2.0 is outside"),
+    "half": (np.dstack([HOLE, HALF]), [1, 2], {}, "rewards[1, 2, 0]: the value is missing"),
+    "no cost": (HALF, [1, 0], {}, "costs[1]: the cost 0.0 is not positive (and 4 more rows)"),
+    "one cost missing": (HALF, HOLE, {}, "costs[1, 2]: the value is missing"),
+    "costs by instance": (HALF, np.ones(5), {}, "costs: they have the shape (5,) -> give (2,), one for"),
+    "a vector": (np.ones(5), [1], {}, "rewards: they have the shape (5,)"),
+    "text": ([["a", "b"]], [1], {}, "rewards: it is no array of numbers"),
+    "names": (
+        HALF,
+        [1, 2],
+        {"configs": ["a", "a"]},
+        "configs: 1 different names are given for 2",
+    ),
+    "one arm": (HALF[:1], [1], {}, "from_arrays: there is only one configuration"),
+}
+
+
+@pytest.mark.parametrize("case", ARRAYS)
+def test_what_is_wrong_with_arrays_is_said_by_entry(case):
+    rewards, costs, options, message = ARRAYS[case]
+    with pytest.raises(TableError) as caught:
+        EvaluationTable.from_arrays(rewards, costs, **options)
+    assert message in str(caught.value) and "column" not in str(caught.value).partition("->")[0]
