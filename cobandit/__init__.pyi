@@ -29,6 +29,7 @@ from .policies import CoPSI as CoPSI
 from .policies import CoPSIAdaptive as CoPSIAdaptive
 from .policies import CoPSIExact as CoPSIExact
 from .policies import CoPSIOnce as CoPSIOnce
+from .policies import ParetoRace as ParetoRace
 from .policies import UniformAllocation as UniformAllocation
 from .policies import UniformIdentification as UniformIdentification
 from .problem import Problem as Problem

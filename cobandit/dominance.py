@@ -1,7 +1,8 @@
 """The Pareto order of mean vectors: who dominates whom, by how much, and how hard that is to tell.
 
 Dominance is strict in *every* coordinate, as in the paper (Section 3.2): arms that tie in one objective,
-and exact duplicates, do not dominate each other and stay in the Pareto set.
+and exact duplicates, do not dominate each other and stay in the Pareto set.  `pareto_mask` knows the standard
+order, too.
 """
 
 from __future__ import annotations
@@ -12,37 +13,71 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit.errors import CobanditError
+
+#: Means no further apart than this are equal.  Scores in [0, 1] that are added up in another order differ in
+#: the last digits of their sum: by less than `TIE` N for N of them, and different sums differ by more.
+TIE = 1e-9
 
 
-def pareto_mask(means: ArrayLike) -> NDArray[np.bool_]:
-    """Which arms are in the Pareto set: no arm beats them strictly in every coordinate.
+def pareto_mask(means: ArrayLike, dominance: str = "strict", tolerance: ArrayLike = TIE) -> NDArray[np.bool_]:
+    r"""Which arms are in the Pareto set: no arm dominates them.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         Mean vector of each arm, larger is better.
+    dominance : {"strict", "standard"}
+        By which j dominates i if it is better in every coordinate, as in the paper, Section 3.2; or at least
+        as good in every coordinate and better in one.
+    tolerance : float or array_like, shape (D,)
+        Values no further apart are equal.  The default is for means of scores in [0, 1].
 
     Returns
     -------
     ndarray of bool, shape (K,)
-        True for the arms of the set P* of the paper, Section 3.2.
+        True for the arms of the Pareto set, the paper's P* if dominance is strict.
 
     Raises
     ------
     CobanditError
-        If ``means`` is not a finite (K, D) array with K >= 2 and D >= 1.
+        If ``means`` is not a finite (K, D) array with K >= 2 and D >= 1, or dominance or tolerance is not
+        valid.
 
     Notes
     -----
-    Time O(K^2 D), memory O(K D).
+    Time O(K^2 D), memory O(K D).  In the standard order, what is equal to a third is equal: otherwise three
+    arms could dominate each other in a circle.
 
     Examples
     --------
     >>> pareto_mask([[0.9, 0.1], [0.5, 0.5], [0.4, 0.4], [0.5, 0.4]])
     array([ True,  True, False,  True])
+    >>> pareto_mask([[0.9, 0.1], [0.5, 0.5], [0.4, 0.4], [0.5, 0.4]], dominance="standard")
+    array([ True,  True, False, False])
+
+    The same scores, added up in two orders:
+
+    >>> pareto_mask([[0.1 + 0.2 + 0.3], [0.3 + 0.2 + 0.1]])
+    array([ True,  True])
     """
-    means = _check.means(means)
-    return np.array([not (means > mean).all(axis=1).any() for mean in means])
+    means, tolerance = _check.means(means), _check.numbers(tolerance, "tolerance", None)
+    if tolerance.shape not in ((), means.shape[1:]) or (tolerance < 0).any():
+        raise CobanditError(f"tolerance: one number >= 0 is needed, or one per objective, got {tolerance}")
+    standard = _check.choice(dominance, "dominance", ("strict", "standard")) == "standard"
+    if not standard:
+        return np.array([not (means > mean + tolerance).all(axis=1).any() for mean in means])
+    ranks = _rank(means, tolerance)
+    return np.array([not ((ranks >= r).all(axis=1) & (ranks > r).any(axis=1)).any() for r in ranks])
+
+
+def _rank(means: NDArray[np.float64], tolerance: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rank each column from below, (K, D); values that are equal to the next share one."""
+    order = np.argsort(means, axis=0)
+    steps = np.diff(np.take_along_axis(means, order, axis=0), axis=0) > tolerance
+    ranks = np.zeros(means.shape, dtype=np.int64)
+    np.put_along_axis(ranks, order[1:], steps.cumsum(axis=0), axis=0)
+    return ranks
 
 
 def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -94,6 +129,8 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
                       \bigl( M(j, i)^+ + (\Delta_j^-)^+ \bigr) \bigr], \\
         \gamma_i   &= \Delta_i^- \text{ if } i \text{ is dominated, else } \Delta_i^+ .
 
+    Margins up to `TIE` dominate nobody.
+
     Parameters
     ----------
     means : array_like, shape (K, D)
@@ -127,15 +164,16 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
         m = (means - mean).min(axis=1)
         m[i] = -np.inf
         dominated_by[i] = m.max()
+    dominated_by[dominated_by <= TIE] = 0.0  # the Pareto set; of Delta^- only the positive part counts
 
     gaps = dominated_by.copy()
-    for i in np.flatnonzero(dominated_by <= 0).tolist():  # the Pareto set
+    for i in np.flatnonzero(dominated_by == 0).tolist():
         difference = means - means[i]
         beats = -difference.min(axis=1)  # M(i, j)
-        beaten = np.maximum(difference.max(axis=1), 0.0) + np.maximum(dominated_by, 0.0)
+        beaten = np.maximum(difference.max(axis=1), 0.0) + dominated_by
         apart = np.minimum(beats, beaten)
         apart[i] = np.inf
-        gaps[i] = apart.min()
+        gaps[i] = max(0.0, apart.min())
     return gaps
 
 
@@ -190,13 +228,13 @@ def gap_terms(means: ArrayLike) -> list[GapTerm]:
     np.fill_diagonal(m, -np.inf)
     np.fill_diagonal(M, np.inf)
     dominated_by = m.max(axis=1)
-    needed = np.maximum(M.T, 0.0) + np.maximum(dominated_by, 0.0)
+    needed = np.maximum(M.T, 0.0) + np.where(dominated_by > TIE, dominated_by, 0.0)
     terms = []
     for i in range(len(m)):
-        if dominated_by[i] > 0:
+        if dominated_by[i] > TIE:
             terms.append(GapTerm(False, float(dominated_by[i]), int(m[i].argmax()), "dominated"))
             continue
         j = int(np.minimum(M[i], needed[i]).argmin())
         term = "overtaken" if M[i, j] <= needed[i, j] else "needed"
-        terms.append(GapTerm(True, float(min(M[i, j], needed[i, j])), j, term))
+        terms.append(GapTerm(True, max(0.0, float(min(M[i, j], needed[i, j]))), j, term))
     return terms

@@ -10,15 +10,14 @@
 4. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
 5. `without_empty_roles`: the bibliography is no list to a screen reader, as none of its entries is an item.
 6. `mend_source_pages`: a source page leads back to where the reference documents it.
-7. `add_explorer`: the page that draws in the browser gets the scripts that it needs; no other page does.
-8. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
-9. `describe_pictures`: what a cell drew says in words what it shows.
-10. `say_how_made`: below each figure, a graph of the tables, parameters and cells that it rests on.
-11. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
-12. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
+7. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+8. `describe_pictures`: what a cell drew says in words what it shows.
+9. `say_how_made`: below each figure, a graph of the tables, parameters and cells that it rests on.
+10. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
+11. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
     but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
     book so, since it runs the notebooks against these outputs, and the cells that measure on less.
-13. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
+12. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
 """
 
 from __future__ import annotations
@@ -51,7 +50,6 @@ STATIC = "book/_static"
 BINDER = "https://mybinder.org"
 DRAWING = '<div class="panels">'
 SECTIONS = {"notebooks/calibration": "calibration"}  # pages that are sections now, and their labels
-EXPLORER = ("d3.min.js", "plot.umd.min.js", "explorer.js")
 
 
 def content_key(root: Path, unavailable: list[str], *more: str) -> str:
@@ -93,15 +91,8 @@ def add_static_files(app: Sphinx, config: Config) -> None:
     """Style sheet and MathJax. From _config.yml, Jupyter Book would load every script in it on every page."""
     config.html_static_path.append(STATIC)
     app.add_css_file("custom.css")
-    app.add_js_file("filter.js", loading_method="defer")
-    app.add_js_file("reach.js", loading_method="defer")
-
-
-def add_explorer(app: Sphinx, pagename: str, *_: object) -> None:
-    """Give the page `explorer` its scripts; what is added here holds for this page alone."""
-    if pagename == "notebooks/explorer":
-        for name in EXPLORER:
-            app.add_js_file(f"explorer/{name}", loading_method="defer")
+    for name in ("argument.js", "filter.js", "reach.js"):
+        app.add_js_file(name, loading_method="defer")
 
 
 def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -251,7 +242,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-before-read-docs", fill_the_cache)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
-    app.connect("html-page-context", add_explorer)
     app.connect("missing-reference", find_by_last_name)
     app.connect("missing-reference", find_the_section)
     app.connect("html-page-context", without_empty_roles)

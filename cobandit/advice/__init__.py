@@ -1,7 +1,8 @@
 """What a table says about a choice: the configurations worth keeping, and what would settle the rest."""
 
-from cobandit.advice.doctor import Finding, doctor
-from cobandit.advice.recommendation import Recommendation, recommend
-from cobandit.advice.splits import SplitComparison, compare_splits
-
-__all__ = ["Finding", "Recommendation", "SplitComparison", "compare_splits", "doctor", "recommend"]
+from cobandit.advice.doctor import Finding as Finding
+from cobandit.advice.doctor import doctor as doctor
+from cobandit.advice.recommendation import Recommendation as Recommendation
+from cobandit.advice.recommendation import recommend as recommend
+from cobandit.advice.splits import SplitComparison as SplitComparison
+from cobandit.advice.splits import compare_splits as compare_splits

@@ -43,7 +43,7 @@ class _Lines:
 
     def __call__(self, progress: Progress) -> None:
         step = 0 if progress.budget is None else int(STEPS * progress.spent / progress.budget)
-        if " failed" in progress.line:
+        if progress.failed:
             self._print(progress.line)
         if self.shown != (progress.stage.name, step):
             self.shown = (progress.stage.name, step)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check, dominance
 from cobandit.dominance import TERMS, gap_terms
-from cobandit.figures.style import PALETTE, drawn
+from cobandit.figures.style import PALETTE, escape_math
 
 
 def gap_plane(
@@ -52,7 +52,9 @@ def gap_plane(
     for i, mean in enumerate(means):
         color = PALETTE[0] if i == arm else PALETTE[1] if i == other else "0.6"
         ax.plot(*mean, "o", color=color, ms=7 if i in (arm, other) else 5)
-        ax.annotate(drawn(names[i]), mean, xytext=(6, -11), textcoords="offset points", fontsize="small")
+        ax.annotate(
+            escape_math(names[i]), mean, xytext=(6, -11), textcoords="offset points", fontsize="small"
+        )
     if row.term == "dominated":
         steps = [(arm, gap)]
     elif row.term == "overtaken":
@@ -71,5 +73,5 @@ def gap_plane(
             )
     high = means.max(axis=0) + room
     ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    ax.set_title(f"{drawn(names[arm])}: {gap:.3g}, by {drawn(names[other])}, {TERMS[row.term]}")
+    ax.set_title(f"{escape_math(names[arm])}: {gap:.3g}, by {escape_math(names[other])}, {TERMS[row.term]}")
     return ax

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
-from cobandit.figures.style import PALETTE, drawn, provenance
+from cobandit.figures.style import PALETTE, escape_math, provenance
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -91,18 +91,21 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     for side, (numbers, at) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
         place = {"xytext": (9, 3), "ha": "left"} if side % 2 else {"xytext": (-9, -9), "ha": "right"}
         ax.annotate(numbers, at, textcoords="offset points", fontsize="small", **place)
-    unit = drawn(table.card.cost.unit)
+    unit = escape_math(table.card.cost.unit)
     for cost in points["cost"].quantile([0, 0.5, 1]):
         ax.scatter([], [], s=area(cost), color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
     ax.plot([], [], color="black", lw=1, label="front of these two")
     ax.scatter([], [], s=40, color=PALETTE[0], lw=0, label="Pareto-optimal:")
     for number, name in enumerate(named.index, start=1):
-        ax.plot([], [], ls="", label=f"{number}  {drawn(name)}")
+        ax.plot([], [], ls="", label=f"{number}  {escape_math(name)}")
     if len(front) > NAMED:
         ax.plot([], [], ls="", label=f"and {len(front) - NAMED} that cost more")
     spacing = 0.9 if table.n_arms <= CROWD else 0.5  # large marks need room
     ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1), labelspacing=spacing)
-    ax.set(xlabel=f"mean cost ({unit})" if x == "cost" else f"mean {drawn(x)}", ylabel=f"mean {drawn(y)}")
+    ax.set(
+        xlabel=f"mean cost ({unit})" if x == "cost" else f"mean {escape_math(x)}",
+        ylabel=f"mean {escape_math(y)}",
+    )
     ax.set_title(provenance(table).replace("$", r"\$"))
     return ax
 

@@ -8,7 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from cobandit.figures.style import drawn, log_axis, method_style, provenance, rho_axis, unit_of, variants
+from cobandit.figures.style import (
+    escape_math,
+    log_axis,
+    method_style,
+    provenance,
+    rho_axis,
+    unit_of,
+    variants,
+)
 from cobandit.stats import metrics
 
 
@@ -125,7 +133,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     if most >= 10_000:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.4g}"))
         unit = f"thousand {unit}"
-    ax.set(xlabel=f"consumed budget ({drawn(unit)})", ylabel=ylabel)
+    ax.set(xlabel=f"consumed budget ({escape_math(unit)})", ylabel=ylabel)
     ax.set_title(provenance(paths))
     return ax
 

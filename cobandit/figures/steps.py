@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
-from cobandit.figures.style import LINES, PALETTE, drawn
+from cobandit.figures.style import LINES, PALETTE, escape_math
 from cobandit.policies import Phase
 
 
@@ -39,7 +39,7 @@ def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None 
             path["pull"],
             path[column],
             drawstyle="steps-post",
-            label=drawn(arm),
+            label=escape_math(arm),
             color=PALETTE[place],
             ls=LINES[place % 4],
         )
@@ -80,8 +80,12 @@ def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax:
         ax.plot(*mean, "o", color=color, ms=6)
         if leaves:
             ax.plot(*mean, "o", mfc="none", mec=color, ms=13)
-        ax.annotate(drawn(names[arm]), mean, xytext=(5, 4), textcoords="offset points", fontsize="small")
+        ax.annotate(
+            escape_math(names[arm]), mean, xytext=(5, 4), textcoords="offset points", fontsize="small"
+        )
     verdict = "accepted" if phase.accepted else "rejected"
     ax.set(xlabel=f"mean {labels[0]}", ylabel=f"mean {labels[1]}")
-    ax.set_title(f"phase {phase.phase}: {phase.target} pulls each, {drawn(names[phase.removed])} {verdict}")
+    ax.set_title(
+        f"phase {phase.phase}: {phase.target} pulls each, {escape_math(names[phase.removed])} {verdict}"
+    )
     return ax

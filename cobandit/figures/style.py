@@ -136,23 +136,23 @@ def method_label(method: str, options: str = "") -> str:
     return f"{label} ({options})" if options else label
 
 
-def drawn(name: object) -> str:
+def escape_math(name: object) -> str:
     r"""Make a name fit to be drawn: dollar signs are no formula, it has one line, and is cut if it is long.
 
     Examples
     --------
-    >>> drawn("costs $1 or $2\n"), len(drawn("long " * 100))
+    >>> escape_math("costs $1 or $2\n"), len(escape_math("long " * 100))
     ('costs \\$1 or \\$2', 60)
     """
     return cut(_on_one_line(name), LONGEST_NAME).replace("$", r"\$")
 
 
-def written(text: object) -> str:
+def escape_markdown(text: object) -> str:
     """Make a name, or a sentence with names, fit for Markdown: nothing is markup, a long word is cut.
 
     Examples
     --------
-    >>> written("<b>_gpt_</b> at $1")
+    >>> escape_markdown("<b>_gpt_</b> at $1")
     '&#60;b&#62;&#95;gpt&#95;&#60;/b&#62; at &#36;1'
     """
     short = re.sub(rf"\S{{{LONGEST_NAME},}}", lambda word: cut(word[0], LONGEST_NAME), _on_one_line(text))

@@ -33,10 +33,10 @@ class Conductor:
     evaluator : Evaluator
     stage : Stage
     watch : callable
-        Called with a line of text after each thing that happened.
+        Called with a line of text after each thing that happened, and whether it is a failure.
     """
 
-    def __init__(self, plan: Plan, evaluator: Evaluator, stage: Stage, watch: Callable[[str], None]):
+    def __init__(self, plan: Plan, evaluator: Evaluator, stage: Stage, watch: Callable[[str, bool], None]):
         self.plan = plan
         self.evaluator = evaluator
         self.stage = stage
@@ -111,7 +111,9 @@ class Conductor:
             name = f"{self.stage.names[pull]} on {instance}"
             if not isinstance(outcome, Failure):
                 self.stage.tell(pull, outcome)
-                self.watch(f"{name}: {', '.join(f'{column} {x:.4g}' for column, x in outcome.items())}")
+                self.watch(
+                    f"{name}: {', '.join(f'{column} {x:.4g}' for column, x in outcome.items())}", False
+                )
                 continue
             self._tries[pull.key] += 1
             if not outcome.retry or self._tries[pull.key] > self.plan.retries:
@@ -119,14 +121,14 @@ class Conductor:
                     gone = gone or f"{name}: {outcome}"
                     continue
                 self.stage.give_up(pull, outcome)
-                self.watch(f"{name} failed: {outcome}")
+                self.watch(f"{name} failed: {outcome}", True)
                 continue
             if outcome.cost:
                 self.stage.try_again(pull, outcome)
             else:
                 again.append(pull)
                 why = max(why or outcome, outcome, key=lambda failure: failure.wait or 0)
-            self.watch(f"{name} failed, and is tried again: {outcome}")
+            self.watch(f"{name} failed, and is tried again: {outcome}", True)
         self._news()
         if gone:
             raise CobanditError(
@@ -141,7 +143,7 @@ class Conductor:
         name = self.stage.names[arm]
         try:
             with anyio.move_on_after(seconds):
-                found = await self.evaluator.evaluate(self.plan.configurations[arm], instances)
+                found = await self.evaluator.evaluate(self.plan.configurations.all[arm], instances)
                 if len(found) != len(instances):
                     raise CobanditError(
                         f"the evaluator gave {len(found)} rows for {len(instances)} instances of {name!r}: "

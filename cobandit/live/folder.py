@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.errors import CobanditError
+from cobandit.live.log import read_entries
 from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan
 
 
@@ -43,7 +44,8 @@ class RunFolder:
     @property
     def has_results(self) -> bool:
         """Whether an evaluation was told."""
-        return any(path.exists() and b'{"tell"' in path.read_bytes() for path in (self.pilot, self.journal))
+        journals = [path for path in (self.pilot, self.journal) if path.exists()]
+        return any("tell" in entry for path in journals for entry in read_entries(path))
 
     def check(self, plan: Plan, base: Path = Path()) -> None:
         """Refuse a folder that belongs to something else; paths of the plan start in `base`.

@@ -121,4 +121,4 @@ def make(
         given["largest_costs"] = largest_costs
     if is_once(method):
         given["n_instances"] = n_instances
-    return method(costs, budget, n_objectives, **given)
+    return method(costs=costs, budget=budget, n_objectives=n_objectives, **given)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cobandit.errors import CobanditError
-from cobandit.live.pilot import FAILED
-from cobandit.live.scoring import worst
-from cobandit.live.stages import MainStage
+from cobandit.faults import stop
+from cobandit.live.evaluators import Row
+from cobandit.live.pilot import FAILED, check_row, worst
+from cobandit.live.plan import RESERVED, Plan
+from cobandit.live.stages import MainStage, Stage
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
+from cobandit.tables import open_table
+from cobandit.tables.readers import read_columns
 from cobandit.tables.schema import MIN_INSTANCES
+from cobandit.tables.table import EvaluationTable
 
 UNSET = "not set"
 """In a column of the table, a setting that a configuration does not have."""
@@ -39,6 +47,54 @@ def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
         return tuple(names[arm] for arm in policy.recommend())
     best = policy.recommend() if isinstance(policy, OnlinePolicy) else None
     return () if best is None else (names[best.arm],)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run right after something happened; look at it while you are told, for it goes on.
+
+    Attributes
+    ----------
+    stage : Stage
+        The part that is under way, ``stage.name`` being ``pilot`` or ``run``.
+    budget : float or None
+        In the unit of the cost; None while it is a share of what is not known.
+    line : str
+        What happened; empty where nothing did but a start.
+    failed : bool
+        Whether that is a failure.
+    """
+
+    stage: Stage
+    budget: float | None
+    line: str
+    failed: bool = False
+
+    @property
+    def spent(self) -> float:
+        """What the run has cost so far."""
+        return self.stage.spent
+
+    @property
+    def in_flight(self) -> int:
+        """Evaluations under way, or handed out to be."""
+        return int(self.stage.policy.in_flight.sum())
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Configurations that may still be evaluated."""
+        policy = self.stage.policy
+        arms = np.arange(policy.n_arms)
+        if isinstance(policy, IdentificationPolicy):
+            arms = policy.active
+        elif isinstance(policy, OnlinePolicy):
+            arms = np.flatnonzero(policy.eligible)
+        return tuple(self.stage.names[arm] for arm in arms)
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """What the method would recommend now."""
+        return recommended(self.stage.policy, self.stage.names)
 
 
 def frame_of(stage: MainStage) -> pd.DataFrame:
@@ -77,9 +133,9 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     if not frame[FAILED].any():
         del frame[FAILED]
-    arms = dict(zip(stage.names, plan.configurations, strict=True))
+    arms = dict(zip(stage.names, plan.configurations.all, strict=True))
     for setting in reversed(plan.settings):
-        values = _one_kind([each.get(setting) for each in plan.configurations])
+        values = _one_kind([each.get(setting) for each in plan.configurations.all])
         described = dict(zip(arms, values, strict=True))
         frame.insert(2, setting, frame["config"].map(described))
     return frame
@@ -156,3 +212,59 @@ def _version() -> str:
         return metadata.version("cobandit")
     except metadata.PackageNotFoundError:  # run from a source tree that was never installed
         return "0+unknown"
+
+
+Made = dict[tuple[str, str], Row]
+"""Rows by name of the configuration and instance."""
+
+
+def read_made(plan: Plan, path: Path, source: str) -> Made:
+    """Take the plan's evaluations from a table; those that failed are left out.
+
+    Raises
+    ------
+    CobanditError
+        If it has none of them, its cost or a setting is another, or a row lacks what the plan needs.
+    """
+    where = f"{source}, field 'reuse': {path}"
+    table = open_table(str(path))
+    if table.card.cost != plan.cost:
+        problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
+        stop(where, problem, "take a table with the same cost")
+    _check_settings(plan, table, where)
+    frame = read_columns(path, ("config", "instance"))
+    if FAILED in frame:
+        frame = frame[~frame[FAILED].astype(bool)]
+    pairs = frame["config"].isin(plan.names) & frame["instance"].astype(str).isin(plan.order)
+    frame = frame[pairs]
+    if frame.empty:
+        problem = "it has no evaluation of a configuration and an instance of the plan"
+        stop(where, problem, "name the table of a run with the same configurations and instances")
+    measured = frame.drop(columns=[*RESERVED, *plan.settings, *table.card.arms], errors="ignore")
+    rows = measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
+    keys = zip(frame["config"], frame["instance"].astype(str), strict=True)
+    made = {
+        key: {str(name): value for name, value in row.items() if value == value}
+        for key, row in zip(keys, rows, strict=True)
+    }
+    for (name, instance), row in made.items():
+        check_row(plan, row, name, instance)
+    return made
+
+
+def _check_settings(plan: Plan, table: EvaluationTable, where: str) -> None:
+    """A name has only the settings that differ within a plan; here all have to be the same."""
+    arms = table.arms.to_dict("index")
+    for name, settings in zip(plan.names, plan.configurations.all, strict=True):
+        for setting, value in settings.items():
+            there = arms.get(name, {}).get(setting, value)
+            if not _same(there, value):
+                problem = f"{name!r} has {setting} {there} there and {value} here"
+                stop(where, problem, "leave reuse out, or give the settings that were evaluated")
+
+
+def _same(there: Any, here: Any) -> bool:
+    try:
+        return float(there) == float(here)
+    except (TypeError, ValueError):
+        return str(there) == str(here)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest, stop
-from cobandit.live import configurations as _configurations
-from cobandit.live import instances as _instances
 from cobandit.live import methods
-from cobandit.live.evaluators import find_evaluator
+from cobandit.live.evaluators import find_evaluator, shorten
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.fields import Fields, check_fields
 from cobandit.tables.plain_yaml import load_yaml
@@ -32,6 +40,186 @@ AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
 
 BEFORE_RESULTS = frozenset({"cost", "evaluate"})
 """What may also change as long as nothing was told."""
+
+RESERVED = ("config", "instance", "failed")
+"""Columns of a table that no setting may take."""
+
+
+def _check_setting(name: str) -> str:
+    if not name.strip():
+        raise ValueError(f"the setting {name!r} has no name -> name settings by text")
+    if name in RESERVED:
+        raise ValueError(f"{name!r} is the name of another column of the table -> call the setting otherwise")
+    return name
+
+
+def _check_value(value: Any) -> Any:
+    if value is not None and not isinstance(value, (str, int, float)):
+        raise ValueError(f"the value {shorten(value)} is nested -> give text, a number, true or false")
+    return value
+
+
+Setting = Annotated[str, AfterValidator(_check_setting)]
+Value = Annotated[Any, BeforeValidator(_check_value)]
+Settings = dict[Setting, Value]
+"""One configuration: its settings by name, plain values."""
+
+
+class Configurations(Fields):
+    """The configurations of a plan: a grid, whose last setting varies fastest, or a list.
+
+    Examples
+    --------
+    >>> some = Configurations(grid={"model": ["a", "b"], "shots": [2], "temperature": [0, 0.5]})
+    >>> some.all[1], some.names[:2]
+    ({'model': 'a', 'shots': 2, 'temperature': 0.5}, ('a temperature=0', 'a temperature=0.5'))
+    >>> Configurations(grid={"shots": [0, 2]}).names
+    ('shots=0', 'shots=2')
+    """
+
+    grid: dict[Setting, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field(
+        {}, description="write {grid: {model: [a, b], temperature: [0, 1]}}, each setting with a list"
+    )
+    list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field(
+        (), description="write {list: [{model: a}, {model: b}]}, each with its settings"
+    )
+
+    @cached_property
+    def all(self) -> tuple[Settings, ...]:
+        """Every configuration, in the plan's order: the position is the arm number."""
+        return self.list or tuple(
+            dict(zip(self.grid, each, strict=True)) for each in product(*self.grid.values())
+        )
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the settings, which describe a configuration."""
+        return tuple(dict.fromkeys(name for each in self.all for name in each))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the configurations: the model first, if there is one, then the settings that differ."""
+        differ = [
+            name
+            for name in self.settings
+            if name != "model" and len({(type(c.get(name)), c.get(name)) for c in self.all}) > 1
+        ]
+
+        def label(each: Settings) -> str:
+            model = [str(each["model"])] if "model" in each else []
+            return " ".join([*model, *(f"{name}={each[name]}" for name in differ if name in each)])
+
+        return tuple(label(each) or "no settings" for each in self.all)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_list(cls, written: Any) -> Any:  # as the plan that a run keeps has it
+        return (
+            {"list": written} if isinstance(written, Sequence) and not isinstance(written, str) else written
+        )
+
+    @model_validator(mode="after")
+    def _differ(self) -> Configurations:
+        if bool(self.grid) == bool(self.list):
+            raise ValueError(
+                "either a grid or a list is needed -> write {grid: {model: [a, b], temperature: [0, 1]}} or "
+                "{list: [{model: a}, {model: b}]}"
+            )
+        if len(self.all) < 2:
+            raise ValueError("there is only 1 configuration -> choosing needs two at least")
+        twice = [name for name, n in Counter(self.names).items() if n > 1]
+        if twice:
+            raise ValueError(
+                f"two configurations are {twice[0]!r} -> keep one of them, or let a setting differ"
+            )
+        return self
+
+    @model_serializer
+    def _dump(self) -> list[Settings]:  # type: ignore[valid-type]
+        return [dict(each) for each in self.all]
+
+
+class Instances(Fields):
+    """The instances of a plan: ids, written as their number, a list, or a file that has them.
+
+    A .csv, .tsv, .jsonl or .parquet file has its ids in a column, any other one in a line.
+
+    Examples
+    --------
+    >>> Instances.model_validate(3).ids, Instances.model_validate(["q1", 7]).ids
+    (('0', '1', '2'), ('q1', '7'))
+    """
+
+    ids: tuple[str, ...] = Field(description="give their number, a list of ids, or a file of ids")
+    file: str | None = None
+    column: str = "instance"
+
+    def shuffle(self, seed: int) -> tuple[str, ...]:
+        """Put the instances into the order in which every configuration is evaluated.
+
+        It is that of `cobandit.tables.keys.profiling_mask`, so that the pilot's instances, which come first,
+        are those that a card with the same seed chooses for profiling in a table that has them all.
+
+        Examples
+        --------
+        >>> Instances.model_validate(["a", "b", "c", "d"]).shuffle(seed=0)
+        ('c', 'a', 'b', 'd')
+        """
+        ids = sorted(self.ids)
+        return tuple(ids[place] for place in np.random.default_rng(seed).permutation(len(ids)))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _list(cls, written: Any, info: ValidationInfo) -> Any:
+        if isinstance(written, int) and not isinstance(written, bool):
+            return {"ids": tuple(map(str, range(written)))}
+        if isinstance(written, Sequence) and not isinstance(written, str):
+            return {"ids": [str(each) if isinstance(each, int) else each for each in written]}
+        if isinstance(written, str):
+            written = {"file": written}
+        if not isinstance(written, Mapping) or not {"file"} <= set(written) <= {"file", "column"}:
+            raise ValueError("this says no instances -> give their number, a list of ids, or {file: ...}")
+        column = str(written.get("column", cls.model_fields["column"].default))
+        path = (info.context or {}).get("folder", Path()) / str(written["file"])
+        return {"ids": _read_ids(path, column), "file": str(written["file"]), "column": column}
+
+    @model_validator(mode="after")
+    def _differ(self) -> Instances:
+        if len(self.ids) < 2:
+            raise ValueError(f"there are {len(self.ids)} instances -> give two at least")
+        if not all(each.strip() for each in self.ids):
+            raise ValueError("an id is blank -> give each instance an id")
+        twice = [name for name, n in Counter(self.ids).items() if n > 1]
+        if twice:
+            raise ValueError(f"the instance {twice[0]!r} is named more than once -> name each once")
+        return self
+
+    @model_serializer
+    def _dump(self) -> list[str]:
+        return list(self.ids)
+
+
+def _read_ids(path: Path, column: str) -> list[str]:
+    if not path.is_file():
+        raise ValueError(f"there is no file {path} -> check the path, which starts where the plan is")
+    if path.suffix.lower() not in (".csv", ".tsv", ".jsonl", ".parquet"):
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+            return [line.strip() for line in lines if line.strip()]
+        except (OSError, UnicodeError) as error:
+            raise ValueError(f"{path} cannot be read: {error} -> give a text file, one id a line") from None
+    if not path.stat().st_size:
+        raise ValueError(f"{path} is empty -> write the ids into it")
+    from cobandit.tables.readers import read_columns  # pandas takes its time
+
+    frame = read_columns(path, (column,), (column,))
+    if column not in frame:
+        known = list(map(str, frame.columns))
+        remedy = f"{nearest(column, known)}name the column: {{file: {path.name}, column: ...}}"
+        raise ValueError(f"{path} has no column {column!r}, but {', '.join(known)} -> {remedy}")
+    if frame[column].isna().any():
+        raise ValueError(f"the column {column!r} of {path} has gaps -> give each instance an id")
+    return [str(each) for each in frame[column]]
 
 
 class Named(Fields):
@@ -54,10 +242,10 @@ class Plan(Fields):
     ----------
     name : str
         Of the run, its folder and its table.
-    configurations : tuple of dict
+    configurations : Configurations
         Written ``{grid: {setting: [values]}}`` or ``{list: [...]}``.
-    instances : tuple of str
-        Ids; written as their number, a list or a file.
+    instances : Instances
+        Written as their number, a list of ids, a file of them, or ``{file: ..., column: ...}``.
     method : Named
         Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``.
     budget : float
@@ -100,10 +288,10 @@ class Plan(Fields):
     )
     title: str | None = Field(None, description="say in one line what is evaluated, or leave it out")
     license: str = Field("not stated", min_length=1, description="name the table's licence, or leave it out")
-    configurations: tuple[dict[str, Any], ...] = Field(
+    configurations: Configurations = Field(
         description="write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
     )
-    instances: tuple[str, ...] = Field(description="give their number, a list of ids, or a file of ids")
+    instances: Instances = Field(description="give their number, a list of ids, or a file of ids")
     method: Named = Field(
         default=Named(name="CoPSIOnce"), description="name a method, or {NAME: {option: value}}"
     )
@@ -127,20 +315,20 @@ class Plan(Fields):
     failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the configurations, in the plan's order: the position is the arm number."""
-        return _configurations.names_of(self.configurations)
+        return self.configurations.names
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the settings, which describe a configuration."""
+        return self.configurations.settings
 
     @cached_property
     def order(self) -> tuple[str, ...]:
         """The instances in the order in which every configuration is evaluated on them."""
-        return _instances.shared_order(self.instances, self.seed)
-
-    @cached_property
-    def settings(self) -> tuple[str, ...]:
-        """Names of the settings, which describe a configuration."""
-        return tuple(dict.fromkeys(name for each in self.configurations for name in each))
+        return self.instances.shuffle(self.seed)
 
     @cached_property
     def policy(self) -> type[methods.Policy]:
@@ -158,18 +346,8 @@ class Plan(Fields):
         if self.largest_cost is None:
             return None
         if isinstance(self.largest_cost, str):
-            return [float(each[self.largest_cost]) for each in self.configurations]
-        return [self.largest_cost] * len(self.configurations)
-
-    @field_validator("configurations", mode="before")
-    @classmethod
-    def _expand_configurations(cls, written: Any) -> Any:
-        return _configurations.expand(written)
-
-    @field_validator("instances", mode="before")
-    @classmethod
-    def _expand_instances(cls, written: Any, info: ValidationInfo) -> Any:
-        return _instances.expand(written, (info.context or {}).get("folder", Path()))
+            return [float(each[self.largest_cost]) for each in self.configurations.all]
+        return [self.largest_cost] * len(self.names)
 
     @field_validator("method", mode="before")
     @classmethod
@@ -218,7 +396,7 @@ class Plan(Fields):
     def _agree(self) -> Plan:
         settings = self.settings
         for column in (self.cost.column, *(objective.column for objective in self.objectives)):
-            if column in (*settings, *_configurations.RESERVED):
+            if column in (*settings, *RESERVED):
                 raise ValueError(
                     f"the column {column!r} is also {'a setting' if column in settings else 'reserved'} -> "
                     "call what is measured otherwise"
@@ -231,15 +409,14 @@ class Plan(Fields):
                 f"a budget of {self.budget:g} is more than evaluating everything costs -> give a share up to "
                 f"1, or an amount with unit: {self.cost.unit}"
             )
-        if isinstance(self.pilot, int) and self.pilot > len(self.instances):
+        if isinstance(self.pilot, int) and self.pilot > len(self.order):
             raise ValueError(
-                f"the pilot has {self.pilot} instances, and there are {len(self.instances)} -> make it "
-                "smaller"
+                f"the pilot has {self.pilot} instances, and there are {len(self.order)} -> make it smaller"
             )
-        held = self.budget * len(self.instances)
+        held = self.budget * len(self.order)
         if self.unit == SHARE and isinstance(self.pilot, int) and held < self.pilot:
             raise ValueError(
-                f"a share of {self.budget:g} of {len(self.instances)} instances is {held:.3g} of them, and "
+                f"a share of {self.budget:g} of {len(self.order)} instances is {held:.3g} of them, and "
                 f"the pilot takes {self.pilot} -> make the pilot smaller, or the budget larger"
             )
         if self.reuse is not None and not self.is_once:
@@ -292,15 +469,10 @@ class Plan(Fields):
         """
         here = self.model_dump(mode="json")
         return [
-            f"{key} is {_short(written.get(key))} there and {_short(here.get(key))} here"
+            f"{key} is {shorten(written.get(key))} there and {shorten(here.get(key))} here"
             for key in here | dict(written)
             if key not in but and written.get(key) != here.get(key)
         ]
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else f"{shown[:60]}..."
 
 
 def read_plan(path: str | Path) -> Plan:

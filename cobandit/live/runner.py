@@ -14,16 +14,22 @@ from cobandit.errors import CobanditError
 from cobandit.faults import stop
 from cobandit.live.conduct import Conductor
 from cobandit.live.evaluators import Context, Evaluator, find_evaluator
-from cobandit.live.evaluators.callable import FunctionEvaluator
+from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.folder import RunFolder
 from cobandit.live.journal import Journal
-from cobandit.live.outcome import card_of, frame_of, losses_of, recommended, report_of
+from cobandit.live.outcome import (
+    Made,
+    Progress,
+    card_of,
+    frame_of,
+    losses_of,
+    read_made,
+    recommended,
+    report_of,
+)
 from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
 from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
-from cobandit.live.planning import budget_of, policy_of
-from cobandit.live.progress import Progress
-from cobandit.live.reuse import Made, read_made
-from cobandit.live.stages import MainStage, PilotStage, Stage
+from cobandit.live.stages import MainStage, PilotStage, Stage, budget_of, policy_of
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.saving import write_table
 
@@ -187,10 +193,10 @@ async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
 
 
 async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, budget: float | None, watch: Watch) -> None:
-    def tell(line: str) -> None:
-        watch(Progress(stage, budget, line))
+    def tell(line: str, failed: bool) -> None:
+        watch(Progress(stage, budget, line, failed))
 
-    tell("")
+    tell("", False)
     try:
         await Conductor(plan, evaluator, stage, tell).play()
     except BaseExceptionGroup as group:  # of those that stopped the run the first is enough
@@ -212,7 +218,12 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
         kind = find_evaluator(plan.evaluate.name)
         objectives = [objective.column for objective in plan.objectives]
         context = Context(
-            plan.configurations, plan.instances, plan.cost.column, setup.base, setup.folder.path, objectives
+            plan.configurations.all,
+            plan.instances.ids,
+            plan.cost.column,
+            setup.base,
+            setup.folder.path,
+            objectives,
         )
         async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
             yield opened

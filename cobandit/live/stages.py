@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from cobandit import _check
-from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.live.evaluators import Failure, Row, as_row
-from cobandit.live.pilot import FAILED, Pilot, Profile
-from cobandit.live.plan import Plan
-from cobandit.live.scoring import check_row, rewards, worst
+from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.live import methods
+from cobandit.live.evaluators import Failure, Row, read_row
+from cobandit.live.pilot import FAILED, Pilot, Profile, check_row, rewards, worst
+from cobandit.live.plan import SHARE, Plan
 from cobandit.policies.asktell import AskTell, Pull
 
 Key = tuple[int, int]
@@ -114,7 +114,7 @@ class Stage:
         """Tell what an evaluation gave."""
         name, instance = self.names[pull], self.instance(pull)
         try:
-            numbers = as_row(row, f"the evaluator of {name!r} on instance {instance!r}")
+            numbers = read_row(row, f"the evaluator of {name!r} on instance {instance!r}")
             check_row(self.plan, numbers, name, instance)
         except CobanditError as error:
             again = "run the plan again: what was told is kept, what was in flight is made again"
@@ -262,3 +262,93 @@ class MainStage(Stage):
         super()._keep(pull, record)
         if pull.key in self.known:
             self._charged_again += record[self.plan.cost.column]
+
+
+def budget_of(plan: Plan, profile: Profile) -> float:
+    """Give the budget of the whole run, pilot included, in the unit of the cost.
+
+    A share is one of what evaluating everything costs, by the means of the pilot.
+    """
+    if plan.unit != SHARE:
+        return plan.budget
+    return plan.budget * len(plan.order) * sum(profile.costs)
+
+
+def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
+    """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
+
+    A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
+    for it.  What it does not use, since a configuration leaves early, is known once it has used what it does;
+    that depends on the budget, so that the largest one that fits is found by rehearsing.
+
+    Raises
+    ------
+    CobanditError
+        If what is left is too little, or the largest cost is below the mean.
+    """
+    total = budget_of(plan, profile)
+    largest = plan.largest_costs
+    for arm, most in enumerate(largest or []):
+        if profile.costs[arm] > _check.with_slack(most):
+            raise CobanditError(
+                f"largest_cost of {plan.names[arm]!r} is {most:g}, and its evaluations cost "
+                f"{profile.costs[arm]:g} in the mean: declare what one can cost, or leave largest_cost out, "
+                "and start in another folder"
+            )
+
+    def make(budget: float) -> methods.Policy:
+        return methods.make(
+            plan.policy,
+            plan.method.options,
+            costs=profile.costs,
+            cost_range=profile.cost_range,
+            budget=budget,
+            n_objectives=len(plan.objectives),
+            n_instances=len(plan.order),
+            largest_costs=largest,
+        )
+
+    budget = total if plan.is_once else total - profile.spent
+    try:
+        while plan.is_once:
+            besides = _rehearse(plan, profile, make(budget))
+            if budget + besides <= _check.with_slack(total):
+                break
+            budget = total - besides
+        return make(budget)
+    except (BudgetError, CobanditError) as error:
+        unit = plan.cost.unit
+        raise CobanditError(
+            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it stays.  "
+            "Change the plan's budget or method and run it again"
+        ) from None
+
+
+def _rehearse(plan: Plan, profile: Profile, policy: methods.Policy) -> float:
+    """Play a policy as far as the pilot's records take it: what was spent besides what it was charged."""
+    stage = MainStage(plan, _Rehearsal(policy), profile)
+    while (pull := stage.journal.ask()) is not None:
+        stage.settle(pull)
+    return stage.spent - policy.spent
+
+
+class _Rehearsal:
+    """A journal that is not written."""
+
+    def __init__(self, policy: Any):
+        self.policy = policy
+
+    def ask(self) -> Pull | None:
+        pull: Pull | None = self.policy.ask()
+        return pull
+
+    def tell(
+        self, arm: int, reward: Any, cost: float | None = None, record: dict[str, Any] | None = None
+    ) -> None:
+        self.policy.tell(arm, reward, cost)
+
+    def leave_out(self, pull: int) -> None:
+        self.policy.leave_out(pull)
+
+    def records(self) -> Iterable[tuple[Pull, Any, float | None, dict[str, Any] | None]]:
+        return ()

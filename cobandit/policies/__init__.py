@@ -13,6 +13,7 @@ from cobandit.policies.hv_ucb import HVUCB
 from cobandit.policies.identification import Phase
 from cobandit.policies.once_baselines import CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
 from cobandit.policies.online import BestArm
+from cobandit.policies.pareto_race import ParetoRace
 from cobandit.policies.psi_sr import PSISR
 from cobandit.policies.uniform_allocation import UniformAllocation
 from cobandit.policies.uniform_identification import UniformIdentification
@@ -32,6 +33,7 @@ __all__ = [
     "CoPSIPrintedOnce",
     "EGESHOnce",
     "PSISROnce",
+    "ParetoRace",
     "Phase",
     "Pull",
     "UniformAllocation",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit.dominance import TIE
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import PairedEvidence
@@ -267,6 +268,7 @@ class CoPSIOnce(Once):
         active, n = self._active, self.depth
         means = self._sums[active] / n
         differences = means[None, :, :] - means[:, None, :]
+        differences[np.abs(differences) <= TIE] = 0.0
         scatter = self._squares[np.ix_(active, active)] - n * differences**2
         scatter = np.maximum(scatter, 0.0) + PRIOR_VARIANCE
         return differences / np.sqrt(scatter * ((1 - n / self.n_kept) / (n * n)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.dominance import TIE
+
 #: Shares of the capital that are staked on each evaluation; each starts with the same part of it.
 STAKES = 2.0 ** -np.arange(1, 6)
 
@@ -28,7 +30,8 @@ class PairedEvidence:
     (Ville; the bets without replacement of Waudby-Smith and Ramdas, 2024).  With
     :math:`\delta = (1 - \text{confidence}) / (K (K - 1) D)`, no claim that is true is given up, with
     probability at least ``confidence``.  A claim that the evaluations seen contradict outright,
-    :math:`S_q > N - q`, is given up for certain; after N evaluations every comparison is exact.
+    :math:`S_q > N - q` by more than a tie, is given up for certain; after N evaluations every comparison is
+    exact.
 
     Parameters
     ----------
@@ -104,13 +107,13 @@ class PairedEvidence:
         pairs = np.ix_(active, active)
         left = self.n_instances - self._seen
         claimed = -self._sums[pairs] / left  # m_q
-        open_ = claimed > -1  # otherwise nothing can be staked: no outcome is below what is claimed
+        open_ = claimed > TIE - 1  # otherwise nothing can be staked: no outcome is below what is claimed
         growth = (differences - claimed) / np.where(open_, 1 + claimed, 1.0)
         self._capital[pairs] *= 1 + STAKES * np.where(open_, growth, 0.0)[..., None]
         self._sums[pairs] += differences
         self._seen += 1
 
-        contradicted = self._sums[pairs] > left - 1
+        contradicted = self._sums[pairs] > left - 1 + TIE * self.n_instances
         self.above[pairs] |= contradicted | (self._capital[pairs].sum(axis=-1) >= self.limit)
         self.spared[pairs] |= self.above[pairs].transpose(1, 0, 2).any(axis=2)
         if self._seen == self.n_instances:

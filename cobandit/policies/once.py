@@ -90,7 +90,7 @@ class Once(IdentificationPolicy):
 
     def _next_number(self, arm: int) -> int:
         number = super()._next_number(arm)
-        while number < self.n_instances and self.left_out[number]:
+        while number < self.n_instances and (self.left_out[number] or self._told[number, arm]):
             number += 1
         return number
 

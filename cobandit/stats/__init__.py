@@ -1,31 +1,16 @@
 """Regrets, scores and their intervals; methods compared replication by replication."""
 
-from cobandit.stats.contrasts import leaders, paired_contrasts
-from cobandit.stats.metrics import (
-    efficiency_regret,
-    f1_score,
-    mean_interval,
-    moving_average,
-    proportion_interval,
-    standard_regret,
-    summarise,
-)
-from cobandit.stats.paired_errors import joint_errors, mcnemar, paired_difference
-from cobandit.stats.power import paired_power, replays_needed
-
-__all__ = [
-    "efficiency_regret",
-    "f1_score",
-    "joint_errors",
-    "leaders",
-    "mcnemar",
-    "mean_interval",
-    "moving_average",
-    "paired_contrasts",
-    "paired_difference",
-    "paired_power",
-    "proportion_interval",
-    "replays_needed",
-    "standard_regret",
-    "summarise",
-]
+from cobandit.stats.contrasts import leaders as leaders
+from cobandit.stats.contrasts import paired_contrasts as paired_contrasts
+from cobandit.stats.metrics import efficiency_regret as efficiency_regret
+from cobandit.stats.metrics import f1_score as f1_score
+from cobandit.stats.metrics import mean_interval as mean_interval
+from cobandit.stats.metrics import moving_average as moving_average
+from cobandit.stats.metrics import proportion_interval as proportion_interval
+from cobandit.stats.metrics import standard_regret as standard_regret
+from cobandit.stats.metrics import summarise as summarise
+from cobandit.stats.paired_errors import joint_errors as joint_errors
+from cobandit.stats.paired_errors import mcnemar as mcnemar
+from cobandit.stats.paired_errors import paired_difference as paired_difference
+from cobandit.stats.power import paired_power as paired_power
+from cobandit.stats.power import replays_needed as replays_needed

@@ -14,6 +14,8 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
+#: Standard errors on either side of a mean in a 95 % interval of the normal distribution.
+NORMAL = 1.96
 #: Resamples of a bootstrap, by default.
 RESAMPLES = 2000
 #: Replications up to which the shares of resamples are kept: `RESAMPLES` of so many take 32 megabytes.

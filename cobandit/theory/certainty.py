@@ -6,11 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.dominance import pareto_mask
+from cobandit.dominance import TIE, pareto_mask
 from cobandit.errors import CobanditError
-
-#: Sums that differ by less, per instance, count as equal; it makes the bound smaller, never larger.
-ROUNDING = 1e-9
 
 
 def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.float64]:
@@ -104,6 +101,7 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
     means = _check.numbers(means, "means", 2)
     n_arms, n_objectives = means.shape
     above = means[None, :, :] - means[:, None, :]  # of j over i
+    above[np.abs(above) <= TIE] = 0.0
     front, dominates = pareto_mask(means), above.min(axis=2) > 0  # dominates[i, j]: j dominates i
     changes = np.full((2, n_arms, n_objectives), np.inf)
     for i, d in np.ndindex(n_arms, n_objectives):
@@ -137,7 +135,7 @@ def _by_size(room: NDArray[np.float64], change: float, delta: float) -> NDArray[
         return best
     # sums[g] - sums[g - m]: what the m with the least room in G come to
     sums = np.concatenate([[0.0], np.cumsum(room)])
-    short = np.searchsorted(sums, sums - change - ROUNDING * n_instances) - 1  # g - m, or -1: never
+    short = np.searchsorted(sums, sums - change - TIE * n_instances) - 1  # g - m, or -1: never
     g = np.flatnonzero(short >= 0)
     if len(g):
         best[g] = needed_in(g, g - short[g], delta)
@@ -166,19 +164,21 @@ def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
     array([9. , 6.5])
     """
     g, m = np.asarray(g), np.asarray(m)
+    # in logarithms: a share of one in (2,000 choose 1,000) is smaller than any floating-point number
+    allowed = np.log(2 * delta) if delta > 0 else -np.inf
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, g.max() + 1)))])
 
     def missed(h: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Share of the m-subsets that h of g instances miss."""
+        """Share of the m-subsets that h of g instances miss, its logarithm."""
         left = g - h
         logarithm = log_factorial[left] - log_factorial[np.maximum(left - m, 0)]
         logarithm += log_factorial[g - m] - log_factorial[g]
-        return np.where(left < m, 0.0, np.exp(logarithm))
+        return np.where(left < m, -np.inf, logarithm)
 
-    low, high = np.zeros_like(g), g - m + 1  # missed(low) > 2 delta >= missed(high)
+    low, high = np.zeros_like(g), g - m + 1  # missed(low) > log(2 delta) >= missed(high)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        enough = missed(middle) <= 2 * delta
+        enough = missed(middle) <= allowed
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     before, after = missed(low), missed(high)
-    return low + (before - 2 * delta) / (before - after)
+    return low + np.expm1(allowed - before) / np.expm1(after - before)

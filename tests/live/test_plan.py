@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobandit.faults import TableError
-from cobandit.live.instances import shared_order
-from cobandit.live.plan import check_plan, read_plan
+from cobandit.live.plan import Instances, check_plan, read_plan
 from cobandit.tables.keys import profiling_mask
 
 GOOD = {
@@ -38,10 +37,10 @@ def test_what_a_plan_means(tmp_path):
     (tmp_path / "plan.yml").write_text(yaml.safe_dump(GOOD, sort_keys=False))
     plan = read_plan(tmp_path / "plan.yml")
     assert plan.names == ("a temperature=0", "a temperature=0.5", "b temperature=0", "b temperature=0.5")
-    assert plan.configurations[1] == {"model": "a", "temperature": 0.5, "max_tokens": 8}
+    assert plan.configurations.all[1] == {"model": "a", "temperature": 0.5, "max_tokens": 8}
     assert plan.settings == ("model", "temperature", "max_tokens")
     assert (plan.method.name, plan.pilot, plan.at_once, plan.failures) == ("CoPSIOnce", 5, 1, "zero")
-    assert sorted(plan.order) == sorted(map(str, range(30))) and plan.order != plan.instances
+    assert sorted(plan.order) == sorted(map(str, range(30))) and plan.order != plan.instances.ids
     assert plan.largest_costs is None and plan.is_once
 
 
@@ -62,7 +61,7 @@ def test_instances_from_files(tmp_path, written):
     pd.DataFrame({"instance": ids, "question": 1}).to_csv(tmp_path / "ids.csv", index=False)
     (tmp_path / "ids.jsonl").write_text("".join(json.dumps({"id": each}) + "\n" for each in ids))
     content = GOOD | {"instances": written, "pilot": 2, "budget": 1}
-    assert check_plan(content, "plan.yml", tmp_path).instances == tuple(ids)
+    assert check_plan(content, "plan.yml", tmp_path).instances.ids == tuple(ids)
 
 
 @given(st.integers(2, 40), st.integers(0, 5), st.data())
@@ -70,7 +69,8 @@ def test_the_pilot_is_the_profiling_split_of_a_full_table(n, seed, data):
     pilot = data.draw(st.integers(1, n))
     ids = sorted(str(number) for number in range(n))
     mask = profiling_mask(n, pilot, seed)
-    assert set(shared_order(ids[::-1], seed)[:pilot]) == {name for name, is_in in zip(ids, mask) if is_in}
+    order = Instances.model_validate(ids[::-1]).shuffle(seed)
+    assert set(order[:pilot]) == {name for name, is_in in zip(ids, mask) if is_in}
 
 
 BAD = {
@@ -98,17 +98,31 @@ BAD = {
     ),
     "share": (GOOD | {"budget": 2}, "more than evaluating everything costs -> give a share up to 1"),
     "budget": (GOOD | {"budget": -1}, "field 'budget': Input should be greater than 0, not -1"),
-    "grid": (GOOD | {"configurations": {"grid": {"model": "a"}}}, "'model' of the grid is 'a', not a list"),
+    "grid": (
+        GOOD | {"configurations": {"grid": {"model": "a"}}},
+        "field 'configurations.grid.model': Input should be a list, not 'a' -> write {grid:",
+    ),
     "kind of list": (
         GOOD | {"configurations": {"gird": {}}},
-        "no way 'gird' to give them -> did you mean 'grid'?",
+        "unknown key 'gird' -> did you mean 'grid'?",
     ),
-    "one": (GOOD | {"configurations": {"list": [{"model": "a"}]}}, "only 1 configuration"),
+    "one": (GOOD | {"configurations": {"list": [{"model": "a"}]}}, "there is only 1 configuration"),
     "twice": (
         GOOD | {"configurations": {"list": [{"model": "a"}, {"model": "b"}, {"model": "a"}]}},
         "two configurations are 'a' -> keep one",
     ),
-    "nested": (GOOD | {"configurations": {"grid": {"stop": [["x"], ["y"]]}}}, "of 'stop' is nested"),
+    "nested": (
+        GOOD | {"configurations": {"grid": {"stop": ["x", ["y"]]}}},
+        "field 'configurations.grid.stop.1': the value ['y'] is nested",
+    ),
+    "both": (
+        GOOD | {"configurations": {"grid": {"n": [1, 2]}, "list": [{"n": 3}]}},
+        "either a grid or a list is needed",
+    ),
+    "no settings": (
+        GOOD | {"configurations": {"list": [{"model": "a"}, {}]}},
+        "field 'configurations.list.1': Dictionary should have at least 1 item",
+    ),
     "reserved": (
         GOOD | {"configurations": {"grid": {"config": [1, 2]}}},
         "'config' is the name of another column",

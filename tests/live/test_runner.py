@@ -45,7 +45,7 @@ def play(plan, measure=measure):
     """What a run comes to, written straight: the pilot's means and percentiles, then the policy alone."""
     plan = check_plan(plan, "plan")
     order, n_pilot = plan.order, plan.pilot
-    raw = [[measure(settings, instance) for instance in order] for settings in plan.configurations]
+    raw = [[measure(settings, instance) for instance in order] for settings in plan.configurations.all]
     columns = {name: np.array([[row[name] for row in each] for each in raw]) for name in raw[0][0]}
     low, high = np.percentile(columns["seconds"][:, :n_pilot], [5, 95])
     inverse = (1 / np.clip(columns["seconds"], low, high) - 1 / high) / (1 / low - 1 / high)
@@ -384,7 +384,9 @@ class TestOtherMethods:
         done = live.run(PLAN | {"method": "UniformIdentification"}, tmp_path / "run", evaluator=Fake())
         plan = check_plan(PLAN, "plan")
         pilot = [
-            measure(each, instance)["tokens"] for each in plan.configurations for instance in plan.order[:5]
+            measure(each, instance)["tokens"]
+            for each in plan.configurations.all
+            for instance in plan.order[:5]
         ]
         assert done.policy.budget == pytest.approx(done.budget - sum(pilot))
 

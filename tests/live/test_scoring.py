@@ -4,8 +4,8 @@ import pytest
 from support.runs import PLAN
 
 from cobandit.errors import CobanditError
+from cobandit.live.pilot import check_row
 from cobandit.live.plan import check_plan
-from cobandit.live.scoring import check_row
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """The least that certainty costs: against every set of evaluations of small tables, and against methods."""
 
+from bisect import bisect_left
+from fractions import Fraction
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -127,6 +130,22 @@ def test_what_is_needed_by_counting_subsets(g, m, delta):
     first = next(h for h in range(g + 1) if missed[h] <= 2 * delta)
     before = np.interp(2 * delta, [missed[first], missed[first - 1]], [first, first - 1]) if first else 0.0
     assert needed_in([g], [m], delta)[0] == pytest.approx(before)
+
+
+@pytest.mark.parametrize(
+    ("g", "m"), [(2000, 1000), (1200, 1100), (1500, 1500), (3000, 2), (50, 3)], ids=lambda n: str(n)
+)
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 0.025, 0.3])
+def test_what_is_needed_of_thousands_in_exact_numbers(g, m, delta):
+    """Shares of subsets fall below what a floating-point number can hold."""
+
+    def missed(h):
+        return Fraction(comb(g - h, m), comb(g, m))
+
+    allowed = 2 * Fraction(delta)
+    high = bisect_left(range(g - m + 2), -allowed, key=lambda h: -missed(h))
+    share = (missed(high - 1) - allowed) / (missed(high - 1) - missed(high))
+    assert needed_in([g], [m], delta)[0] == pytest.approx(float(high - 1 + share))
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.1, 0.3])

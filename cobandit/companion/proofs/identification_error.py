@@ -261,8 +261,8 @@ def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, floa
     rate = -float((weight * centred * np.log(p)).sum()) / spread
     return {
         "rate": rate,
-        "low": rate - 1.96 / spread**0.5,
-        "high": rate + 1.96 / spread**0.5,
+        "low": rate - metrics.NORMAL / spread**0.5,
+        "high": rate + metrics.NORMAL / spread**0.5,
         "points": len(kept),
     }
 

@@ -16,6 +16,7 @@ from cobandit.errors import CobanditError
 from cobandit.replay import Spec
 from cobandit.replay.grid import GridCell
 from cobandit.replay.running import run_kernel
+from cobandit.stats.metrics import NORMAL
 
 #: Means of coins, and the shares of pulls that are expensive, are multiples of one over this.
 LEVELS = 20
@@ -126,7 +127,7 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
     centred = cells.index.to_numpy() - cells.index.to_numpy().mean()
     weight = centred / (centred**2).sum()
     best = float(weight @ cells["mean"])
-    half = 1.96 * float(np.sqrt((weight**2) @ (cells["var"] / cells["count"])))
+    half = NORMAL * float(np.sqrt((weight**2) @ (cells["var"] / cells["count"])))
     return best, best - half, best + half
 
 

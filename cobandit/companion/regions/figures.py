@@ -15,6 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 from cobandit.companion.regions.maps import METHODS
 from cobandit.companion.regions.traits import Traits
 from cobandit.figures.style import PALETTE, method_style
+from cobandit.stats.metrics import NORMAL
 
 
 def region_styles(selection: str) -> dict[str, dict[str, Any]]:
@@ -136,7 +137,7 @@ def loss_along(outcomes: pd.DataFrame, by: str, selection: str, ax: Axes | None 
         if not len(own):
             continue
         ax.plot(own.index, own["mean"], label=name, **style, ms=4)
-        reach = 1.96 * own["sem"]
+        reach = NORMAL * own["sem"]
         band = (own["mean"] - reach, own["mean"] + reach)
         ax.fill_between(own.index, *band, color=style["color"], alpha=0.1, lw=0)
     return ax

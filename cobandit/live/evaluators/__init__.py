@@ -1,28 +1,297 @@
-"""What evaluates a configuration on instances: one module each, against the small protocol of ``core``.
+"""What evaluates a configuration on instances: the protocol, the registry, and what all of them check.
 
-Adding a way to evaluate is adding such a module, here or, named ``module:name`` in the plan, anywhere else.
+Adding a way to evaluate is adding a module, here or, named ``module:name`` in the plan, anywhere else.
+
+An evaluator knows nothing of policies, journals and budgets, and retries nothing: what went wrong with one
+evaluation it returns or raises as a `Failure`, and whoever runs it decides.
 """
 
-from cobandit.live.evaluators.core import (
-    Context,
-    Evaluator,
-    EvaluatorOptions,
-    Failure,
-    Kind,
-    Row,
-    as_row,
-    evaluator,
-    find_evaluator,
-)
+from __future__ import annotations
 
-__all__ = [
-    "Context",
-    "Evaluator",
-    "EvaluatorOptions",
-    "Failure",
-    "Kind",
-    "Row",
-    "as_row",
-    "evaluator",
-    "find_evaluator",
-]
+import importlib
+import math
+import pkgutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from cobandit.errors import CobanditError
+from cobandit.faults import nearest
+from cobandit.tables.fields import Fields
+
+Row = dict[str, float]
+"""What one evaluation gave: columns of the table, by name."""
+
+UNAVAILABLE = frozenset({429, 502, 503, 529})
+"""Status codes that say nothing of a request: too many of them, or nobody behind the gateway."""
+
+
+class Failure(Exception):
+    """An evaluation that gave no score.
+
+    Parameters
+    ----------
+    message : str
+        What went wrong, for the report.
+    cost : float, optional
+        What it cost so far, in the unit of the run's cost column; None if that is not known.
+    retry : bool
+        Whether trying again may help, as after a time-out or where too much was asked at once.
+    wait : float, optional
+        Seconds that the service wants to be left alone first.
+    unavailable : bool
+        Whether it says nothing of the evaluation, since nobody was there or too much was asked at once.  It
+        is tried again, and never scored: if that does not help, the run stops.
+
+    Examples
+    --------
+    >>> failure = Failure("status 429: too many requests", retry=True, wait=2)
+    >>> str(failure), failure.retry, failure.cost
+    ('status 429: too many requests', True, None)
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        cost: float | None = None,
+        retry: bool = False,
+        wait: float | None = None,
+        unavailable: bool = False,
+    ):
+        super().__init__(message)
+        self.cost = cost
+        self.retry = retry or unavailable
+        self.wait = wait
+        self.unavailable = unavailable
+
+
+class Evaluator(Protocol):
+    """Evaluates configurations on instances.
+
+    Attributes
+    ----------
+    block : int
+        The largest number of instances of one call.
+    at_once : int or None
+        The largest number of calls that may overlap; None for any number.
+    digests : mapping of str to str, optional
+        A checksum of what is asked in each instance.  A run that has them notices when a text changes between
+        two starts; one without the attribute does not.
+    """
+
+    @property
+    def block(self) -> int: ...  # noqa: D102 (above)
+
+    @property
+    def at_once(self) -> int | None: ...  # noqa: D102
+
+    async def evaluate(
+        self, configuration: Mapping[str, Any], instances: Sequence[str]
+    ) -> Sequence[Row | Failure]:
+        """Evaluate one configuration on instances.
+
+        Returns
+        -------
+        sequence of Row or Failure
+            One for each instance, in their order.
+
+        Raises
+        ------
+        Failure
+            If it is the same for all of them.
+        CobanditError
+            If every other evaluation would end like this one (a wrong key, a function that returns no
+            numbers), so that the run had better stop.
+        """
+        ...
+
+
+class EvaluatorOptions(Fields):
+    """Base of the options of an evaluator; a field's description says what to write there."""
+
+
+class Context(NamedTuple):
+    """What an evaluator is told about the run that opens it.
+
+    Parameters
+    ----------
+    configurations : sequence of mapping
+        All that may be evaluated.
+    instances : sequence of str
+        All ids.
+    cost : str
+        The column that is the cost; `Failure.cost` is in its unit.
+    folder : Path
+        Where the plan is: its relative paths start there.
+    output : Path
+        The run's own folder, for logs that are worth keeping.
+    objectives : sequence of str
+        The columns of the objectives; refuse one that cannot come, if you know.
+    """
+
+    configurations: Sequence[Mapping[str, Any]]
+    instances: Sequence[str]
+    cost: str
+    folder: Path
+    output: Path
+    objectives: Sequence[str] = ()
+
+
+Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
+"""Options and context in, an evaluator to be entered out; entering checks what can be checked at no cost."""
+
+
+class Kind(NamedTuple):
+    """A registered kind of evaluator: its name, the model of its options, and what opens it."""
+
+    name: str
+    options: type[EvaluatorOptions]
+    open: Opener
+
+
+EVALUATORS: dict[str, Kind] = {}
+"""Every kind of evaluator whose module has been imported, by name."""
+
+
+def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], Opener]:
+    """Register the function below, an async context manager, as what opens a kind of evaluator."""
+
+    def register(open_: Opener) -> Opener:
+        EVALUATORS[name] = Kind(name, options, open_)
+        return open_
+
+    return register
+
+
+def find_evaluator(name: str) -> Kind:
+    """Find a kind of evaluator by name.
+
+    Parameters
+    ----------
+    name : str
+        A module of this package, or ``module:name`` for one that another module registers.
+
+    Raises
+    ------
+    CobanditError
+        If there is none of that name, or the module cannot be imported.
+
+    Examples
+    --------
+    >>> find_evaluator("callable").name
+    'callable'
+    >>> find_evaluator("calable")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.CobanditError: there is no evaluator 'calable': did you mean 'callable'? There is ...
+    """
+    module, _, short = name.rpartition(":")
+    if module:
+        import_module(module)
+    else:
+        package = importlib.import_module("cobandit.live.evaluators")
+        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(found.name)
+    if short not in EVALUATORS:
+        remedy = f"{nearest(short, EVALUATORS)}There is {', '.join(sorted(EVALUATORS))}"
+        raise CobanditError(f"there is no evaluator {name!r}: {remedy}")
+    return EVALUATORS[short]
+
+
+def import_module(name: str) -> Any:
+    """Import a module that the user names; the current folder is searched first.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such module, or it fails on import.
+    """
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and f"{name}.".startswith(f"{error.name}."):
+            raise CobanditError(
+                f"there is no module {name!r} in {here} or among the installed packages: write it without "
+                "'.py', with dots between folders, and start where it can be imported"
+            ) from None
+        raise CobanditError(
+            f"the module {name!r} needs {error.name!r}, which {sys.executable} does not have: install it"
+        ) from error
+    except (Exception, SystemExit) as error:
+        place = _last_line(error)
+        raise CobanditError(
+            f"the module {name!r} fails on import{place}: {describe_error(error)}: correct it"
+        ) from error
+
+
+def _last_line(error: BaseException) -> str:
+    """Where an error of somebody's code arose."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f" ({trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno})" if trace else ""
+
+
+def describe_error(error: BaseException) -> str:
+    """An error of somebody's code in one line.
+
+    Examples
+    --------
+    >>> describe_error(KeyError("model")), describe_error(TimeoutError())
+    ("KeyError: 'model'", 'TimeoutError')
+    """
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def read_row(given: Any, source: str) -> Row:
+    """Check what somebody's code gave for one evaluation: a mapping of names to finite numbers.
+
+    Parameters
+    ----------
+    given : object
+    source : str
+        What gave it, to start the message.
+
+    Raises
+    ------
+    CobanditError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> read_row({"correct": True, "tokens": np.int64(57)}, "my_module:evaluate")
+    {'correct': 1.0, 'tokens': 57.0}
+    >>> read_row({"correct": "yes"}, "my_module:evaluate")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.CobanditError: my_module:evaluate gave 'yes' for 'correct': a finite number is needed
+    """
+    if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
+        raise CobanditError(
+            f"{source} gave {shorten(given)}: a mapping of column names to numbers is needed, "
+            'such as {"correct": 1, "tokens": 57}'
+        )
+    row = {}
+    for name, value in given.items():
+        try:
+            scalar = not isinstance(value, (str, bytes)) and np.ndim(value) == 0
+            row[name] = float(value) if scalar else math.nan
+        except (TypeError, ValueError):
+            row[name] = math.nan
+        if not math.isfinite(row[name]):
+            raise CobanditError(f"{source} gave {shorten(value)} for {name!r}: a finite number is needed")
+    return row
+
+
+def shorten(value: Any) -> str:
+    """Show a value in a message, its beginning if it is long."""
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:77]}..."

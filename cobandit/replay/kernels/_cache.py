@@ -30,7 +30,12 @@ KEPT = 1.0
 def sources() -> list[Path]:
     """Files that compiled code is made of: the kernels, and those whose constants they take."""
     own, classes = PACKAGE / "replay" / "kernels", PACKAGE / "policies"
-    return [PACKAGE / "_check.py", *sorted(classes.glob("*.py")), *sorted(own.glob("*.py"))]
+    return [
+        PACKAGE / "_check.py",
+        PACKAGE / "dominance.py",
+        *sorted(classes.glob("*.py")),
+        *sorted(own.glob("*.py")),
+    ]
 
 
 def places() -> Iterator[Path]:

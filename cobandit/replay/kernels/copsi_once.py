@@ -12,6 +12,7 @@ import numpy as np
 
 from cobandit import policies
 from cobandit._check import SLACK
+from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
 from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import STAKES
@@ -112,13 +113,13 @@ def _add_evidence(arms, first, last, n_instances, limit, draws, evidence):
                     left = n_instances - q
                     claimed = -total / left
                     x = rows[offsets[j] + order[q], d + 2] - rows[offsets[i] + order[q], d + 2]
-                    growth = (x - claimed) / (1 + claimed) if claimed > -1 else 0.0
+                    growth = (x - claimed) / (1 + claimed) if claimed > TIE - 1 else 0.0
                     worth = 0.0
                     for s in range(len(STAKES)):
                         stakes[s] *= 1 + STAKES[s] * growth
                         worth += stakes[s]
                     total += x
-                    if total > left - 1 or worth >= limit:
+                    if total > left - 1 + TIE * n_instances or worth >= limit:
                         above[i, j, d] = True
                 sums[i, j, d] = total
                 if above[i, j, d]:
@@ -176,6 +177,7 @@ def _compare(arms, n, n_instances, sums, pairs):
             others, own = means[a + 1 :], means[a]
             for b in range(len(of)):
                 difference = others[b] - own
+                difference = difference if abs(difference) > TIE else 0.0
                 scatter = of[b] - n * (difference * difference)
                 scatter = (scatter if scatter > 0.0 else 0.0) + PRIOR_VARIANCE
                 statistic = difference / sqrt(scatter * per_scatter)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cobandit.dominance import TIE
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.stream import draw
 
@@ -171,8 +172,8 @@ def find_front(order, at):
             for d in range(1, last):
                 margin = min(margin, of_front[d, f] - means[arm, d])
             strongest = max(strongest, margin)
-        minus[arm] = strongest
-        if strongest <= 0.0:
+        minus[arm] = strongest if strongest > TIE else 0.0
+        if strongest <= TIE:
             front[p] = arm
             for d in range(last + 1):
                 of_front[d, p] = means[arm, d]
@@ -202,4 +203,4 @@ def front_gap(position, order, at, enough=0.0):
             smallest = min(smallest, min(beats, beaten + minus[j]))
         if smallest < enough:
             break
-    return smallest
+    return max(0.0, smallest)

@@ -15,8 +15,8 @@ import pytest
 from support.evaluating import opened
 
 from cobandit.errors import CobanditError
-from cobandit.live.evaluators import Failure, core, find_evaluator
-from cobandit.live.evaluators.callable import FunctionEvaluator
+from cobandit.live.evaluators import EVALUATORS, Failure, find_evaluator
+from cobandit.live.evaluators.functions import FunctionEvaluator
 
 
 def evaluate(function, instances=("7",), configuration=None):
@@ -222,7 +222,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "failing.py").write_text("x = 1\ny = x / 0\n")
     (tmp_path / "needing.py").write_text("import a_package_that_nobody_has\n")
     (tmp_path / "leaving.py").write_text("import sys\nsys.exit(3)\n")
-    with mock.patch.dict(sys.modules), mock.patch.dict(core.EVALUATORS):
+    with mock.patch.dict(sys.modules), mock.patch.dict(EVALUATORS):
         yield tmp_path
 
 

@@ -12,7 +12,7 @@ from support.stub_endpoint import completion, stub_endpoint
 from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Failure, find_evaluator
-from cobandit.live.evaluators.endpoint.client import Client
+from cobandit.live.evaluators.client import Client
 
 QUESTIONS = """{"instance": "a", "question": "1 + 1?", "answer": 2}
 {"instance": "b", "question": "2 + {2}?", "answer": "#### 4"}

@@ -13,7 +13,7 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from cobandit.errors import CobanditError
-from cobandit.live.evaluators.core import UNAVAILABLE, Failure, described
+from cobandit.live.evaluators import UNAVAILABLE, Failure, describe_error
 from cobandit.tables.prices import Usage
 
 API = Literal["chat", "completions"]
@@ -108,7 +108,7 @@ class Client:
             response = await self._http.post(self._path, json=body)
         except httpx2.HTTPError as error:
             nobody = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
-            said = f"no answer from {self.base_url}: {described(error)}"
+            said = f"no answer from {self.base_url}: {describe_error(error)}"
             raise Failure(said, retry=True, unavailable=nobody) from error
         seconds = time.perf_counter() - began
         if response.status_code != 200:
@@ -133,7 +133,7 @@ class Client:
             response = await self._http.get("models", timeout=_PATIENCE)
         except httpx2.HTTPError as error:
             raise CobanditError(
-                f"nobody answers at {self.base_url} ({described(error)}): start the server, or correct "
+                f"nobody answers at {self.base_url} ({describe_error(error)}): start the server, or correct "
                 "base_url"
             ) from error
         if response.status_code in (401, 402, 403):  # others may just have no list of models

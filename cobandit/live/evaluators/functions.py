@@ -15,23 +15,23 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import reduce
+from pkgutil import resolve_name
 from typing import Any
 
 from pydantic import Field
 
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
-from cobandit.live.evaluators.core import (
+from cobandit.live.evaluators import (
     UNAVAILABLE,
     Context,
     EvaluatorOptions,
     Failure,
     Row,
-    as_row,
-    described,
+    describe_error,
     evaluator,
     import_module,
+    read_row,
 )
 
 NOBODY = (ConnectionRefusedError, socket.gaierror)
@@ -92,10 +92,10 @@ class FunctionEvaluator:
         except Failure:
             raise
         except (Exception, SystemExit) as error:
-            said = f"{self.name}: {described(error)}"
+            said = f"{self.name}: {describe_error(error)}"
             nobody = _is_unavailable(error)
             raise Failure(said, retry=isinstance(error, OSError), unavailable=nobody) from error
-        return as_row(result, f"{self.name}, for instance {instance!r},")
+        return read_row(result, f"{self.name}, for instance {instance!r},")
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -161,7 +161,7 @@ def load_function(name: str) -> Callable[[Mapping[str, Any], str], Any]:
     module_name, _, path = name.partition(":")
     module = import_module(module_name)
     try:
-        function = reduce(getattr, path.split("."), module)
+        function = resolve_name(name)
     except AttributeError:
         remedy = nearest(path, (n for n in vars(module) if not n.startswith("_"))) or "check the name"
         raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None

@@ -32,7 +32,7 @@ from rich.text import Text
 
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError, nearest, stop
-from cobandit.live.evaluators.core import Context, EvaluatorOptions, Failure, Row, described, evaluator
+from cobandit.live.evaluators import Context, EvaluatorOptions, Failure, Row, describe_error, evaluator
 from cobandit.tables.importers.inspect_samples import Sample, read_score, usage_usd
 from cobandit.tables.prices import Prices, check_paid, read_prices
 
@@ -301,7 +301,7 @@ def _as_logged(sample: Any) -> Sample:
 
 def _said(error: Exception) -> str:
     """What Inspect says, without the markup that it says it with."""
-    said = str(getattr(error, "message", "")) or described(error)
+    said = str(getattr(error, "message", "")) or describe_error(error)
     with suppress(MarkupError):
         said = Text.from_markup(said).plain
     return " ".join(said.split())

@@ -1,47 +1,167 @@
-"""Any endpoint that answers as OpenAI's does: chat or plain completions, a prompt template and a scorer.
-
-.. code-block:: yaml
-
-    evaluate:
-      openai:
-        base_url: http://127.0.0.1:8080/v1
-        key: MY_API_KEY                 # the environment variable that holds it
-        instances: questions.jsonl      # with instance, question and answer
-        prompt: "{question} Answer with a number."
-        scorer: number
-        prices: prices.yml
-
-A setting of a configuration is a field of the request (``model``, ``temperature``, ``max_tokens`` and so on,
-or whatever ``body`` gives a default of), the name of one of several prompts, or a value for the templates.
-"""
+"""What an endpoint is asked: templates of a plan, filled with settings and the fields of an instance."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+import csv
+import io
+import json
+import string
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, HttpUrl, JsonValue, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, HttpUrl, JsonValue, ValidationError, field_validator
 
 from cobandit.faults import nearest, stop
-from cobandit.live.evaluators.core import Context, Row, evaluator
-from cobandit.live.evaluators.endpoint.prompts import Columns, Instances, Template, read_instances
-from cobandit.live.evaluators.endpoint.scorers import ScorerOptions
-from cobandit.tables.prices import Prices, check_paid, cost_usd, read_prices
+from cobandit.live.evaluators import EvaluatorOptions
+from cobandit.live.evaluators.scorers import ScorerOptions
 
-if TYPE_CHECKING:
-    from cobandit.live.evaluators.endpoint.client import Client
+Columns = Mapping[str, Any]
+"""What a file says of an instance, by column."""
+
+
+class InstancesFile(EvaluatorOptions):
+    """A file of instances, CSV or JSON lines, and its column of ids."""
+
+    file: str = Field(description="name a .csv or .jsonl file; a relative path starts where the plan is")
+    column: str = Field("instance", description="name the column of the ids")
+
+
+Instances = Annotated[
+    InstancesFile, BeforeValidator(lambda given: {"file": given} if isinstance(given, str) else given)
+]
+"""The file alone, or with its column: the same that a plan's own ``instances`` may be."""
+
+
+def read_instances(source: InstancesFile, folder: Path, wanted: Sequence[str]) -> dict[str, Columns]:
+    """Read the columns of the wanted instances.
+
+    Parameters
+    ----------
+    source : InstancesFile
+    folder : Path
+        Where a relative path starts.
+    wanted : sequence of str
+        Their ids.
+
+    Returns
+    -------
+    dict
+        Columns by id; what a CSV file holds is text.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read, repeats an id, or lacks one that is wanted.
+    """
+    path = folder / source.file
+    rows: dict[str, Columns] = {}
+    for where, row in _rows(path):
+        if row.get(source.column) is None:
+            remedy = f"{nearest(source.column, row)}name the column of the ids with column"
+            stop(where, f"there is no {source.column!r}, but {', '.join(row)}", remedy)
+        name = str(row[source.column])
+        if name in rows:
+            stop(where, f"the instance {name!r} was there before", "give each instance one line")
+        rows[name] = row
+    missing = [name for name in wanted if name not in rows]
+    if missing:
+        remedy = "add it, or leave it out of the plan's instances"
+        stop(path, f"there is no instance {missing[0]!r}, of {len(missing)} that the plan names", remedy)
+    return {name: rows[name] for name in wanted}
+
+
+def _rows(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+    from cobandit.tables.importers.files import read_bytes, read_lines  # pandas takes its time
+
+    if not path.is_file():
+        stop(path, "there is no such file", "check the path, which starts where the plan is")
+    if path.suffix.lower() == ".jsonl":
+        for where, line in read_lines(path):
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                stop(where, f"this is not JSON: {error}", "write one object a line")
+            if not isinstance(row, dict):
+                stop(where, "this is no object", 'write one a line: {"instance": ..., ...}')
+            yield where, row
+        return
+    if path.suffix.lower() != ".csv":
+        stop(path, "only .csv and .jsonl files are read here", "write the instances as one of them")
+    try:
+        reader = csv.DictReader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True)
+        for row in reader:
+            where = f"{path}, line {reader.line_num}"
+            if None in row or None in row.values():
+                stop(where, "it has more or fewer values than there are columns", "correct it")
+            yield where, row
+    except (csv.Error, UnicodeDecodeError) as error:
+        stop(path, f"this is no CSV file in UTF-8: {error}", "export it again")
+
+
+class Template:
+    """Text with ``{name}`` where a setting or a field of the instance goes; ``{{`` and ``}}`` are braces.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What messages call it.
+
+    Raises
+    ------
+    TableError
+        If a brace has no other, or what they hold is no name.
+
+    Examples
+    --------
+    >>> Template("{question} Answer with {what}.", "prompt").fill({"question": "1 + 1?", "what": "a number"})
+    '1 + 1? Answer with a number.'
+    >>> Template("Answer as {} or {x}", "prompt")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: prompt: '{}' is no name in braces -> write {name}, and {{ }} for other braces
+    """
+
+    def __init__(self, text: str, where: str):
+        remedy = "write {name}, and {{ }} for other braces"
+        try:
+            parts = list(string.Formatter().parse(text))
+        except ValueError as error:
+            stop(where, f"its braces do not match ({error})", remedy)
+        self.text, self.where = text, where
+        self.names = tuple(dict.fromkeys(name for _, name, _, _ in parts if name is not None))
+        for _, name, format_, conversion in parts:
+            if name is not None and (not name.strip() or set(name) & set(".[") or format_ or conversion):
+                shown = (
+                    "{" + name + (f"!{conversion}" if conversion else "") + (f":{format_}" if format_ else "")
+                )
+                stop(where, f"'{shown}}}' is no name in braces", remedy)
+
+    def check(self, settings: Iterable[str], columns: Iterable[str]) -> None:
+        """Refuse a name that is neither a setting nor a column, or is both."""
+        settings, columns = set(settings), set(columns)
+        for name in self.names:
+            if name in settings and name in columns:
+                stop(
+                    self.where, f"{{{name}}} is a setting and a column of the instances", "rename one of them"
+                )
+            if name not in settings | columns:
+                known = sorted(settings | columns)
+                remedy = f"{nearest(name, known)}there is {', '.join(known)}"
+                stop(self.where, f"{{{name}}} is neither a setting nor a column of the instances", remedy)
+
+    def fill(self, values: Mapping[str, Any]) -> str:
+        """Put the values in."""
+        return self.text.format_map(values)
+
 
 SETTINGS = (
     *("model", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop"),
     *("presence_penalty", "frequency_penalty", "reasoning_effort", "verbosity"),
 )
 """Settings of a configuration that go into the request as they are."""
-
-COLUMNS = ("correct", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd")
-"""What an evaluation gives: ``tokens`` are those generated, ``seconds`` go from request to answer."""
 
 
 class OpenAIOptions(ScorerOptions):
@@ -165,108 +285,3 @@ class Prompts:
             return request | {"prompt": prompt}
         messages = [{"role": "system", "content": self._system.fill(values)}] if self._system else []
         return request | {"messages": [*messages, {"role": "user", "content": prompt}]}
-
-
-class EndpointEvaluator:
-    """Asks an endpoint and scores what it answers.
-
-    Parameters
-    ----------
-    client : Client
-    prompts : Prompts
-    scorer : ScorerOptions
-    instances : mapping of str to mapping
-        Columns by id.
-    prices : mapping of str to Price, or None
-    """
-
-    block = 1
-    at_once = None
-
-    def __init__(
-        self,
-        client: Client,
-        prompts: Prompts,
-        scorer: ScorerOptions,
-        instances: Mapping[str, Columns],
-        prices: Prices | None,
-    ):
-        self._client = client
-        self._prompts = prompts
-        self._scorer = scorer
-        self._instances = instances
-        self._prices = prices
-        self.digests = prompts.digests(instances, scorer.answer)
-
-    async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
-        """Ask once for each instance."""
-        return [await self._one(configuration, self._instances[instance]) for instance in instances]
-
-    async def _one(self, configuration: Mapping[str, Any], columns: Columns) -> Row:
-        text, usage, seconds = await self._client.ask(self._prompts.request(configuration, columns))
-        correct = self._scorer.correct(text, str(columns[self._scorer.answer]))
-        row = {"correct": float(correct), "seconds": seconds}
-        if usage is None:  # an endpoint that does not count tokens
-            return row
-        row |= {
-            "prompt_tokens": float(usage.input + usage.cached),
-            "cached_tokens": float(usage.cached),
-            "tokens": float(max(1, usage.output)),  # an answer's end is one, which some leave out
-        }
-        if self._prices is not None:
-            row["cost_usd"] = cost_usd(usage, self._prices, str(self._prompts.model(configuration)))
-        return row
-
-
-@evaluator("openai", OpenAIOptions)
-@asynccontextmanager
-async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator[EndpointEvaluator]:
-    """Read and check instances, prompts, prices and the key, and ask the endpoint whether it is there.
-
-    Raises
-    ------
-    CobanditError
-        If one of them is wrong, or nobody answers.
-    """
-    from cobandit.live.evaluators.endpoint.client import Client  # HTTP takes its time to import
-
-    instances = read_instances(options.instances, context.folder, context.instances)
-    _check_answers(options, instances)
-    prompts = Prompts(options, context.configurations, instances)
-    prices = None
-    if options.prices is not None:
-        models = {str(prompts.model(each)) for each in context.configurations}
-        prices = read_prices(context.folder / options.prices, sorted(models))
-        if context.cost == "cost_usd":
-            check_paid(prices, sorted(models))
-    for what, column in [("cost", context.cost), *(("objectives", each) for each in context.objectives)]:
-        if column == "cost_usd" and prices is None:
-            stop("prices", f"{what}: cost_usd is wanted, and there are no prices", "name a file of prices")
-        if column not in COLUMNS:
-            remedy = f"{nearest(column, COLUMNS)}an endpoint gives {', '.join(COLUMNS)}"
-            stop(what, f"there is no column {column!r}", remedy)
-    async with Client(options.base_url, options.api, _key(options), options.key) as client:
-        await client.check()
-        yield EndpointEvaluator(client, prompts, options, instances, prices)
-
-
-def _check_answers(options: OpenAIOptions, instances: Mapping[str, Columns]) -> None:
-    for name, columns in instances.items():
-        where = f"{options.instances.file}, instance {name!r}"
-        if options.answer not in columns:
-            remedy = f"{nearest(options.answer, columns)}name the column of right answers with answer"
-            stop(where, f"it has no {options.answer!r}", remedy)
-        if not options.usable(str(columns[options.answer])):
-            problem = f"no text could match its answer {columns[options.answer]!r} by scorer {options.scorer}"
-            stop(where, problem, "correct the answer, or choose another scorer")
-
-
-def _key(options: OpenAIOptions) -> str | None:
-    if options.key is None:
-        return None
-    key = os.environ.get(options.key, "").strip()
-    if not key:
-        stop("key", f"the environment variable {options.key!r} is not set", f"export {options.key}=...")
-    if not (key.isascii() and key.isprintable()):
-        stop("key", f"the environment variable {options.key!r} holds what no key has", "copy the key again")
-    return key

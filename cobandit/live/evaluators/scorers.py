@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from cobandit.live.evaluators.core import EvaluatorOptions
+from cobandit.live.evaluators import EvaluatorOptions
 
 # a minus right after a word, a number or a bracket is that of a subtraction
 _NUMBER = re.compile(

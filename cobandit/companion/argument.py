@@ -1,0 +1,153 @@
+"""The first picture of the book, computed beforehand: where methods spend a budget, and what that finds.
+
+Every method and budget is replayed; of one run the pulls of each configuration and the returned set are
+shown, of all runs the share that returned exactly the front.  The script of the page only draws it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from cobandit.errors import BudgetError
+from cobandit.figures.panels import INK
+from cobandit.figures.style import method_label, method_style
+from cobandit.replay import play, replay_identification, spec
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+#: What can be chosen, from evaluating a part of the benchmark to leaving early: name and how it draws.
+METHODS = {
+    "UniformOnce": "once",
+    "CoPSI": "bootstrap",
+    "CoPSIAdaptive": "bootstrap",
+    "CoPSIOnce": "once",
+}
+#: Budgets, as shares of what evaluating everything costs.
+SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def _show_run(table: EvaluationTable, method: str, feedback: str, budget: float, seed: int) -> dict[str, Any]:
+    """Play one run: how often each configuration was evaluated, and which were returned."""
+    known: dict[str, Any] = {"costs": table.costs, "budget": budget, "n_objectives": table.n_objectives}
+    n_instances = int(np.diff(table.feedback.offsets).min())
+    if feedback == "once":
+        known["n_instances"] = n_instances
+    try:
+        policy: Any = spec(method).make(1.0, **known)
+    except BudgetError:
+        return {}
+    play(policy, table, seed=seed, charge="declared")
+    return {
+        "spent": round(policy.spent / budget, 4),
+        "pulls": policy.pulls.tolist(),
+        "returned": policy.recommend().tolist(),
+    }
+
+
+def precompute(
+    table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
+) -> dict[str, Any]:
+    """Replay every method at every share of the cost of everything, at declared costs.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+        Its first two objectives are drawn.
+    replications : int
+        Runs per method and budget; the first is the one shown.
+    seed : int
+    **parallel
+        How the work is spread, as in `cobandit.replay_identification`.
+
+    Returns
+    -------
+    dict
+        Fit for JSON: the configurations with their means, costs and who is on the front; ``methods`` by
+        name, each with a state per share: ``exact`` (runs that returned exactly the front) and, unless the
+        budget is too small, ``spent`` (share of the budget), ``pulls`` and ``returned`` of the first run.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> data = precompute(cb.load("synthetic-24"), replications=2)
+    >>> data["methods"]["UniformOnce"]["states"][-1]["exact"]
+    2
+    """
+    everything = float(np.diff(table.feedback.offsets) @ table.costs)
+    methods = {}
+    for method, feedback in METHODS.items():
+        runs = replay_identification(
+            table, method, share=SHARES, replications=replications, seed=seed, feedback=feedback, **parallel
+        )
+        exact = runs.groupby("share")["correct"].sum()
+        methods[method] = {
+            "label": method_label(method),
+            "color": to_hex(method_style(method)["color"]),
+            "states": [
+                {"exact": int(exact.loc[share])}
+                | _show_run(table, method, feedback, share * everything, seed)
+                for share in SHARES
+            ],
+        }
+    return {
+        "table": table.name,
+        "objectives": list(table.objectives[:2]),
+        "unit": table.card.cost.unit,
+        "instances": int(np.diff(table.feedback.offsets).min()),
+        "everything": round(everything),
+        "replications": replications,
+        "shares": list(SHARES),
+        "configurations": list(table.configs),
+        "costs": [float(f"{cost:.3g}") for cost in table.costs],
+        "means": table.means[:, :2].round(4).tolist(),
+        "front": np.flatnonzero(table.problem.pareto_mask).tolist(),
+        "methods": methods,
+    }
+
+
+def draw_states(data: dict[str, Any], share: float) -> Figure:
+    """Draw what the script draws, one panel per method, at one budget: for paper and without scripts.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> figure = draw_states(precompute(cb.load("synthetic-24"), replications=2), share=0.5)
+    >>> len(figure.axes) == len(METHODS)
+    True
+    """
+    figure, axes = plt.subplots(1, len(data["methods"]), figsize=(9, 2.6), sharex=True, sharey=True)
+    place, (x, y) = data["shares"].index(share), np.transpose(data["means"])
+    for ax, method in zip(axes, data["methods"].values(), strict=True):
+        state = method["states"][place]
+        evaluated = np.minimum(1.0, np.array(state.get("pulls", 0 * x)) / data["instances"])
+        returned = np.isin(np.arange(len(x)), state.get("returned", []))
+        ax.scatter(x, y, s=28 * evaluated, c=np.where(returned, method["color"], "#8a8a8a"), linewidths=0)
+        ax.scatter(
+            x[data["front"]], y[data["front"]], s=60, facecolors="none", edgecolors=INK, linewidths=0.8
+        )
+        ax.set(title=f"{method['label']}: exact in {state['exact'] / data['replications']:.0%}")
+        ax.set(xlabel=data["objectives"][0])
+    axes[0].set(ylabel=data["objectives"][1])
+    return figure
+
+
+def as_html(data: dict[str, Any], fallback: str) -> str:
+    """Element that the script fills, with the data in it; until then it shows the fallback.
+
+    Examples
+    --------
+    >>> as_html({"table": "</script><b>"}, "<p>a picture</p>").count("</script>")
+    1
+    """
+    packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return (
+        f'<div id="argument">{fallback}</div>\n'
+        f'<script type="application/json" id="argument-data">{packed}</script>'
+    )

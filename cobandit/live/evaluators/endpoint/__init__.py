@@ -1,1 +1,0 @@
-"""Parts of the evaluator of endpoints: prompts, scorers, and the requests themselves."""

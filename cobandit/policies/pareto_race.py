@@ -1,0 +1,329 @@
+"""A race to a Pareto set that is good enough, and stops by itself: this project's, not the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check
+from cobandit.errors import BudgetError, CobanditError
+from cobandit.policies.copsi_once import PRIOR_VARIANCE
+from cobandit.policies.identification import Phase
+from cobandit.policies.once import Once
+from cobandit.policies.standing import Calls, Standing, beats
+
+#: Configurations are first compared on ten instances, and then after every tenth part more.
+FIRST_LOOK, STEP = 10, 0.1
+
+
+def threshold(n_active: int, n_objectives: int, error: float) -> float:
+    """Standard errors from which on a difference counts as certain.
+
+    Examples
+    --------
+    >>> threshold(10, 2, 0.05)
+    3.0
+    """
+    return 3.0
+
+
+def next_look(depth: int, n_instances: int) -> int:
+    """Depth at which configurations are compared next.
+
+    Examples
+    --------
+    >>> next_look(0, 300), next_look(10, 300), next_look(55, 300), next_look(290, 300)
+    (10, 11, 60, 300)
+    """
+    return min(n_instances, max(FIRST_LOOK, depth + max(1, int(STEP * depth))))
+
+
+class ParetoRace(Once):
+    r"""Race configurations on N shared instances until those that are left are good enough.
+
+    The instances stand in one uniformly random order, the same for all.  After 10 instances, and then after
+    every tenth part more, the active configurations are compared on the n instances that all of them were
+    evaluated on.  With :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i` and the half-width
+
+    .. math::
+
+        h_{ij}^{(d)} = z\, \frac{\hat s_{ij}^{(d)}}{\sqrt n} \Bigl(1 - \frac nN\Bigr)^{1/2}, \qquad
+        \hat s^2 = \frac1n \Bigl(\tfrac14
+            + \sum_{q \le n} \bigl(X_{jq} - X_{iq} - \hat\delta_{ij}\bigr)^2\Bigr),
+
+    j certainly dominates i if :math:`\hat\delta - h` is nowhere below zero and somewhere above (the standard
+    order), certainly covers it within the tolerance :math:`\tau` if :math:`\hat\delta - h + \tau` is, and
+    may dominate it by more than the tolerance if :math:`\hat\delta + h - \tau` is.  Who is dominated or
+    covered leaves; who is fine, and needed to tell whether another is, is returned (`Standing`).  The race is
+    over when all are settled, at the latest at n = N, where h is zero and the answer is exact.
+
+    If every comparison was right, every configuration is covered within :math:`\tau` by one that is
+    returned, and none that is returned is dominated by more than :math:`2 \tau` in every objective (proof:
+    `Standing`).  With tolerance 0 the answer is then the Pareto set in the standard order.  That comparisons
+    are right in all but a share ``error`` of the runs is *measured*, on tables that the threshold z was not
+    chosen on (`threshold`), and not proved: for what is *certified* on any table see `CoPSIOnce` with a
+    ``confidence``.
+
+    Parameters
+    ----------
+    costs : array_like, shape (K,)
+        Known mean cost of one evaluation of each configuration, in the user's unit.
+    n_objectives : int
+        D >= 1.
+    n_instances : int
+        N: instances that every configuration can be evaluated on; one that turns out not to be can be left
+        out in the run (`leave_out`).
+    tolerance : float or array_like, shape (D,)
+        :math:`\tau \ge 0`, one for all objectives or one each, in the objective's own unit: what is not
+        worth telling apart.
+    error : float
+        In (0, 1): share of runs that may be off by more than the tolerance.
+    budget : float, optional
+        Cap on what is spent, in the unit of the costs; by default there is none.  A race that reaches it
+        returns those that are settled, and of the active the empirical front.
+    largest_costs : array_like, shape (K,), optional
+        As in `IdentificationPolicy`.
+
+    Attributes
+    ----------
+    depth : int
+        n, instances on which all active configurations are compared.
+
+    Raises
+    ------
+    BudgetError
+        If the budget does not hold one evaluation of each configuration.
+
+    Notes
+    -----
+    Time :math:`O(K^2 D)` per instance and per look, of which there are about :math:`10 \log(N / 10)`; memory
+    :math:`O(K^2 D + N K D)`.
+
+    Examples
+    --------
+    Evaluating everything would cost 6,000.  Ten instances on which nothing varies are enough.
+
+    >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
+    >>> race = ParetoRace(costs=[1, 4, 1], n_objectives=2, n_instances=1000, tolerance=0.1)
+    >>> while (arm := race.ask()) is not None:
+    ...     race.tell(arm, rewards[arm])
+    >>> race.status, race.recommend(), race.pulls, race.spent
+    ('settled', array([0, 1]), array([10, 10, 10]), 60.0)
+    """
+
+    label = "Pareto race"
+
+    def __init__(
+        self,
+        costs: ArrayLike,
+        n_objectives: int,
+        n_instances: int,
+        *,
+        tolerance: ArrayLike = 0.0,
+        error: float = 0.05,
+        budget: float | None = None,
+        largest_costs: ArrayLike | None = None,
+    ):
+        self.error = _check.positive(error, "error", 1.0)
+        if self.error == 1.0:
+            raise CobanditError("error is 1: a race that may always be wrong has nothing to do; take less")
+        everything = _check.count(n_instances, "n_instances", 1) * float(_check.costs(costs).sum())
+        cap = inf if budget is None else budget
+        super().__init__(
+            costs, everything if cap == inf else cap, n_objectives, n_instances, largest_costs=largest_costs
+        )
+        self.budget = float(cap)
+        self.tolerance = tolerance
+        self._tolerance = self._checked(tolerance)
+        self.depth = 0
+        self._reached = 0  # in the order of the instances: more than the depth if some are left out
+        self._standing = Standing(self.costs)
+        self._sums = np.zeros((self.n_arms, self.n_objectives))
+        self._products = np.zeros((self.n_objectives, self.n_arms, self.n_arms))  # of pairs of rewards
+
+    def _checked(self, tolerance: ArrayLike) -> NDArray[np.float64]:
+        values = _check.numbers(tolerance, "tolerance", None)
+        if values.shape not in ((), (self.n_objectives,)):
+            raise CobanditError(
+                f"tolerance has shape {values.shape}: give one number, or one for each of the "
+                f"{self.n_objectives} objectives"
+            )
+        if (values < 0).any():
+            raise CobanditError(f"tolerance is {values.tolist()}: it must not be negative")
+        return np.array(np.broadcast_to(values, self.n_objectives))
+
+    def _check_budget(self) -> None:
+        smallest = float(self.costs.sum())
+        if not self._affords(smallest):
+            raise BudgetError(
+                f"budget {self.budget:g} does not hold one evaluation of each configuration: "
+                f"at least {_check.enough(smallest)} is needed",
+                smallest,
+            )
+
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        """Who is settled, shape (K,): returned, or left."""
+        settled = np.ones(self.n_arms, dtype=np.bool_)
+        settled[self._active] = False
+        return settled
+
+    @property
+    def status(self) -> str:
+        """``"settled"`` when all are, ``"out of budget"`` if the budget ends it before, else ``"open"``."""
+        if not len(self._active):
+            return "settled"
+        return "out of budget" if self.finished else "open"
+
+    def know(self, rewards: ArrayLike) -> None:
+        """Take evaluations that were made before: they are not asked for again, and nothing is charged.
+
+        As far as they go the race is over before its first evaluation.  What an earlier race has evaluated,
+        with a larger tolerance, lets this one go on where that one stopped.
+
+        Parameters
+        ----------
+        rewards : array_like, shape (N, K, D)
+            In the order of the instances (for a table with holes see `arrange`); NaN where there is none.
+
+        Raises
+        ------
+        CobanditError
+            If the shape is another, a reward is outside [0, 1], or the race has begun.
+        """
+        values = np.array(rewards, dtype=np.float64)
+        if values.shape != self._rewards.shape:
+            raise CobanditError(f"rewards have shape {values.shape}; {self._rewards.shape} is needed")
+        if self.begun.any():
+            raise CobanditError("the race has begun: make a new one, and tell it first what is known")
+        told = np.all(np.isfinite(values), axis=2)
+        if ((values[told] < 0) | (values[told] > 1)).any():
+            raise CobanditError("rewards: every objective must lie in [0, 1]")
+        self._told, self._rewards = told, np.where(told[:, :, None], values, 0.0)
+        self._turn, self._plan = None, self._schedule()
+        self._settle()
+
+    def forecast(self) -> NDArray[np.int64]:
+        """Tell about how many evaluations of each configuration are still to be made, shape (K,).
+
+        They are those that a race would make if differences and their variances stayed what they are now:
+        one outcome, in the middle of those that are possible, not a bound.  Before anything is compared it is
+        everything.
+        """
+        standing, depth, reached = deepcopy(self._standing), self.depth, self._reached
+        missing = np.zeros(self.n_arms, dtype=np.int64)
+        while len(standing.active):
+            active = standing.active
+            target = next_look(depth, self.n_kept)
+            start, reached, depth = reached, reached + target - depth, target
+            open_ = ~self._told[start:reached] & ~self.left_out[start:reached, None]
+            missing[active] += open_.sum(axis=0)[active]
+            if self.depth >= FIRST_LOOK:
+                standing.conclude(*self._calls(active, depth))
+            elif depth == self.n_kept:
+                break
+        return missing
+
+    def recommend(self) -> NDArray[np.int64]:
+        """Return who is settled to be returned, and the empirical front of those that are still open.
+
+        Returns
+        -------
+        ndarray of int
+            Sorted numbers; the open ones are compared, in the standard order, on the instances that they
+            share.
+        """
+        active, shared = self._active, self._rewards[self._shared()][:, self._active]
+        returned = self._standing.returned.copy()
+        if len(shared) and len(active):
+            means = shared.mean(axis=0)
+            returned[active] = [not beats(means - mean).any() for mean in means]
+        return np.flatnonzero(returned)
+
+    def _schedule(self) -> Iterator[int | None]:
+        while len(self._active):
+            done = self._reached
+            known = (self._told[done:, self._active].all(axis=1) | self.left_out[done:]).tolist()
+            more = [*known, False].index(False)  # those cost nothing, and there is no need to look between
+            if not more:
+                more = self._affordable(next_look(self.depth, self.n_kept) - self.depth)
+            if not more:
+                return
+            yield from self._evaluate(done + more)
+            self._take_in(slice(done, done + more))
+            self._reached = done + more
+            if self.depth >= min(FIRST_LOOK, self.n_kept):
+                self._look()
+
+    def _affordable(self, more: int) -> int:
+        """Further instances, at most so many, that all active ones can be evaluated on."""
+        missing = ~self._told[self._reached : self._reached + more, self._active]
+        needed = np.cumsum(missing @ self.costs[self._active])
+        return int((needed <= _check.with_slack(self.budget) - self.spent).sum())
+
+    def _take_in(self, instances: slice) -> None:
+        """Add up what all active configurations scored."""
+        active = self._active
+        rewards = self._rewards[instances][~self.left_out[instances]][:, active]
+        self.depth += len(rewards)
+        self._sums[active] += rewards.sum(axis=0)
+        for products, of in zip(self._products, rewards.transpose(2, 0, 1), strict=True):
+            products[np.ix_(active, active)] += of.T @ of
+
+    def _calls(self, active: NDArray[np.int64], depth: int) -> tuple[Calls, NDArray[np.float64]]:
+        """What would be certain at a depth, and how strong each is, by the differences seen so far."""
+        n, N, k = self.depth, self.n_kept, len(active)
+        means = self._sums[active] / n
+        products = self._products[:, active[:, None], active].transpose(1, 2, 0)
+        squares = np.einsum("aad->ad", products)
+        z = threshold(k, self.n_objectives, self.error)
+        scale = z * sqrt((1 - depth / N) / (depth * n))
+        calls = Calls(*(np.zeros((k, k), dtype=np.bool_) for _ in Calls._fields))
+        for a in range(k):  # row by row: a matrix of all statistics would need as much memory as the products
+            differences = means - means[a]
+            scatter = squares + squares[a] - 2 * products[a] - n * differences**2
+            half = scale * np.sqrt(np.maximum(scatter, 0.0) + PRIOR_VARIANCE)
+            calls.dominated[a] = beats(differences - half)
+            calls.covered[a] = beats(differences - half + self._tolerance)
+            calls.open[a] = beats(differences + half - self._tolerance)
+        for each in calls:
+            np.fill_diagonal(each, False)
+        return calls, means.sum(axis=1)
+
+    def _look(self) -> None:
+        active, before = self._active, self._standing.returned.copy()
+        self._standing.conclude(*self._calls(active, self.depth))
+        self._active = self._standing.active
+        means = self._sums[active] / self.depth
+        for arm in np.setdiff1d(active, self._active).tolist():
+            accepted = bool(self._standing.returned[arm] and not before[arm])
+            number = len(self.phases) + 1
+            self.phases.append(Phase(number, active, self.depth, means, np.empty(0), arm, accepted))
+
+
+def arrange(told: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
+    """Put the instances of a table with holes in the order of a race: most evaluated first, else at random.
+
+    Whether an evaluation is there must not depend on what it gave.
+
+    Parameters
+    ----------
+    told : array_like of bool, shape (N, K)
+    seed : int
+
+    Returns
+    -------
+    ndarray of int, shape (N,)
+
+    Examples
+    --------
+    >>> arrange([[True, False], [False, False], [True, True]]).tolist()
+    [2, 0, 1]
+    """
+    counts = np.asarray(told, dtype=np.bool_).sum(axis=1)
+    shuffled = np.random.default_rng(seed).permutation(len(counts))
+    return shuffled[np.argsort(-counts[shuffled], kind="stable")]

@@ -1,0 +1,59 @@
+"""Where budgets go, and tables with some of their objectives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobandit as cb
+from cobandit.companion.allocation import allocation
+from cobandit.stats import metrics
+from cobandit.testing import table_of
+
+
+@pytest.fixture(scope="module")
+def table():
+    return cb.load("synthetic-24")
+
+
+@pytest.mark.parametrize("methods", ["CoHVUCB", ["HVUCB", "UniformAllocation"], ["CoPSI", cb.spec("PSISR")]])
+def test_allocation_adds_up_to_the_runs_of_the_replay(table, methods):
+    rho, replications, seed = [40, 60], 6, 3
+    online = "UCB" in str(methods)
+    kind = "online" if online else "identification"
+    counted = allocation(table, methods, kind, rho, replications, seed)
+    runs = (cb.replay_online if online else cb.replay_identification)(table, methods, rho, replications, seed)
+    by = ["method", "rho", "replication"]
+    assert len(counted) == len(runs) * table.n_arms
+    totals = counted.groupby(by)["pulls"].sum()
+    assert totals.sort_index().equals(runs.set_index(by)["pulls"].sort_index())
+    if online:
+        per_run = counted.pivot_table(index=by, columns="arm", values="pulls")
+        regret = metrics.efficiency_regret(table.problem, per_run.to_numpy())
+        expected = runs.set_index(by)["efficiency_regret"].reindex(per_run.index)
+        np.testing.assert_allclose(regret, expected, rtol=1e-12)
+
+
+def test_allocation_of_a_budget_that_is_too_small_is_empty(table):
+    assert allocation(table, "CoPSI", "identification", 1, 2).empty
+
+
+def test_table_for_some_objectives_is_the_table_that_never_had_the_others():
+    rng = np.random.default_rng(0)
+    arms = [[(float(rng.integers(1, 9)), *rng.random(3)) for _ in range(6)] for _ in range(4)]
+    whole = table_of(arms)
+    names = whole.objectives
+    kept = whole.for_objectives(names[2], names[0])
+    fresh = table_of([[(row[0], row[3], row[1]) for row in rows] for rows in arms])
+    assert kept.objectives == (names[2], names[0])
+    np.testing.assert_array_equal(kept.means, fresh.means)
+    np.testing.assert_array_equal(kept.feedback.rewards, fresh.feedback.rewards)
+    np.testing.assert_array_equal(kept.costs, whole.costs)
+    assert list(kept.raw_means.columns) == [whole.card.objectives[d].column for d in (2, 0)]
+    runs = [cb.replay_online(one, "CoHVUCB", 4, 3) for one in (kept, fresh)]
+    pd.testing.assert_frame_equal(*runs)
+
+
+@pytest.mark.parametrize("names", [(), ("accuracy", "accuracy"), ("accurracy",)])
+def test_unknown_or_repeated_objectives_are_refused(table, names):
+    with pytest.raises(cb.CobanditError, match="objective"):
+        table.for_objectives(*names)

@@ -1,0 +1,100 @@
+"""The first picture: what is computed for it, and that the first page shows just that, in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from support.browsing import HTML, NEEDS_CHROMIUM, Visit
+
+import cobandit as cb
+from cobandit.companion import argument
+from cobandit.testing import table_of
+
+PAGE = HTML / "book" / "intro.html"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return argument.precompute(cb.load("synthetic-24"), replications=3)
+
+
+@pytest.mark.slow
+def test_states_are_those_of_the_replays(data):
+    table = cb.load("synthetic-24")
+    for name, feedback in argument.METHODS.items():
+        runs = cb.replay_identification(table, name, share=0.4, replications=3, feedback=feedback)
+        state = data["methods"][name]["states"][argument.SHARES.index(0.4)]
+        first = runs.iloc[0]
+        assert state["exact"] == runs["correct"].sum()
+        assert state["spent"] == pytest.approx(first["spent"] / first["budget"], abs=1e-4)
+        assert sum(state["pulls"]) == first["pulls"]
+        assert {table.configs[arm] for arm in state["returned"]} == set(first["returned"])
+
+
+@pytest.mark.slow
+def test_a_budget_that_is_too_small_has_no_run():
+    cheap, dear = [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)], [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)]
+    data = argument.precompute(table_of([[(*row, row[1]) for row in arm] for arm in (cheap, dear)]), 2)
+    assert set(data["methods"]["CoPSI"]["states"][0]) == {"exact"}
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@NEEDS_CHROMIUM
+@pytest.mark.skipif(not PAGE.exists(), reason="the book of stored outputs is not built: run `make stored`")
+class TestPage:
+    def test_each_state_is_drawn_said_and_linked(self, browser):
+        visit = Visit(browser, PAGE.as_uri())
+        tab = visit.tab
+        held = json.loads(tab.locator("#argument-data").text_content())
+        for name, method in held["methods"].items():
+            tab.locator(f"#argument-{name}").check()
+            for place in (0, len(held["shares"]) - 1):
+                tab.locator("#argument-budget").fill(str(place))
+                state, text = method["states"][place], tab.locator(".argument-says").inner_text()
+                if "pulls" not in state:
+                    assert "cannot start" in text
+                    continue
+                share = round(100 * state["exact"] / held["replications"])
+                assert f"{method['label']}: exact in {share} % of {held['replications']} runs." in text
+                returned, front = set(state["returned"]), set(held["front"])
+                assert tab.locator("#argument .argument-fill.returned").count() == len(returned)
+                assert tab.locator("#argument .argument-wrong").count() == len(returned ^ front)
+        link = tab.locator(".argument-link").get_attribute("href")
+        tab.goto(PAGE.as_uri() + "#CoPSI-100")
+        assert tab.locator("#argument-CoPSI").is_checked() and link == f"#{name}-100"
+        assert not visit.complaints
+        tab.close()
+
+    def test_keyboard_is_enough(self, browser):
+        visit = Visit(browser, PAGE.as_uri())
+        tab = visit.tab
+        before = tab.locator(".argument-says").inner_text()
+        tab.locator("#argument-budget").focus()
+        tab.keyboard.press("Home")
+        assert tab.locator(".argument-says").inner_text() != before
+        labelled = (
+            "[...document.querySelectorAll('#argument input')].every(input => input.labels.length == 1)"
+        )
+        assert tab.evaluate(labelled)
+        tab.close()
+
+    def test_phone_in_the_dark(self, browser):
+        visit = Visit(browser, PAGE.as_uri())
+        tab = visit.tab
+        tab.emulate_media(color_scheme="dark")
+        tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
+        tab.set_viewport_size({"width": 375, "height": 800})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 375
+        shade = tab.evaluate("getComputedStyle(document.querySelector('#argument svg text')).fill")
+        assert min(map(int, re.findall(r"\d+", shade)[:3])) > 150
+        tab.close()
+
+    def test_without_scripts_there_is_a_still_picture(self, browser):
+        context = browser.new_context(java_script_enabled=False)
+        page = context.new_page()
+        page.goto(PAGE.as_uri())
+        assert page.locator("#argument .panels svg").count() >= len(argument.METHODS)
+        context.close()

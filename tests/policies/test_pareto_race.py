@@ -1,0 +1,205 @@
+"""The race: what follows from right comparisons, against brute force; protocol; what is known beforehand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.asking import play_once
+from support.strategies import cost_vectors, examples
+
+from cobandit.errors import BudgetError, CobanditError
+from cobandit.policies import ParetoRace
+from cobandit.policies.pareto_race import arrange
+from cobandit.policies.standing import Calls, Standing
+
+
+@st.composite
+def benchmarks(draw, max_arms=6, max_instances=40):
+    """Rewards (K, N, D) in tenths, so that ties are frequent; costs (K,) and a tolerance in tenths."""
+    n_arms, n_instances = draw(st.integers(2, max_arms)), draw(st.integers(1, max_instances))
+    n_objectives = draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rewards = rng.integers(0, 11, (n_arms, n_instances, n_objectives)) / 10
+    if draw(st.booleans()):
+        rewards[-1] = rewards[0][rng.permutation(n_instances)]  # equal means, which floats do not add up to
+    return rewards, draw(cost_vectors(n_arms)), draw(st.integers(0, 3)) / 10
+
+
+def above(mean, other, by=0.0):
+    """Whether one is above another in the standard order, when so much is taken from it: by definition."""
+    differences = [round(10_000_000 * (a - b - by)) for a, b in zip(mean, other, strict=True)]
+    return min(differences) >= 0 and max(differences) > 0
+
+
+def is_good(returned, means, tolerance, excess):
+    """Whether all is covered within the tolerance, and nobody returned is dominated by more than so much."""
+    arms = range(len(means))
+    covered = all(
+        arm in returned or any(above(means[each], means[arm], -tolerance) for each in returned)
+        for arm in arms
+    )
+    return covered and not any(above(means[arm], means[each], excess) for each in returned for arm in arms)
+
+
+# ----------------------------------------------------------------------------- what is returned
+
+
+@examples(60)
+@given(benchmarks(max_instances=10))
+def test_where_everything_is_evaluated_the_answer_is_exact(benchmark):
+    rewards, costs, tolerance = benchmark
+    _, n_instances, n_objectives = rewards.shape
+    race = ParetoRace(costs, n_objectives, n_instances, tolerance=tolerance)
+    play_once(race, rewards)
+    returned, means = race.recommend().tolist(), rewards.mean(axis=1)
+    assert race.status == "settled" and race.settled.all() and race.pulls.min() == n_instances
+    assert is_good(returned, means, tolerance, excess=tolerance)
+    if tolerance == 0:
+        assert returned == [i for i, a in enumerate(means) if not any(above(b, a) for b in means)]
+
+
+@examples(100)
+@given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 9), st.integers(0, 4))
+def test_right_calls_in_any_order_leave_everything_covered(seed, n_objectives, n_arms, tolerance):
+    """Calls that are true become certain one after the other, each at a look of its own making."""
+    rng = np.random.default_rng(seed)
+    means = rng.integers(0, 9, (n_arms, n_objectives)).astype(float)
+    standing = Standing(rng.integers(1, 4, n_arms).astype(float))
+    known = np.zeros((3, n_arms, n_arms), dtype=bool)
+    for share in (0.2, 0.4, 0.6, 1.0):
+        known |= rng.random(known.shape) < share
+        active = standing.active
+        pairs = np.ix_(active, active)
+        truth = [
+            [[above(means[j], means[i], by) for j in active] for i in active]
+            for by in (0, -tolerance, tolerance)
+        ]
+        dominated, covered, too_far = (
+            np.array(each, dtype=bool).reshape(2 * [len(active)]) for each in truth
+        )
+        for each in (dominated, covered, too_far):
+            np.fill_diagonal(each, False)
+        open_ = too_far | ~known[2][pairs] & ~np.eye(len(active), dtype=bool)
+        standing.conclude(
+            Calls(dominated & known[0][pairs], covered & known[1][pairs], open_), means[active].sum(axis=1)
+        )
+    assert not len(standing.active)
+    assert is_good(np.flatnonzero(standing.returned).tolist(), means, tolerance, excess=2 * tolerance)
+
+
+def made_up(n_arms=8, n_instances=300, seed=0):
+    """Binary answers that are alike, since instances differ in how hard they are."""
+    rng = np.random.default_rng(seed)
+    ability = np.linspace(0.2, 0.8, n_arms)[:, None, None] + np.array([0.0, 0.1])
+    ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
+    hard = rng.random((1, n_instances, 2))
+    return (ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard).astype(float)
+
+
+def test_a_larger_tolerance_costs_less():
+    spent = []
+    for tolerance in (0.0, 0.05, [0.05, 0.3], 0.3):
+        race = ParetoRace(np.ones(8), 2, 300, tolerance=tolerance)
+        play_once(race, made_up())
+        spent.append(race.spent)
+    assert sorted(spent, reverse=True) == spent and spent[-1] < spent[0] < 8 * 300
+
+
+# ----------------------------------------------------------------------------- protocol and budget
+
+
+@examples(60)
+@given(benchmarks(), st.floats(0.01, 1.1))
+def test_no_run_passes_its_budget_or_evaluates_twice(benchmark, share):
+    rewards, costs, tolerance = benchmark
+    _, n_instances, n_objectives = rewards.shape
+    budget = share * n_instances * costs.sum()
+    try:
+        race = ParetoRace(costs, n_objectives, n_instances, tolerance=tolerance, budget=budget)
+    except BudgetError as error:
+        assert budget < error.smallest == costs.sum()
+        return
+    made = play_once(race, rewards)
+    assert len(set(made)) == len(made) == race.pulls.sum() and race.pulls.max() <= n_instances
+    assert race.spent <= budget * (1 + 1e-9) and race.status in ("settled", "out of budget")
+    if race.status == "out of budget":  # not even one more round fits
+        assert race.spent + costs[race.active].sum() > budget
+    assert len(race.recommend())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tolerance": -0.1}, "must not be negative"),
+        ({"tolerance": [0.1, 0.1, 0.1]}, "2 objectives"),
+        ({"tolerance": float("nan")}, "finite"),
+        ({"error": 0.0}, "must be positive"),
+        ({"error": 1.0}, "take less"),
+        ({"budget": 1.0}, "at least 2 is needed"),
+    ],
+)
+def test_what_makes_no_race_is_refused(given, message):
+    with pytest.raises(CobanditError, match=message):
+        ParetoRace([1, 1], 2, 100, **given)
+
+
+# ----------------------------------------------------------------------------- known beforehand
+
+
+def told_by(race, rewards):
+    """What a race was told, (N, K, D), NaN where nothing."""
+    known = np.where(race._told[:, :, None], rewards.transpose(1, 0, 2), np.nan)
+    assert np.isfinite(known).sum() == race.pulls.sum() * rewards.shape[2]
+    return known
+
+
+def test_a_smaller_tolerance_goes_on_without_paying_twice():
+    rewards, costs = made_up(), np.arange(1.0, 9.0)
+    wide = ParetoRace(costs, 2, 300, tolerance=0.2)
+    first = play_once(wide, rewards)
+    again = ParetoRace(costs, 2, 300, tolerance=0.2)
+    again.know(told_by(wide, rewards))
+    assert again.finished and again.spent == 0
+    narrow = ParetoRace(costs, 2, 300, tolerance=0.02)
+    narrow.know(told_by(wide, rewards))
+    second = play_once(narrow, rewards)
+    assert second and not set(first) & set(second)
+    alone = ParetoRace(costs, 2, 300, tolerance=0.02)
+    play_once(alone, rewards)
+    assert narrow.recommend().tolist() == alone.recommend().tolist()
+
+
+def test_holes_are_filled_and_nothing_else():
+    rewards = made_up()
+    told = np.random.default_rng(1).random((300, 8)) < 0.5
+    order = arrange(told)
+    assert sorted(order) == list(range(300)) and (np.diff(told[order].sum(axis=1)) <= 0).all()
+    shuffled = rewards[:, order]
+    race = ParetoRace(np.ones(8), 2, 300, tolerance=0.02)
+    race.know(np.where(told[order][:, :, None], shuffled.transpose(1, 0, 2), np.nan))
+    assert race.forecast().tolist() == (~told).sum(axis=0).tolist()  # nothing is known of pairs
+    made = play_once(race, shuffled)
+    assert race.status == "settled" and not any(told[order][number, arm] for arm, number in made)
+    assert not race.forecast().any()
+
+
+def test_what_is_still_to_be_paid_is_told_roughly():
+    expected = actual = 0
+    for seed in range(20):
+        race, rewards = ParetoRace(np.ones(8), 2, 300, tolerance=0.05), made_up(seed=seed)
+        while race.depth < 20 and (pull := race.ask()) is not None:
+            race.tell(pull, rewards[pull.key])
+        expected += race.forecast().sum()
+        actual += len(play_once(race, rewards))
+    assert 0.5 < actual / expected < 1.5, actual / expected
+
+
+def test_known_evaluations_are_checked():
+    race = ParetoRace([1, 1], 2, 100)
+    with pytest.raises(CobanditError, match=r"\(100, 2, 2\) is needed"):
+        race.know(np.zeros((2, 100, 2)))
+    with pytest.raises(CobanditError, match=r"in \[0, 1\]"):
+        race.know(np.full((100, 2, 2), 1.5))
+    race.ask()
+    with pytest.raises(CobanditError, match="has begun"):
+        race.know(np.zeros((100, 2, 2)))
