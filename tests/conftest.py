@@ -80,13 +80,13 @@ def synthetic():
 @pytest.fixture(scope="session")
 def tested(once):
     """Every statement that is tested, the paper's and ours, with what came out."""
-    from cobandit.companion.proofs import summary
+    from cobandit.companion.proofs import checks
 
     def fill(folder):
-        table = summary.check_statements([*summary.CHECKS, *summary.OURS])
-        table.to_parquet(folder / "table.parquet")
+        table = checks.check_statements()
+        table.to_pickle(folder / "table.pickle")
 
-    return pd.read_parquet(once("statements", fill) / "table.parquet")
+    return pd.read_pickle(once("statements", fill) / "table.pickle")
 
 
 @pytest.fixture(scope="module")

@@ -6,119 +6,162 @@ Theorem 1.  Logarithms are natural.  Bounds that are this project's and not the 
 line.
 """
 
-from cobandit.problem import cost_complexity
-from cobandit.theory.certainty import least_evaluations
-from cobandit.theory.differences import (
-    difference_error_bound,
-    difference_error_budget,
-    difference_error_rate,
+from cobandit.problem import (
+    cost_complexity as cost_complexity,
 )
-from cobandit.theory.divergence import bernoulli_divergence, least_divergence, least_regret_slope
+from cobandit.theory.divergence import (
+    bernoulli_divergence as bernoulli_divergence,
+)
+from cobandit.theory.divergence import (
+    least_divergence as least_divergence,
+)
+from cobandit.theory.divergence import (
+    least_regret_slope as least_regret_slope,
+)
 from cobandit.theory.identification import (
-    allocation_constant,
-    exact_allocation_constant,
-    identification_budget,
-    identification_error_bound,
-    needed_allocation_constant,
-    sharpened_error_bound,
-    summed_complexity,
+    allocation_constant as allocation_constant,
 )
-from cobandit.theory.in_flight import alpha_in_flight
+from cobandit.theory.identification import (
+    difference_error_bound as difference_error_bound,
+)
+from cobandit.theory.identification import (
+    difference_error_budget as difference_error_budget,
+)
+from cobandit.theory.identification import (
+    difference_error_rate as difference_error_rate,
+)
+from cobandit.theory.identification import (
+    error_rate as error_rate,
+)
+from cobandit.theory.identification import (
+    exact_allocation_constant as exact_allocation_constant,
+)
+from cobandit.theory.identification import (
+    identification_budget as identification_budget,
+)
+from cobandit.theory.identification import (
+    identification_error_bound as identification_error_bound,
+)
+from cobandit.theory.identification import (
+    needed_allocation_constant as needed_allocation_constant,
+)
+from cobandit.theory.identification import (
+    overspend_bound as overspend_bound,
+)
+from cobandit.theory.identification import (
+    pilot_failure_bound as pilot_failure_bound,
+)
+from cobandit.theory.identification import (
+    planning_margin as planning_margin,
+)
+from cobandit.theory.identification import (
+    psi_sr_error_bound as psi_sr_error_bound,
+)
+from cobandit.theory.identification import (
+    random_cost_error_bound as random_cost_error_bound,
+)
+from cobandit.theory.identification import (
+    sharpened_error_bound as sharpened_error_bound,
+)
+from cobandit.theory.identification import (
+    summed_complexity as summed_complexity,
+)
 from cobandit.theory.once import (
-    bernstein_serfling_tail,
-    hoeffding_serfling_tail,
-    once_error_bound,
-    paired_error_bound,
-    serfling_factor,
+    bernstein_serfling_tail as bernstein_serfling_tail,
+)
+from cobandit.theory.once import (
+    hoeffding_serfling_tail as hoeffding_serfling_tail,
+)
+from cobandit.theory.once import (
+    least_evaluations as least_evaluations,
+)
+from cobandit.theory.once import (
+    once_error_bound as once_error_bound,
+)
+from cobandit.theory.once import (
+    paired_error_bound as paired_error_bound,
+)
+from cobandit.theory.once import (
+    serfling_factor as serfling_factor,
 )
 from cobandit.theory.online import (
-    confidence_radius,
-    efficiency_regret_bound,
-    failure_probability,
-    horizon,
-    index_constant,
-    leading_constant,
-    optimal_utility_bound,
-    pull_bound,
-    standard_regret_bound,
+    confidence_radius as confidence_radius,
 )
-from cobandit.theory.random_costs import (
-    overspend_bound,
-    pilot_failure_bound,
-    planning_margin,
-    random_cost_error_bound,
+from cobandit.theory.online import (
+    efficiency_regret_bound as efficiency_regret_bound,
 )
-from cobandit.theory.rates import error_rate, psi_sr_error_bound
-from cobandit.theory.ratio import ratio_leading_constant, ratio_pull_bound
-from cobandit.theory.reach import least_error, may_leave, reachable_complexity, reachable_sets
+from cobandit.theory.online import (
+    failure_probability as failure_probability,
+)
+from cobandit.theory.online import (
+    horizon as horizon,
+)
+from cobandit.theory.online import (
+    index_constant as index_constant,
+)
+from cobandit.theory.online import (
+    leading_constant as leading_constant,
+)
+from cobandit.theory.online import (
+    optimal_utility_bound as optimal_utility_bound,
+)
+from cobandit.theory.online import (
+    pull_bound as pull_bound,
+)
+from cobandit.theory.online import (
+    standard_regret_bound as standard_regret_bound,
+)
+from cobandit.theory.reach import (
+    least_error as least_error,
+)
+from cobandit.theory.reach import (
+    may_leave as may_leave,
+)
+from cobandit.theory.reach import (
+    reachable_complexity as reachable_complexity,
+)
+from cobandit.theory.reach import (
+    reachable_sets as reachable_sets,
+)
 from cobandit.theory.sharper import (
-    informative_budget,
-    instance_pull_bound,
-    lean_pull_bound,
-    one_sided_failure_probability,
-    threshold_pull_bound,
-    threshold_radius,
+    alpha_in_flight as alpha_in_flight,
 )
-from cobandit.theory.split import split_pull_bound
-from cobandit.theory.standard import (
-    completed_utility_bound,
-    counted_cost_bounds,
-    end_of_run,
-    instance_standard_regret_bound,
+from cobandit.theory.sharper import (
+    completed_utility_bound as completed_utility_bound,
 )
-
-__all__ = [
-    "allocation_constant",
-    "alpha_in_flight",
-    "bernoulli_divergence",
-    "bernstein_serfling_tail",
-    "completed_utility_bound",
-    "confidence_radius",
-    "cost_complexity",
-    "counted_cost_bounds",
-    "difference_error_bound",
-    "difference_error_budget",
-    "difference_error_rate",
-    "efficiency_regret_bound",
-    "end_of_run",
-    "error_rate",
-    "exact_allocation_constant",
-    "failure_probability",
-    "hoeffding_serfling_tail",
-    "horizon",
-    "identification_budget",
-    "identification_error_bound",
-    "index_constant",
-    "informative_budget",
-    "instance_pull_bound",
-    "instance_standard_regret_bound",
-    "leading_constant",
-    "lean_pull_bound",
-    "least_divergence",
-    "least_error",
-    "least_evaluations",
-    "least_regret_slope",
-    "may_leave",
-    "needed_allocation_constant",
-    "once_error_bound",
-    "one_sided_failure_probability",
-    "optimal_utility_bound",
-    "overspend_bound",
-    "paired_error_bound",
-    "pilot_failure_bound",
-    "planning_margin",
-    "psi_sr_error_bound",
-    "pull_bound",
-    "random_cost_error_bound",
-    "ratio_leading_constant",
-    "ratio_pull_bound",
-    "reachable_complexity",
-    "reachable_sets",
-    "serfling_factor",
-    "sharpened_error_bound",
-    "split_pull_bound",
-    "standard_regret_bound",
-    "summed_complexity",
-    "threshold_pull_bound",
-    "threshold_radius",
-]
+from cobandit.theory.sharper import (
+    counted_cost_bounds as counted_cost_bounds,
+)
+from cobandit.theory.sharper import (
+    end_of_run as end_of_run,
+)
+from cobandit.theory.sharper import (
+    informative_budget as informative_budget,
+)
+from cobandit.theory.sharper import (
+    instance_pull_bound as instance_pull_bound,
+)
+from cobandit.theory.sharper import (
+    instance_standard_regret_bound as instance_standard_regret_bound,
+)
+from cobandit.theory.sharper import (
+    lean_pull_bound as lean_pull_bound,
+)
+from cobandit.theory.sharper import (
+    one_sided_failure_probability as one_sided_failure_probability,
+)
+from cobandit.theory.sharper import (
+    ratio_leading_constant as ratio_leading_constant,
+)
+from cobandit.theory.sharper import (
+    ratio_pull_bound as ratio_pull_bound,
+)
+from cobandit.theory.sharper import (
+    split_pull_bound as split_pull_bound,
+)
+from cobandit.theory.sharper import (
+    threshold_pull_bound as threshold_pull_bound,
+)
+from cobandit.theory.sharper import (
+    threshold_radius as threshold_radius,
+)

@@ -1,11 +1,24 @@
-"""Pareto identification: the normaliser of CoPSI, its complexity and Theorem 2, as stated and sharpened.
+r"""Theorem 2, its constants and complexity; by differences of means and with random costs (ours).
 
-What is not the paper's says so in its first line.
+*Differences.*  Active arms have equal numbers of pulls, and gap elimination reads nothing but differences of
+their means.  For two independent arms the difference of one reward in [0, 1] each has
+:math:`\mathrm E\, e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} = e^{s^2/4}`.  It has twice the variance proxy
+of one reward, and may err by twice as much as each of two means: that doubles the exponent.  By Ville's
+inequality, for every N, not only whole ones,
+
+.. math:: \Pr\bigl[\exists n \ge N:\ |\hat D_n - D| \ge x\bigr] \le 2 e^{-N x^2} .
+
+Arms that are evaluated on the same instances are not independent; for them there is `sharpened_error_bound`.
+
+*Random costs.*  The paper's Algorithm 2 charges every pull its known mean cost.  Where a pull costs anything
+in [lambda, 1], the plan is made for :math:`(1 - \delta) B`.  A cost of mean c has a variance of at most
+:math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`: what a plan may vary by is in proportion to what it
+is planned to cost, however many pulls it has.
 """
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -249,3 +262,327 @@ def identification_budget(
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     scale = decay_budget(n_arms, cost_ratio, complexity)
     return scale * log(2 * n_arms**2 * n_objectives / _check.positive(error, "error", 1.0))
+
+
+# ----------------------------------------------------------------------------- by differences of means
+def difference_error_rate(*, allocation: float, complexity: float) -> float:
+    r"""Not the paper's: rate at which `difference_error_bound` falls, :math:`1 / (16\, L H_{\mu,c})`.
+
+    Parameters
+    ----------
+    allocation : float
+        L >= 1, as in `difference_error_bound`.
+    complexity : float
+        :math:`H_{\mu,c}`; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        Of -log(error), per unit of budget.
+
+    Examples
+    --------
+    >>> difference_error_rate(allocation=1.5, complexity=2.0) == 1 / 48
+    True
+    """
+    _, _, complexity = checked_problem(2, 1, complexity)
+    return 1 / (16 * _check.positive(allocation, "allocation") * complexity)
+
+
+def difference_error_bound(
+    budget: float, *, n_arms: int, n_objectives: int, allocation: float, complexity: float
+) -> float:
+    r"""Not the paper's: Theorem 2 for independent arms, by the differences of their means.
+
+    .. math:: K(K-1)^2 D \exp\Bigl(\frac{1}{16} - \frac{B}{16\, L H_{\mu,c}}\Bigr)
+
+    Lemma 2 holds while differences err by less than :math:`x = \gamma_{(k)}/4`, and with k active arms
+    :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`.  There are K - 1 phases, K (K - 1) / 2 pairs, D
+    objectives, and two sides.
+
+    Parameters
+    ----------
+    budget : float
+        B > 0.
+    n_arms, n_objectives : int
+        K >= 2 and D >= 1.
+    allocation : float
+        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide by:
+        `allocation_constant` for CoPSI as published, `exact_allocation_constant` for what known costs allow.
+    complexity : float
+        :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        It may exceed one, and then says nothing.
+
+    Examples
+    --------
+    >>> round(difference_error_bound(48, n_arms=2, n_objectives=1, allocation=1.5, complexity=2.0), 6)
+    0.783211
+    """
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
+    rate = difference_error_rate(allocation=allocation, complexity=complexity)
+    pairs = n_arms * (n_arms - 1) ** 2 * n_objectives
+    return pairs * exp(1 / 16 - rate * _check.positive(budget, "budget"))
+
+
+def difference_error_budget(
+    error: float, *, n_arms: int, n_objectives: int, allocation: float, complexity: float
+) -> float:
+    r"""Not the paper's: budget at which `difference_error_bound` promises an error of at most p.
+
+    .. math:: B = 16\, L H_{\mu,c} \Bigl( \frac{1}{16} + \log \frac{K(K-1)^2 D}{p} \Bigr)
+
+    Parameters
+    ----------
+    error : float
+        p in (0, 1]; at 1 the budget from which on the bound says anything.
+    n_arms, n_objectives, allocation, complexity
+        As in `difference_error_bound`.
+
+    Returns
+    -------
+    float
+        B, in the unit of the complexity; ``inf`` where that is.
+
+    Examples
+    --------
+    >>> how = {"n_arms": 3, "n_objectives": 2, "allocation": 1.5, "complexity": 10.0}
+    >>> round(difference_error_bound(difference_error_budget(0.05, **how), **how), 6)
+    0.05
+    """
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
+    pairs = n_arms * (n_arms - 1) ** 2 * n_objectives
+    scale = 16 * _check.positive(allocation, "allocation") * complexity
+    return scale * (1 / 16 + log(pairs / _check.positive(error, "error", 1.0)))
+
+
+# ----------------------------------------------------------------------------- how fast errors fall
+def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
+    r"""Rate at which the bound of Theorem 2 falls, :math:`1 / (256\, L_{K,\lambda} H_{\mu,c})`.
+
+    Parameters
+    ----------
+    n_arms : int
+        K >= 2.
+    cost_ratio : float
+        lambda in (0, 1].
+    complexity : float
+        :math:`H_{\mu,c}`; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        Of -log(error), per unit of budget.
+
+    Examples
+    --------
+    >>> error_rate(n_arms=2, cost_ratio=1.0, complexity=2.0) == 1 / 768
+    True
+    """
+    n_arms, _, complexity = checked_problem(n_arms, 1, complexity)
+    return 1 / decay_budget(n_arms, cost_ratio, complexity)
+
+
+def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexity: float) -> float:
+    r"""Error of PSI-SR at unit costs, by the proof of `difference_error_bound` (ours, not of Kone et al.).
+
+    .. math:: K(K-1)^2 D \exp\Bigl(-\frac{T - K}{16\, \overline{\log}(K) H_2}\Bigr)
+
+    With k active arms its targets are at least :math:`(T - K) / (\overline{\log}(K)\, k)`, so that
+    :math:`n_k \gamma_{(k)}^2 \ge (T - K) / (\overline{\log}(K) H_2)`; differences of means that err by less
+    than :math:`\gamma_{(k)}/4` lead to no mistake, and each of the K (K - 1) D / 2 differences of independent
+    arms errs by more in a phase with probability at most :math:`2 \exp(-n_k \gamma_{(k)}^2 / 16)`.  Ceilings
+    lose nothing.
+
+    Parameters
+    ----------
+    rounds : int
+        T > K, the pulls that the budget holds.
+    n_arms, n_objectives : int
+        K >= 2 and D >= 1.
+    complexity : float
+        :math:`H_2 = \max_k k / \gamma_{(k)}^2`; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        It may exceed one, and then says nothing.  :math:`\overline{\log}(K)` is
+        `needed_allocation_constant` at unit costs.
+
+    Examples
+    --------
+    >>> bound = psi_sr_error_bound(98, n_arms=2, n_objectives=1, complexity=3.0)
+    >>> round(bound, 6)  # 2 exp(-2)
+    0.270671
+    """
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
+    rounds = _check.count(rounds, "rounds", 1)
+    if rounds <= n_arms:
+        raise CobanditError(f"rounds: {rounds} for {n_arms} arms; PSI-SR needs more rounds than arms")
+    allocation = needed_allocation_constant(n_arms, 1.0)
+    rate = difference_error_rate(allocation=allocation, complexity=complexity)
+    return n_arms * (n_arms - 1) ** 2 * n_objectives * exp(-rate * (rounds - n_arms))
+
+
+# ----------------------------------------------------------------------------- single costs are random
+def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float:
+    r"""Not the paper's: bound on the probability that a plan for :math:`(1 - \delta) B` costs more than B.
+
+    .. math::
+
+        \exp\Bigl( - \frac{\delta^2 B}{2 (1 - \sqrt\lambda)^2 (1 - \delta)
+            + \frac23 (1 - \lambda)\, \delta} \Bigr)
+
+    By Freedman's inequality.  Azuma's, with the :math:`B / \lambda` pulls that there may be, gives
+    :math:`\exp(-2 \lambda \delta^2 B)`.
+
+    Parameters
+    ----------
+    budget : float
+        B, over the largest single cost.
+    margin : float
+        delta in (0, 1).
+    cost_ratio : float
+        lambda in (0, 1]: the smallest single cost over the largest.
+
+    Returns
+    -------
+    float
+        Zero if lambda is 1.
+
+    Examples
+    --------
+    >>> round(overspend_bound(1000.0, 0.1, cost_ratio=0.25), 10)
+    2.1e-09
+    """
+    margin = _check.positive(margin, "margin", 1.0)
+    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    budget = _check.positive(budget, "budget")
+    if cost_ratio == 1:
+        return 0.0
+    variance = (1 - sqrt(cost_ratio)) ** 2 * (1 - margin)
+    return exp(-(margin**2) * budget / (2 * variance + 2 / 3 * (1 - cost_ratio) * margin))
+
+
+def planning_margin(*, allocation: float, complexity: float, cost_ratio: float) -> float:
+    r"""Not the paper's: the margin at which `overspend_bound` falls as fast as the bound on errors.
+
+    It solves
+
+    .. math::
+
+        \frac{\delta^2}{2 (1 - \sqrt\lambda)^2 (1 - \delta) + \frac23 (1 - \lambda)\, \delta}
+            = \frac{1 - \delta}{16\, L H},
+        \qquad \delta \approx \frac{1 - \sqrt\lambda}{\sqrt{8\, L H}} .
+
+    Parameters
+    ----------
+    allocation, complexity : float
+        L and H, as in `difference_error_bound`.
+    cost_ratio : float
+        lambda.
+
+    Returns
+    -------
+    float
+        delta in [0, 1).
+
+    Examples
+    --------
+    >>> round(planning_margin(allocation=2.0, complexity=200.0, cost_ratio=0.25), 4)
+    0.0088
+    """
+    rate = difference_error_rate(allocation=allocation, complexity=complexity)
+    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    variance, step = 2 * (1 - sqrt(cost_ratio)) ** 2 * rate, 2 / 3 * (1 - cost_ratio) * rate
+    square, linear = 1 - variance + step, 2 * variance - step
+    root = sqrt(linear**2 + 4 * square * variance)
+    # the coefficient of the square vanishes at some L H below one, but then the linear one is positive
+    return 2 * variance / (root + linear) if linear > 0 else (root - linear) / (2 * square)
+
+
+def random_cost_error_bound(
+    budget: float,
+    margin: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    allocation: float,
+    complexity: float,
+    cost_ratio: float,
+) -> float:
+    r"""Not the paper's: error of CoPSI with random costs of known means and a plan for :math:`(1-\delta) B`.
+
+    `overspend_bound` plus `difference_error_bound` at the planned budget.
+
+    Parameters
+    ----------
+    budget, margin, cost_ratio
+        As in `overspend_bound`.
+    n_arms, n_objectives, allocation, complexity
+        As in `difference_error_bound`, for the mean costs.
+
+    Returns
+    -------
+    float
+        It may exceed one, and then says nothing.
+
+    Examples
+    --------
+    >>> how = {"n_arms": 3, "n_objectives": 1, "allocation": 1.5, "complexity": 40.0}
+    >>> round(random_cost_error_bound(8000.0, 0.1, cost_ratio=0.25, **how), 5)
+    0.00707
+    """
+    overspent = overspend_bound(budget, margin, cost_ratio=cost_ratio)
+    wrong = difference_error_bound(
+        (1 - margin) * budget,
+        n_arms=n_arms,
+        n_objectives=n_objectives,
+        allocation=allocation,
+        complexity=complexity,
+    )
+    return overspent + wrong
+
+
+def pilot_failure_bound(pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float) -> float:
+    r"""Not the paper's: bound on the probability that a pilot misses a mean cost by a share of eta or more.
+
+    .. math::
+
+        2 K \exp\Bigl( - \frac{m \lambda \eta^2}
+            {\frac12 (1 - \lambda)^2 + \frac23 (1 - \lambda)\, \eta} \Bigr)
+
+    By Bernstein's inequality; the variance of a cost over its squared mean is at most
+    :math:`(1 - \lambda)^2 / (4 \lambda)`.
+
+    Parameters
+    ----------
+    pulls : int
+        m >= 1, of each arm.
+    accuracy : float
+        eta in (0, 1).
+    n_arms : int
+        K.
+    cost_ratio : float
+        lambda.
+
+    Returns
+    -------
+    float
+        Zero if lambda is 1.
+
+    Examples
+    --------
+    >>> round(pilot_failure_bound(500, 0.2, n_arms=5, cost_ratio=0.25), 6)
+    2e-05
+    """
+    pulls, n_arms = _check.count(pulls, "pulls", 1), _check.count(n_arms, "n_arms", 2)
+    accuracy = _check.positive(accuracy, "accuracy", 1.0)
+    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    if cost_ratio == 1:
+        return 0.0
+    spread = 1 - cost_ratio
+    return 2 * n_arms * exp(-pulls * cost_ratio * accuracy**2 / (spread**2 / 2 + 2 / 3 * spread * accuracy))

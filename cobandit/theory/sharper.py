@@ -10,19 +10,24 @@ They rest on the paper's own event and index; only the bookkeeping differs.  Thr
 * They hold for every ``alpha`` > 0, and are logarithmic in B for alpha >= 1.
 * They are for the algorithm as printed, ``CoHVUCB(..., selection="all")``.  Feasible selection makes at most
   :math:`1/\lambda` pulls more, over all arms together.
+
+`split_pull_bound` does not pay for certainty: the others ask the means of the suboptimal arm to stay within
+their radii for every number of pulls, and pay with a second radius in the index.  But one pull too many costs
+one pull.  So only the best arm has to stay within its radii; for the other it is counted how often its index
+is too large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, log
+from math import inf, log, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.theory.online import horizon, index_constant
+from cobandit.theory.online import costs_within, gaps_of, horizon, index_constant
 
 
 def one_sided_failure_probability(
@@ -292,3 +297,337 @@ def _pulls(radius: float, n_objectives: int, cost_ratio: float, budget: float, a
             f"the radius that the gap asks for is {radius:g}: the bound is beyond every floating-point number"
         )
     return 1 + _check.floor(alpha * log(pulls) / radius**2) + pulls * failure
+
+
+# ------------------------------------------------------------ an arm's means may leave their radii
+def split_pull_bound(
+    means: ArrayLike,
+    mean_cost: float,
+    best_efficiency: float,
+    *,
+    cost_ratio: float,
+    budget: float,
+    alpha: float = 2.0,
+) -> float:
+    r"""Bound on pulls with a leading term a quarter of `threshold_pull_bound`'s (ours).
+
+    .. math::
+
+        \mathrm E[n_i(B)] \le 1
+            + \frac{1}{r_i^2} \Bigl( (\sqrt a + y)^2 + \frac12 + \frac{\sqrt a}{2y} \Bigr)
+            + (D+1)\,T_B^{2-2\alpha},
+        \qquad a = \alpha \log T_B,\quad y = \sqrt{\tfrac12 \log(D+1)},
+
+    where :math:`r_i` is twice `threshold_radius`: the root of
+
+    .. math:: \prod_d \min\{1,\ \mu_i^{(d)} + r\} = \nu_{i^\star} \max\{\lambda/2,\ \mu_i^c - r\} .
+
+    After n pulls the index of the arm is at least :math:`\nu_{i^\star}` only if one of its D + 1 means is off
+    by :math:`r_i - \sqrt{a/n}`, which has probability at most
+    :math:`\min\{1, (D+1) \exp(-2 (r_i \sqrt n - \sqrt a)_+^2)\}`.  The second term is the integral of that
+    over n, the last what the best arm's index costs where it is too small.
+
+    Parameters
+    ----------
+    means : array_like, shape (D,)
+        :math:`\mu_i`.
+    mean_cost, best_efficiency, cost_ratio : float
+        :math:`\mu_i^c`, :math:`\nu_{i^\star}` and lambda.
+    budget, alpha : float
+        B and alpha.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    CobanditError
+        If the arm is not suboptimal, or an argument is out of range.
+
+    Examples
+    --------
+    >>> bound = split_pull_bound([0.5], 1.0, 1.0, cost_ratio=1.0, budget=99)
+    >>> round(bound, 1)  # `threshold_pull_bound` gives 590
+    260.3
+    """
+    radius = 2 * threshold_radius(means, mean_cost, best_efficiency, cost_ratio=cost_ratio)
+    pulls, coordinates = horizon(budget, cost_ratio), np.size(means) + 1
+    root, y = sqrt(_check.positive(alpha, "alpha") * log(pulls)), sqrt(log(coordinates) / 2)
+    expected = ((root + y) ** 2 + 1 / 2 + root / (2 * y)) / radius**2
+    return 1 + expected + coordinates * float(pulls) ** (2 - 2 * alpha)
+
+
+# ------------------------------------------------------------ the index of Ding et al. (2013), one objective
+def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
+    r"""Coefficient of :math:`\log T_B` in `ratio_pull_bound` (ours, for the index of Ding et al.).
+
+    .. math:: \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i} \Bigr)^2
+
+    Parameters
+    ----------
+    gap : float
+        Efficiency gap :math:`\Delta_i > 0`.
+    cost_ratio : float
+        lambda in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> ratio_leading_constant(0.5, cost_ratio=1.0)  # (4.5 / 0.5)^2
+    81.0
+    """
+    gap, cost_ratio = _check.positive(gap, "gap"), _check.positive(cost_ratio, "cost_ratio", 1.0)
+    return ((2 + 2 / cost_ratio + gap) / (cost_ratio * gap)) ** 2
+
+
+def ratio_pull_bound(gap: float, *, cost_ratio: float, budget: float) -> float:
+    r"""Pulls of a suboptimal arm under the index of Ding et al. (2013), one objective (our derivation).
+
+    Their index adds to the ratio of the means a bonus that goes with the radius
+    :math:`\epsilon = \sqrt{\log(t - 1) / n}`, and is infinite while :math:`\epsilon \ge \lambda`:
+
+    .. math::
+
+        \frac{\bar r}{\bar c} + \Bigl(1 + \frac1\lambda\Bigr) \frac{\epsilon}{\lambda - \epsilon},
+        \qquad
+        \mathrm E[n_i(B)] \le 1 + \lfloor x_i \rfloor + 4 (1 + \log T_B),
+        \quad
+        x_i = \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i} \Bigr)^2 \log T_B .
+
+    While means are within their radii, the ratio of two is off by at most the bonus, so that a suboptimal
+    pull needs twice the bonus to be at least the gap, that is
+    :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`.  Four one-sided statements (rewards
+    and costs of the arm and of the best) at up to t - 1 sample sizes each fail with probability at most
+    :math:`(t-1)^{-2}`; summed over t this is the last term.  The constants of their own theorem may differ.
+
+    Parameters
+    ----------
+    gap : float
+        Efficiency gap :math:`\Delta_i > 0`.
+    cost_ratio, budget : float
+        lambda in (0, 1] and B > 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(ratio_pull_bound(0.5, cost_ratio=1.0, budget=99), 3)  # 1 + floor(81 * log(100)) + 22.421
+    396.421
+    """
+    log_horizon = log(horizon(budget, cost_ratio))
+    leading = ratio_leading_constant(gap, cost_ratio=cost_ratio) * log_horizon
+    return 1 + _check.floor(leading) + 4 * (1 + log_horizon)
+
+
+# ------------------------------------------------------------ pulls completed within the budget
+def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]:
+    r"""Where :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` lies: above B - 1, at most B + 1 - lambda (ours).
+
+    Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
+    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`, where
+    :math:`B < C_\tau \le B + c_\tau` and costs lie in [lambda, 1].
+
+    Parameters
+    ----------
+    budget, cost_ratio : float
+        B > 0 and lambda in (0, 1].
+
+    Returns
+    -------
+    low, high : float
+        The lower end is what the proof of Corollary 1 uses.
+
+    Examples
+    --------
+    >>> counted_cost_bounds(9, 0.5)
+    (8.0, 9.5)
+    """
+    budget = _check.positive(budget, "budget")
+    return budget - 1, budget + 1 - _check.positive(cost_ratio, "cost_ratio", 1.0)
+
+
+def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: float) -> float:
+    r"""Lemma 1 for pulls completed within the budget (ours): :math:`\nu_{i^\star} (B + 1 - \lambda)`.
+
+    As :math:`H_i \le \nu_{i^\star} \mu_i^c`, this is the upper end of `counted_cost_bounds`.
+
+    Parameters
+    ----------
+    best_efficiency : float
+        :math:`\nu_{i^\star} \ge 0`.
+    budget, cost_ratio : float
+        B > 0 and lambda in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> completed_utility_bound(0.5, 9, 0.5)
+    4.75
+    """
+    return (
+        _check.non_negative(best_efficiency, "best_efficiency") * counted_cost_bounds(budget, cost_ratio)[1]
+    )
+
+
+def end_of_run(
+    best_efficiency: float, crossing_mean_cost: ArrayLike, crossing_spend: ArrayLike, budget: float
+) -> NDArray[np.float64]:
+    r"""What the end of a run adds to its standard regret against :math:`\nu_{i^\star} B` (ours).
+
+    .. math:: \nu_{i^\star} \bigl( \mu^c_{i_\tau} - (C_\tau - B) \bigr)
+
+    In expectation the regret is this and :math:`\sum_i \mu_i^c \Delta_i\, n_i(B)`; the paper has
+    :math:`2 \nu_{i^\star}` in its place.
+
+    Parameters
+    ----------
+    best_efficiency : float
+        :math:`\nu_{i^\star} \ge 0`.
+    crossing_mean_cost, crossing_spend : array_like, shape (...)
+        Of the pull that crosses the budget: the mean cost of its arm, and the spend with it, :math:`C_\tau`.
+    budget : float
+        B > 0.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Between :math:`-\nu_{i^\star}` and :math:`\nu_{i^\star}`.
+
+    Examples
+    --------
+    >>> float(end_of_run(2.0, 0.5, 10.25, budget=10))
+    0.5
+    """
+    beyond = np.asarray(crossing_spend, dtype=float) - _check.positive(budget, "budget")
+    room = np.asarray(crossing_mean_cost, dtype=float) - beyond
+    return np.asarray(_check.non_negative(best_efficiency, "best_efficiency") * room)
+
+
+def instance_standard_regret_bound(
+    gaps: ArrayLike,
+    mean_costs: ArrayLike,
+    best_efficiency: float,
+    *,
+    n_objectives: int,
+    cost_ratio: float,
+    budget: float,
+    alpha: float = 2.0,
+) -> float:
+    r"""Corollary 1 with the constant that survives and the instance's pulls (ours).
+
+    .. math::
+
+        \mathrm E[R_B^{\mathrm{std}}] \le (2 - \lambda)\, \nu_{i^\star}
+            + \sum_{\Delta_i > 0} \mu_i^c \Delta_i \, b_i
+
+    with :math:`b_i` from `instance_pull_bound`, and :math:`R_B^\star` the best that completed pulls can earn.
+
+    Parameters
+    ----------
+    gaps : array_like, shape (K,)
+        Efficiency gaps of all arms, the best one (gap zero) among them.
+    mean_costs : array_like, shape (K,)
+        :math:`\mu_i^c` in [lambda, 1].
+    best_efficiency : float
+        :math:`\nu_{i^\star}`.
+    n_objectives : int
+        D >= 1.
+    cost_ratio, budget, alpha : float
+        lambda, B and alpha.
+
+    Returns
+    -------
+    float
+        Time O(K).
+
+    Examples
+    --------
+    >>> bound = instance_standard_regret_bound(
+    ...     [0.0, 0.5], [1.0, 1.0], 1.0, n_objectives=1, cost_ratio=1.0, budget=99
+    ... )
+    >>> round(bound, 4)  # 1 + 0.5 * 590.0004
+    296.0002
+    """
+    gaps, cost_ratio = gaps_of(gaps), _check.positive(cost_ratio, "cost_ratio", 1.0)
+    mean_costs = costs_within(mean_costs, cost_ratio, len(gaps))
+    how = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
+    wasted = sum(
+        cost * gap * instance_pull_bound(gap, cost, best_efficiency, **how)  # type: ignore[arg-type]
+        for gap, cost in zip(gaps, mean_costs, strict=True)
+        if gap > 0
+    )
+    return float((2 - cost_ratio) * best_efficiency + wasted)
+
+
+# ----------------------------------------------------------------------------- several evaluations at once
+def alpha_in_flight(
+    at_once: int,
+    n_init: int,
+    *,
+    budget: float,
+    cost_ratio: float,
+    alpha: float = 2.0,
+    unrelated: bool = False,
+) -> float:
+    r"""Exploration constant :math:`\alpha_m` that makes up for m evaluations in flight (ours).
+
+    .. math::
+
+        \alpha_m = \kappa \alpha, \qquad
+        \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
+                 \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2,
+        \qquad \kappa = 1 + \frac{m - 1}{n_0} \text{ if order and results are unrelated}
+
+    Radii count what is in flight, and are too narrow by that: of the n evaluations of an arm that were begun,
+    s = n - p are told, with :math:`p \le m - 1`, and :math:`s \ge n_0` when the index decides.  On the event
+    of Theorem 1 at :math:`\alpha` the sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of its
+    mean, and p of them, whichever they are, move it by at most p.  So the mean over the s that are told is
+    within
+
+    .. math::
+
+        \frac ns \Bigl(\sqrt{\frac{\alpha \log T_B}{n}} + \frac pn\Bigr)
+        \le \sqrt{\frac{\alpha_m \log T_B}{n}}
+
+    of the truth, and optimism holds with radii at :math:`\alpha_m`.  Where the order in which results come
+    in is unrelated to what they are, those told are a sample of s, and :math:`n / s` is the whole loss.
+
+    Parameters
+    ----------
+    at_once : int
+        m >= 1, most evaluations in flight.
+    n_init : int
+        :math:`n_0 \ge 1`, evaluations of each arm that are told before the index decides.
+    budget, cost_ratio, alpha : float
+        B, lambda, and the alpha at which the event of Theorem 1 holds.
+    unrelated : bool
+        Whether the order of results is unrelated to what they are.  It is not where fast answers come first
+        and speed is an objective.
+
+    Returns
+    -------
+    float
+        alpha itself for one at a time.
+
+    Examples
+    --------
+    >>> round(alpha_in_flight(4, n_init=30, budget=999, cost_ratio=1.0), 3)
+    3.186
+    >>> alpha_in_flight(4, n_init=30, budget=999, cost_ratio=1.0, unrelated=True)
+    2.2
+    """
+    others = _check.count(at_once, "at_once", 1) - 1
+    n_init, alpha = _check.count(n_init, "n_init", 1), _check.positive(alpha, "alpha")
+    missing = 1 + others / n_init
+    if unrelated:
+        return missing * alpha
+    return alpha * (missing * (1 + others / sqrt(alpha * n_init * log(horizon(budget, cost_ratio))))) ** 2

@@ -16,13 +16,10 @@ import cobandit as cb
 from cobandit import dominance, theory
 from cobandit.companion.proofs import (
     allocation,
-    complexity,
-    deviation,
-    exact_error,
+    concentration,
     identification_error,
     misclassification,
-    sharpness,
-    stopping,
+    standard_regret,
 )
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
@@ -94,7 +91,7 @@ def test_gap_terms_give_the_gaps(means):
     terms = pd.DataFrame(dominance.gap_terms(means))
     assert np.array_equal(terms["gap"], cb.classification_gaps(means))
     assert np.array_equal(terms["front"], cb.pareto_mask(means))
-    assert complexity.gap_bounds_hold(means)
+    assert misclassification.gap_bounds_hold(means)
 
 
 @given(mean_matrices())
@@ -128,7 +125,7 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
 
 
 def test_the_complexity_by_brute_force():
-    trials = complexity.complexity_trials(60, seed=2)
+    trials = misclassification.complexity_trials(60, seed=2)
     assert trials["sorted"].to_numpy() == pytest.approx(trials["brute_force"].to_numpy(), rel=1e-12)
 
 
@@ -140,7 +137,7 @@ def test_what_costs_do_to_the_complexities(gaps, random):
     random.shuffle(shuffled)
     assert theory.cost_complexity(gaps, shuffled) == pytest.approx(theory.cost_complexity(gaps, costs))
     equal = theory.cost_complexity(gaps, np.full(len(gaps), 0.3))
-    assert equal == pytest.approx(0.3 * complexity.unit_cost_complexity(gaps))
+    assert equal == pytest.approx(0.3 * misclassification.unit_cost_complexity(gaps))
     by_hand = sum(c / g**2 for c, g in zip(costs, gaps, strict=True))
     assert theory.summed_complexity(gaps, costs) == pytest.approx(by_hand)
     # the sum with the most expensive arms hardest is within a harmonic number of the maximum
@@ -158,7 +155,7 @@ def test_no_gap_no_complexity():
 @given(mean_matrices())
 def test_without_errors_elimination_returns_the_pareto_set(means):
     assume(cb.classification_gaps(means).min() > 0)
-    returned, order = misclassification.eliminate(means)
+    returned, order = misclassification.eliminate(len(means), misclassification.misread(means))
     assert np.array_equal(returned, cb.pareto_mask(means))
     finder = cb.CoPSI(np.ones(len(means)), 20.0 * len(means) ** 2, means.shape[1])
     run(finder, noise_free(means, np.ones(len(means))))
@@ -168,8 +165,10 @@ def test_without_errors_elimination_returns_the_pareto_set(means):
 def test_without_its_second_term_the_gap_misleads_even_when_means_are_known():
     means = [[0.9, 0.6], [0.5, 0.55], [0.2, 0.9]]
     truth = cb.pareto_mask(means)
-    assert np.array_equal(misclassification.eliminate(means)[0], truth)
-    returned, order = misclassification.eliminate(means, gaps_of=complexity.one_term_gaps)
+    assert np.array_equal(misclassification.eliminate(len(means), misclassification.misread(means))[0], truth)
+    returned, order = misclassification.eliminate(
+        len(means), misclassification.misread(means), misclassification.one_term_gaps
+    )
     assert order[0] == 0 and returned[1] and not truth[1]
 
 
@@ -186,7 +185,7 @@ def test_compiled_elimination_against_the_readable_one():
             misclassification._perturb(again, adversary, means, share * gap, seen)
             assert np.abs(seen - means).max() <= share * gap * (1 + 1e-9)
             errors.append(seen - means)
-        returned, _ = misclassification.eliminate(means, errors)
+        returned, _ = misclassification.eliminate(len(means), misclassification.misread(means, errors))
         wrong = misclassification._misclassifies(
             np.random.default_rng(seed), adversary, means, truth, gaps, share
         )
@@ -210,17 +209,17 @@ def test_the_sharp_example(share, right):
     largest = cb.classification_gaps(means).max()
     assert np.abs(errors).max() == pytest.approx(share * largest)
     assert means.min() >= 0 and means.max() <= 1
-    returned, _ = misclassification.eliminate(means, [errors])
+    returned, _ = misclassification.eliminate(6, misclassification.misread(means, [errors]))
     assert np.array_equal(returned, cb.pareto_mask(means)) == right
 
 
 @pytest.mark.slow
 def test_a_search_around_the_sharp_example_comes_to_it_and_not_below():
-    found = sharpness.local_search(400, seed=1)
+    found = misclassification.local_search(400, seed=1)
     assert 1 / 8 < found.share < 0.127 and found.improvements > 10
     blunt, errors = misclassification.sharp_example(0.2, margin=2.0)
     for share in (0.999 * found.start, 1.001 * found.start):
-        assert sharpness.misleads(blunt, np.sign(errors), share) == (share > found.start)
+        assert misclassification.misleads(blunt, np.sign(errors), share) == (share > found.start)
 
 
 # ----------------------------------------------------------------------------- Theorem 2
@@ -236,13 +235,13 @@ def test_leaving_is_counted_over_all_paths(steps, chances, width):
         means = np.cumsum([steps[s] for s in path]) / np.arange(1, last + 1)
         off = np.abs(means - mean)[first - 1 :] >= width - 1e-12
         ever, at_first = ever + weight * off.any(), at_first + weight * off[0]
-    assert deviation.leaving_from(steps, chances, first, width, last) == pytest.approx((ever, at_first))
+    assert concentration.leaving_from(steps, chances, first, width, last) == pytest.approx((ever, at_first))
     assert 0 < at_first < ever < 1
 
 
 @pytest.mark.parametrize(("mean", "first", "width"), [(0.5, 20, 0.2), (0.3, 50, 0.1), (0.9, 10, 0.3)])
 def test_the_time_uniform_bound(mean, first, width):
-    seen = deviation.uniform_deviation(mean, first, width)
+    seen = concentration.uniform_deviation(mean, first, width)
     outside = [n for n in range(first + 1) if abs(n - first * mean) >= first * width - 1e-9]
     assert seen["at_N"] == pytest.approx(stats.binom.pmf(outside, first, mean).sum())
     assert seen["at_N"] < seen["ever"] < min(seen["bound"], 1.0)
@@ -251,7 +250,7 @@ def test_the_time_uniform_bound(mean, first, width):
 
 @pytest.mark.parametrize(("better", "worse"), [(0.5, 0.5), (0.6, 0.4), (0.9, 0.3), (1.0, 0.5)])
 def test_differences_of_independent_arms_are_closer_than_two_means_say(better, worse):
-    seen = deviation.difference_deviation(better, worse, 40, 0.3)
+    seen = concentration.difference_deviation(better, worse, 40, 0.3)
     assert seen["ever"] < seen["bound"] < seen["by_means"]
     assert seen["bound"] == pytest.approx(2 * np.exp(-3.6))
 
@@ -303,13 +302,13 @@ def test_the_bound_by_differences_holds_exactly_on_two_arms(p, q, pulls):
     problem = Problem([[better], [worse]], [1.0, 1.0])
     for constant in (1.0, 1.5):
         budget = 2 * constant * pulls
-        exact = exact_error.two_arm_error(better, worse, budget, allocation=constant)
+        exact = identification_error.two_arm_error(better, worse, budget, allocation=constant)
         assert exact <= min(bounds_of(problem, budget, constant))
 
 
 def test_differences_need_independent_arms():
     """One coin for both, turned over for the second: the difference leaves more often than the bound says."""
-    ever, _ = deviation.leaving_from([-1, 1], [0.5, 0.5], 50, 0.3, 50)
+    ever, _ = concentration.leaving_from([-1, 1], [0.5, 0.5], 50, 0.3, 50)
     assert 2 * np.exp(-50 * 0.3**2) < ever < 2 * np.exp(-50 * 0.3**2 / 2)
 
 
@@ -344,12 +343,12 @@ def test_the_error_on_two_arms_is_that_of_the_replays():
     problem = Problem([[0.6], [0.45]], [1.0, 1.0])
     for budget in (30.0, 150.0):
         for method, constant in (("CoPSI", 1.5), ("CoPSIAdaptive", 1.0)):
-            exact = exact_error.two_arm_error(0.6, 0.45, budget, allocation=constant)
+            exact = identification_error.two_arm_error(0.6, 0.45, budget, allocation=constant)
             seen = identification_error.errors_by_budget(problem, [budget], 4000, method=method)["error"][0]
             assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
     for bad in [(0.4, 0.5, 9), (0.5, 0.4, 2), (1.5, 0.5, 9)]:
         with pytest.raises(CobanditError):
-            exact_error.two_arm_error(*bad)
+            identification_error.two_arm_error(*bad)
 
 
 def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
@@ -365,7 +364,7 @@ def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
                 arm = finder.ask()
                 finder.tell(arm, [outcome[2 * arm + finder.pulls[arm]]])
             assert finder.phases[0].removed == 0 and not finder.phases[0].accepted
-    found = exact_error.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
+    found = identification_error.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
     assert found == pytest.approx(lost) and lost > 0.01
 
 
@@ -374,12 +373,12 @@ def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
     how = {"allocation": theory.exact_allocation_constant(np.ones(n_arms))}
     scale = n_arms / 0.1**2
     budgets = np.array([200.0, 400.0]) * scale
-    errors = [exact_error.first_phase_error(0.55, 0.45, n_arms, budget, **how) for budget in budgets]
+    errors = [identification_error.first_phase_error(0.55, 0.45, n_arms, budget, **how) for budget in budgets]
     falls = -np.diff(np.log(errors))[0] / 200
-    rate = exact_error.first_phase_rate(0.55, 0.45, n_arms, **how)
+    rate = identification_error.first_phase_rate(0.55, 0.45, n_arms, **how)
     assert rate < falls < 1.04 * rate  # powers of the budget go as well
     assert (rate < 1) == (n_arms > 3)  # from there on the abstract's claim falls with any constant
-    limit = exact_error.first_phase_rate(0.501, 0.499, n_arms, **how)
+    limit = identification_error.first_phase_rate(0.501, 0.499, n_arms, **how)
     assert limit == pytest.approx(2 * (n_arms - 1) / (n_arms * how["allocation"]), rel=1e-4)
 
 
@@ -426,26 +425,26 @@ def test_what_an_undecidable_problem_needs():
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
 def test_the_loop_of_algorithm_1_makes_one_pull_more(costs, budget):
     assume(sum(costs) > budget)
-    by_definition, by_loop = stopping.completed_pulls(np.array(costs) / 8, budget / 8)
+    by_definition, by_loop = standard_regret.completed_pulls(np.array(costs) / 8, budget / 8)
     assert by_loop == by_definition + 1
     assert sum(costs[:by_definition]) <= budget < sum(costs[:by_loop])
 
 
 def test_expected_stopping():
     """Against all sequences of costs; optional stopping holds for the crossing pull and not for T(B)."""
-    seen = stopping.expected_stopping([1, 3], [0.7, 0.3], budget=4)
+    seen = standard_regret.expected_stopping([1, 3], [0.7, 0.3], budget=4)
     pulls = spend = 0.0
     for costs in product([1, 3], repeat=5):
         chance = 0.7 ** costs.count(1) * 0.3 ** costs.count(3)
-        t, _ = stopping.completed_pulls(costs, 4)
+        t, _ = standard_regret.completed_pulls(costs, 4)
         pulls, spend = pulls + chance * t, spend + chance * sum(costs[:t])
     assert (seen["pulls"], seen["spend"]) == pytest.approx((pulls, spend))
     assert seen["crossing_spend"] == pytest.approx(seen["mean_cost"] * seen["crossing_pulls"])
     assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
     with pytest.raises(CobanditError, match="more than the budget"):
-        stopping.completed_pulls([1, 1], 4)
+        standard_regret.completed_pulls([1, 1], 4)
     with pytest.raises(CobanditError, match="probability"):
-        stopping.expected_stopping([1, 3], [0.7, 0.2], 4)
+        standard_regret.expected_stopping([1, 3], [0.7, 0.2], 4)
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 6])

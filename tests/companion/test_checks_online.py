@@ -16,7 +16,7 @@ from scipy import stats
 import cobandit as cb
 from cobandit import theory
 from cobandit.companion import known_arms as known
-from cobandit.companion.proofs import adversary, compare, concentration, fluid, growth, optimism, pulls
+from cobandit.companion.proofs import concentration, optimism, pulls, standard_regret
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
 
@@ -203,7 +203,7 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
         failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
         on = seen.on_needed_event(problem.best_arm)
         for i in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
-            bounds = compare.pull_bounds(problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha)
+            bounds = pulls.pull_bounds(problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha)
             for name in ("lean", "instance", "threshold"):
                 most = bounds[name] - failures + 1e-6
                 assert (seen.pulls[on[:, i], i] <= most).all()
@@ -324,7 +324,7 @@ def test_the_extreme_means_are_those_of_samples_in_range(upper, mean, cost, lam,
     cost = max(cost, lam)
     n = np.arange(1, 400)
     radius = np.sqrt(a / n)
-    rewards, costs = adversary.extreme_means(np.full((len(n), 1), mean), cost, radius, lam, upper=upper)
+    rewards, costs = optimism.extreme_means(np.full((len(n), 1), mean), cost, radius, lam, upper=upper)
     for means, truth, low in ((rewards[:, 0], mean, 0.0), (costs, cost, lam)):
         samples = np.diff(n * means, prepend=0.0)
         assert samples.min() >= low - 1e-9 and samples.max() <= 1 + 1e-9
@@ -336,10 +336,10 @@ def test_the_worst_run_on_the_event_attains_the_threshold_bound():
     """Algorithm 1 on these samples; no bound that reads only the event can be below it."""
     three = Problem([[0.875, 0.9], [0.125, 0.5], [0.6, 0.3]], [0.5, 0.75, 0.7])
     how = {"cost_ratio": 0.25, "budget": 1200.0}
-    played = adversary.adversarial_run(three, **how)
+    played = optimism.adversarial_run(three, **how)
     for arm in (1, 2):
-        bounds = compare.pull_bounds(three, arm, **how)
-        assert played[arm] == adversary.adversarial_pulls(three, arm, **how) == int(bounds["threshold"])
+        bounds = pulls.pull_bounds(three, arm, **how)
+        assert played[arm] == optimism.adversarial_pulls(three, arm, **how) == int(bounds["threshold"])
         assert bounds["split"] < played[arm] < bounds["lean"] < bounds["Theorem 1"]
     assert played[0] > 100  # the best arm's turn came, so the others had ended
 
@@ -348,8 +348,8 @@ def test_theorem_1_is_a_sixteenth_from_the_worst_run_at_best():
     lam = 0.01
     near = Problem([[1.0], [1.0]], [lam, lam * 1.02])
     how = {"cost_ratio": lam, "budget": 1e12}
-    worst = adversary.adversarial_pulls(near, 1, **how)
-    assert 16 < compare.pull_bounds(near, 1, **how)["Theorem 1"] / worst < 17
+    worst = optimism.adversarial_pulls(near, 1, **how)
+    assert 16 < pulls.pull_bounds(near, 1, **how)["Theorem 1"] / worst < 17
 
 
 def test_bounds_by_hand():
@@ -396,15 +396,15 @@ def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
 
 
 def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
-    frame, runs = compare.compare_bounds(arms, 100.0, 20, alpha=0.5, seed=4)
+    frame, runs = pulls.compare_bounds(arms, 100.0, 20, alpha=0.5, seed=4)
     assert frame["gap"].is_monotonic_increasing and sorted(frame["arm"]) == [1, 2]
     for row in frame.to_dict("records"):
         assert row["simulated"] == runs.pulls[:, row["arm"]].mean()
         assert row["low"] <= row["simulated"] <= row["high"]
-        bounds = compare.pull_bounds(
+        bounds = pulls.pull_bounds(
             arms.problem, row["arm"], cost_ratio=arms.cost_ratio, budget=100.0, alpha=0.5
         )
-        assert {name: row[name] for name in compare.BOUNDS} == bounds
+        assert {name: row[name] for name in pulls.BOUNDS} == bounds
 
 
 @pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (3, 0.5, 0.25), (2, 0.2, 0.1)])
@@ -505,7 +505,7 @@ def best_by_trees(utilities, costs, chances, budget, boundary):
 @pytest.mark.parametrize("boundary", [False, True])
 def test_optimal_utility_is_that_of_all_policies(boundary):
     what = ([0.6, 0.35], [[1, 4], [2, 2]], [[0.5, 0.5], [1.0, 0.0]])
-    found = fluid.optimal_utility(*what, 9, boundary=boundary)
+    found = standard_regret.optimal_utility(*what, 9, boundary=boundary)
     assert found == pytest.approx([best_by_trees(*what, b, boundary) for b in range(10)])
 
 
@@ -525,7 +525,8 @@ def test_lemma_1_in_both_readings(gamble):
     best = (utilities / ((steps / 20) * chances).sum(axis=1)).max()
     b = np.arange(61)
     completed, with_last = (
-        fluid.optimal_utility(utilities, steps, chances, 60, boundary=last) for last in (False, True)
+        standard_regret.optimal_utility(utilities, steps, chances, 60, boundary=last)
+        for last in (False, True)
     )
     assert (completed <= best * (b / 20 + 1 - 0.1) + 1e-9).all()
     assert (with_last <= best * (b / 20 + 1) + 1e-9).all()
@@ -538,8 +539,8 @@ def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
     """Pulling always the first arm, and the policy that makes the most of it; lambda = 0.1."""
     _, steps, chances = gamble
     mean_costs = ((steps / 20) * chances).sum(axis=1)
-    always = fluid.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
-    most = fluid.optimal_utility(mean_costs, steps, chances, 60)
+    always = standard_regret.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
+    most = standard_regret.optimal_utility(mean_costs, steps, chances, 60)
     for b in range(1, 61):
         low, high = theory.counted_cost_bounds(b / 20, 0.1)
         assert low < always[b] + 1e-9 and most[b] <= high + 1e-9
@@ -549,8 +550,8 @@ def test_the_fluid_benchmark_can_be_exceeded_when_costs_are_random():
     """Costs 1/20 or 1, mostly cheap: what is left often buys a cheap pull; the identity at T(B) fails."""
     steps, chances = [[1, 20]], [[0.95, 0.05]]
     mean_cost = 0.95 / 20 + 0.05
-    pulls_times_mean = fluid.optimal_utility([mean_cost], steps, chances, 200)[-1]
-    spend = fluid.optimal_utility([[1 / 20, 1.0]], steps, chances, 200)[-1]
+    pulls_times_mean = standard_regret.optimal_utility([mean_cost], steps, chances, 200)[-1]
+    spend = standard_regret.optimal_utility([[1 / 20, 1.0]], steps, chances, 200)[-1]
     assert spend < 10 < pulls_times_mean < 10 + 1 - 1 / 20
 
 
@@ -568,7 +569,7 @@ def test_optimal_utility_refuses():
             "budget": 3,
         } | change
         with pytest.raises(CobanditError, match=message):
-            fluid.optimal_utility(**what)
+            standard_regret.optimal_utility(**what)
 
 
 @pytest.mark.slow
@@ -592,14 +593,14 @@ def test_wald_holds_one_pull_later_and_not_at_t_of_b():
 @pytest.mark.slow
 def test_fits_find_the_law_that_made_the_data():
     x, noise = np.geomspace(10, 1e5, 8), np.random.default_rng(0).normal(1, 0.01, (8, 40))
-    power = growth.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)
+    power = optimism.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)
     assert power.low <= 0.5 <= power.high and power.high - power.low < 0.01  # 95 % interval, one fixed seed
-    slow = growth.fitted_growth(x, (2 + 3 * np.log(x))[:, None] * noise, resamples=100)
-    fast = growth.fitted_growth(x, (2 + 3 * x**0.5)[:, None] * noise, resamples=100)
+    slow = optimism.fitted_growth(x, (2 + 3 * np.log(x))[:, None] * noise, resamples=100)
+    fast = optimism.fitted_growth(x, (2 + 3 * x**0.5)[:, None] * noise, resamples=100)
     assert slow.low <= 0 <= slow.high < 0.1 < fast.low <= 0.5 <= fast.high
     assert slow.residual < 0.02
 
 
 def test_fits_refuse_too_few_points():
     with pytest.raises(CobanditError, match="three points"):
-        growth.fitted_power([1.0, 2.0], [[1.0], [2.0]])
+        optimism.fitted_power([1.0, 2.0], [[1.0], [2.0]])

@@ -10,8 +10,8 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.companion.proofs import reach
-from cobandit.companion.proofs.disjunctions import Disjunctions
+from cobandit.companion.proofs import reachable
+from cobandit.companion.proofs.reachable import Disjunctions
 
 
 @pytest.mark.slow
@@ -19,7 +19,7 @@ from cobandit.companion.proofs.disjunctions import Disjunctions
 @examples(25)
 def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
     means = np.random.default_rng(seed).random((K, D))
-    exact = reach.exactly_leave(means, slack)
+    exact = reachable.exactly_leave(means, slack)
     assert (exact <= theory.may_leave(means, slack)).all()
     for corner in product((-1, 1), repeat=K * D):
         gaps = cb.classification_gaps(means + np.reshape(corner, (K, D)) * slack / 2 * (1 - 1e-6))
@@ -33,7 +33,7 @@ def test_the_programs_exclude_more_than_the_intervals():
     for seed in range(12):
         means = np.random.default_rng(seed).random((6, 2))
         slack = np.sort(cb.classification_gaps(means))[-1] / 2
-        fewer += (theory.may_leave(means, slack) & ~reach.exactly_leave(means, slack)).sum()
+        fewer += (theory.may_leave(means, slack) & ~reachable.exactly_leave(means, slack)).sum()
     assert fewer > 0
 
 
@@ -42,15 +42,15 @@ def test_the_programs_exclude_more_than_the_intervals():
 def test_runs_within_an_eighth_stay_in_reachable_sets_and_wilder_ones_do_not(seed):
     means = np.random.default_rng(seed).random((5, 2))
     sets = theory.reachable_sets(means)
-    assert reach.outside(reach.visited_sets(means, 300, seed), sets) == 0
-    assert reach.outside(reach.visited_sets(means, 300, seed, share=0.5), sets) > 0
+    assert reachable.outside(reachable.visited_sets(means, 300, seed), sets) == 0
+    assert reachable.outside(reachable.visited_sets(means, 300, seed, share=0.5), sets) > 0
 
 
 @pytest.mark.slow
 def test_swapped_costs_are_told_apart():
     means = [[0.2, 0.85], [0.55, 0.6], [0.8, 0.3], [0.45, 0.5], [0.6, 0.25]]
-    hard = theory.reachable_complexity(means, [0.1, 0.3, 1.0, 0.2, 0.6], reach.exactly_leave)
-    easy = theory.reachable_complexity(means, [1.0, 0.3, 0.1, 0.6, 0.2], reach.exactly_leave)
+    hard = theory.reachable_complexity(means, [0.1, 0.3, 1.0, 0.2, 0.6], reachable.exactly_leave)
+    easy = theory.reachable_complexity(means, [1.0, 0.3, 0.1, 0.6, 0.2], reachable.exactly_leave)
     assert hard == pytest.approx(640) and easy == pytest.approx(120)
 
 
@@ -69,7 +69,7 @@ def test_a_disjunction_needs_one_of_its_groups():
 def test_the_steps_of_the_lower_bound(K, seed):
     costs = np.sort(10 ** np.random.default_rng(seed).uniform(-2, 0, K))
     total = np.cumsum(costs)
-    first, *others = reach.hard_family(costs)
+    first, *others = reachable.hard_family(costs)
     assert len(others) == K - 1 and first.best_arm == 0
     for arm, problem in enumerate(others, start=1):
         assert np.flatnonzero((problem.means != first.means).any(axis=1)).tolist() == [arm]
@@ -108,6 +108,6 @@ def test_the_best_test_errs_on_half_of_the_first_problem_and_no_rule_does_better
         )
         allowed = on_first <= 0.5
         least = min(least, on_second[allowed].min(initial=1.0))
-    best = reach.best_test_error(pulls)
+    best = reachable.best_test_error(pulls)
     assert best <= least + 1e-12 and best == pytest.approx(least, abs=0.02)
     assert best >= theory.least_error(float(pulls), allocation=1.0, complexity=32.0)

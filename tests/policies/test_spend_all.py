@@ -13,7 +13,7 @@ from support.asking import noise_free, run
 from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
-from cobandit.companion.proofs import allocation, spend_all
+from cobandit.companion.proofs import allocation
 from cobandit.errors import BudgetError, GuaranteeWarning
 from cobandit.theory import allocation_constant, exact_allocation_constant
 
@@ -70,7 +70,7 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
             targets.append(floor((budget - gone) / (constant * left.sum())))
             gone += left[0] * targets[-1]
         assert [phase.target for phase in finder.phases] == targets
-        assert spend_all.elimination_targets(costs[list(order)], budget)[0].tolist() == targets
+        assert allocation.elimination_targets(costs[list(order)], budget)[0].tolist() == targets
         assert_spends_all(finder)
 
 
@@ -99,14 +99,14 @@ def test_all_is_spent_with_costs_a_thousandfold_apart(n_arms, factor, seed):
 @pytest.mark.slow
 @given(st.integers(3, 7).flatmap(cost_vectors))
 def test_the_constant_falls_by_at_least_the_share_that_leaves(costs):
-    slack = spend_all.recursion_slack(costs)
+    slack = allocation.recursion_slack(costs)
     assert slack.min() == pytest.approx(0, abs=1e-12)
     assert slack[costs.argmax()] == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.slow
 def test_no_step_of_the_proof_fails_in_forced_orders():
-    trials = spend_all.proof_trials(2000, seed=3)
+    trials = allocation.proof_trials(2000, seed=3)
     assert trials["monotone"].all() and trials["ahead"].all()
     assert (trials["growth"] >= 1 - 1e-8).all()
     assert (trials["spent"] <= 1 + 1e-9).all() and (trials["unspent"] < 1 + 1e-9).all()
@@ -192,7 +192,7 @@ def test_each_rule_spends_more_than_the_one_before(synthetic):
 def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
     """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
     methods = ["CoPSI", "CoPSIAdaptive", "UniformIdentification"]
-    small, large = (spend_all.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0) for rho in (30, 3000))
+    small, large = (allocation.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0) for rho in (30, 3000))
     assert len(small) == len(methods) * 2 * 3 and not small.isna().to_numpy().any()
     assert small["error"].mean() > 0.05 and large["error"].mean() < 0.01
     assert small["f1"].mean() < large["f1"].mean() and large["f1"].max() == 1

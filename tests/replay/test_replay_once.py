@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
-from cobandit.companion.proofs.once import largest_spend
+from cobandit.companion.proofs.without_replacement import largest_spend
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies import EGESHOnce, UniformOnce
 from cobandit.replay import kernels

@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.companion.proofs import random_costs
+from cobandit.companion.proofs import overspending
 
 
 @pytest.mark.slow
 @given(st.floats(0.02, 0.9), st.floats(0.01, 0.3), st.integers(20, 300))
 def test_no_plan_of_two_costs_overspends_more_often_than_the_bound(lam, delta, budget):
     bound = theory.overspend_bound(budget, delta, cost_ratio=lam)
-    assert random_costs.worst_overspend(budget, delta, cost_ratio=lam) <= bound
+    assert overspending.worst_overspend(budget, delta, cost_ratio=lam) <= bound
     costs = np.array([lam**0.25, lam**0.75])
     pulls = np.floor((1 - delta) * budget * np.array([0.3, 0.7]) / costs).astype(int)
-    assert random_costs.exact_overspend(pulls, costs, budget, cost_ratio=lam) <= bound
+    assert overspending.exact_overspend(pulls, costs, budget, cost_ratio=lam) <= bound
 
 
 def test_the_exponent_is_nearly_attained():
     """The bound could not be stated with an exponent larger by a fifth."""
-    exact = random_costs.worst_overspend(3000.0, 0.1, cost_ratio=0.25)
+    exact = overspending.worst_overspend(3000.0, 0.1, cost_ratio=0.25)
     bound = theory.overspend_bound(3000.0, 0.1, cost_ratio=0.25)
     assert bound**1.2 < exact < bound
 
@@ -38,7 +38,7 @@ def test_the_convolution_against_all_outcomes(pulls):
         for outcome in product((0, 1), repeat=sum(pulls))
         if np.where(outcome, 1.0, lam).sum() > budget + 1e-9
     )
-    exact = random_costs.exact_overspend(pulls, costs, budget, cost_ratio=lam)
+    exact = overspending.exact_overspend(pulls, costs, budget, cost_ratio=lam)
     assert exact == pytest.approx(total)
 
 
@@ -82,7 +82,7 @@ def test_runs_are_those_of_the_policy():
         while (arm := finder.ask()) is not None:
             finder.tell(arm, rewards[arm, told[arm]])
             told[arm] += 1
-        pulls, returned = random_costs._eliminate(rewards.cumsum(axis=1), problem.costs, 60.0)
+        pulls, returned = overspending._run_plan(rewards.cumsum(axis=1), problem.costs, 60.0)
         assert pulls.tolist() == finder.pulls.tolist()
         assert np.flatnonzero(returned).tolist() == list(finder.recommend())
 
@@ -90,6 +90,6 @@ def test_runs_are_those_of_the_policy():
 def test_a_pilot_that_does_not_fit_the_first_phase_is_refused():
     problem = cb.Problem([[0.9], [0.1]], [0.5, 0.75])
     with pytest.raises(cb.CobanditError, match="at least"):
-        random_costs.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.25, pilot=10)
+        overspending.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.25, pilot=10)
     with pytest.raises(cb.CobanditError, match="must lie in"):
-        random_costs.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.6)
+        overspending.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.6)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from cobandit import theory
-from cobandit.companion.proofs.once import exact_tails, largest_ratio, orders
-from cobandit.companion.proofs.tested_practice import two_arms_once
+from cobandit.companion.proofs.without_replacement import exact_tails, largest_ratio, orders, two_arms_once
 from cobandit.errors import CobanditError
 from cobandit.policies.evidence import PairedEvidence
 

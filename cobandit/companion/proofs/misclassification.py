@@ -1,17 +1,21 @@
 # mypy: allow-untyped-defs
-"""Lemma 2: gap elimination makes no mistake while every mean errs by little, and how much is too much."""
+"""Gaps, complexity and Lemma 2: gap elimination on means that err, and how much is too much."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check, dominance
+from cobandit import _check, dominance, theory
+from cobandit.companion.proofs.checks import SLACK, Finding, check
 
+# -------------------------------------------------------------------------- gap elimination on means that err
 #: What the paper's proof allows each mean to err by, in units of the gap of the phase.
 PAPER_SHARE = 1 / 16
 #: What the same proof allows with each of its inequalities at its best: any share below this one.
@@ -21,19 +25,27 @@ FAMILIES = ("uniform", "close to a front", "dominated copies", "one decimal")
 ADVERSARIES = ("uniform errors", "corners", "aimed at a pair")
 
 
+#: What is seen in a phase: from its number, from 0 on, and the k active arms to their means, (k, D).
+Seen = Callable[[int, list[int]], NDArray[np.float64]]
+
+
+def misread(means: ArrayLike, errors: Sequence[NDArray[np.float64]] = ()) -> Seen:
+    """Means (K, D) that err by what is given, (K, D) each, in the first phases, and by nothing after."""
+    means = _check.means(means)
+    return lambda phase, active: (means + errors[phase] if phase < len(errors) else means)[active]
+
+
 def eliminate(
-    means: ArrayLike,
-    errors: Sequence[NDArray[np.float64]] = (),
+    n_arms: int,
+    seen: Seen,
     gaps_of: Callable[[ArrayLike], NDArray[np.float64]] = dominance.classification_gaps,
 ) -> tuple[NDArray[np.bool_], list[int]]:
-    """Gap elimination on means that err by what is given, phase by phase.
+    """Gap elimination on what is seen, phase by phase.
 
     Parameters
     ----------
-    means : array_like, shape (K, D)
-        True means.
-    errors : sequence of ndarray, shape (K, D)
-        Errors of the empirical means in the first phases; none in the phases after.
+    n_arms : int
+    seen : callable
     gaps_of : callable
         Gaps of the arms that are active, (k, D) -> (k,).
 
@@ -46,17 +58,16 @@ def eliminate(
 
     Examples
     --------
-    >>> returned, order = eliminate([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]])
+    >>> returned, order = eliminate(3, misread([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]))
     >>> returned, order
     (array([ True,  True, False]), [1, 2])
     """
-    means = _check.means(means)
-    active = list(range(len(means)))
-    returned, order = np.zeros(len(means), dtype=bool), []
-    for phase in range(len(means) - 1):
-        seen = (means + errors[phase] if phase < len(errors) else means)[active]
-        gaps, front = gaps_of(seen), dominance.pareto_mask(seen)
-        largest = gaps == gaps.max()
+    active = list(range(n_arms))
+    returned, order = np.zeros(n_arms, dtype=bool), []
+    for phase in range(n_arms - 1):
+        means = seen(phase, active)
+        gaps, front = gaps_of(means), dominance.pareto_mask(means)
+        largest = gaps >= gaps.max() - 1e-12  # ties, but for rounding
         position = int((largest & ~front if (largest & ~front).any() else largest).argmax())
         leaves = active.pop(position)
         returned[leaves] = front[position]
@@ -240,7 +251,7 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[NDArray[np.float6
     --------
     >>> for share in (0.124, 0.126):
     ...     means, errors = sharp_example(share)
-    ...     print(eliminate(means, [errors])[0].tolist() == dominance.pareto_mask(means).tolist())
+    ...     print(eliminate(6, misread(means, [errors]))[0].tolist() == dominance.pareto_mask(means).tolist())
     True
     False
     """
@@ -258,3 +269,265 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[NDArray[np.float6
     signs = np.array([[1, -1], [-1, 1], [1, 1], [-1, 1], [1, -1], [1, -1]], dtype=float)
     largest = dominance.classification_gaps(means).max()
     return (means + 1) / 64, _check.positive(share, "share") * largest * signs / 64
+
+
+# ----------------------------------------------------------------- a search around the example that breaks it
+class Searched(NamedTuple):
+    """What a search found: the smallest share that misleads, from which, over how many better examples."""
+
+    share: float
+    start: float
+    improvements: int
+    tried: int
+
+
+def misleads(means: NDArray[np.float64], signs: NDArray[np.float64], share: float) -> bool:
+    """Whether errors of this share of the largest gap in the first phase end in a wrong set.
+
+    Examples
+    --------
+    >>> means, errors = sharp_example(0.2)
+    >>> [misleads(means, np.sign(errors), share) for share in (0.1249, 0.1251)]
+    [False, True]
+    """
+    gaps = dominance.classification_gaps(means)
+    returned, _ = eliminate(len(means), misread(means, [share * gaps.max() * signs]))
+    return not np.array_equal(returned, dominance.pareto_mask(means))
+
+
+def local_search(tries: int, seed: int, margin: float = 2.0) -> Searched:
+    """Move the arms of `sharp_example`, and turn their errors over, while ever smaller errors mislead.
+
+    It starts from a blunt form of the example and keeps a random change if a wrong set is left at a share
+    below the smallest so far.
+
+    Parameters
+    ----------
+    tries, seed : int
+    margin : float
+        Of the example that it starts from; the smaller, the closer to 1/8 of the gap.
+
+    Returns
+    -------
+    Searched
+
+    Examples
+    --------
+    >>> found = local_search(300, seed=0)
+    >>> 0.125 < found.share < 0.15 < 0.2 < found.start
+    True
+    """
+    rng = np.random.default_rng(seed)
+    means, errors = sharp_example(0.2, margin)
+    signs, improvements = np.sign(errors), 0
+    smallest = start = _smallest(means, signs, 1.0)
+    for _ in range(_check.count(tries, "tries", 1)):
+        moved, turned = means.copy(), signs.copy()
+        arm = rng.integers(len(means))
+        moved[arm] += 10 ** rng.uniform(-4, -1) * rng.standard_normal(2)
+        if rng.random() < 0.1:
+            turned[arm, rng.integers(2)] *= -1
+        gaps = dominance.classification_gaps(moved)
+        if gaps.min() > 0 and misleads(moved, turned, smallest * (1 - 1e-4)):
+            smallest = _smallest(moved, turned, smallest)
+            means, signs, improvements = moved, turned, improvements + 1
+    return Searched(smallest, start, improvements, tries)
+
+
+def _smallest(means: NDArray[np.float64], signs: NDArray[np.float64], known: float) -> float:
+    """Give the smallest share that misleads: below it, down to where nothing does, by bisection."""
+    low, high = 0.0, known
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (low, middle) if misleads(means, signs, middle) else (middle, high)
+    return high
+
+
+# ----------------------------------------------------------------------------- gaps and complexity
+def _margins(means: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+    """Give m and M without their diagonals, Delta^- of each arm, and M(j, i)^+ + (Delta_j^-)^+ as (K, K)."""
+    m, M = dominance.margins(means)
+    np.fill_diagonal(m, -np.inf)
+    np.fill_diagonal(M, np.inf)
+    minus = m.max(axis=1)
+    return m, M, minus, np.maximum(M.T, 0.0) + np.maximum(minus, 0.0)
+
+
+def gap_bounds_hold(means: ArrayLike) -> bool:
+    r"""Check the representation :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)` that the proof starts from.
+
+    Examples
+    --------
+    >>> gap_bounds_hold([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])
+    True
+    """
+    _, M, minus, needed = _margins(means)
+    plus = np.minimum(M, needed).min(axis=1)
+    return bool(np.array_equal(np.maximum(minus, plus), dominance.classification_gaps(means)))
+
+
+def smallest_gaps(trials: int, seed: int, max_arms: int = 8, max_objectives: int = 4) -> NDArray[np.float64]:
+    """Two smallest classification gaps of random problems; in every second one, means tie often.
+
+    Parameters
+    ----------
+    trials, seed : int
+    max_arms, max_objectives : int
+        Sizes are drawn from 2 and 1 up to these.
+
+    Returns
+    -------
+    ndarray, shape (trials, 2)
+        The smaller first; they are always equal.
+
+    Examples
+    --------
+    >>> first, second = smallest_gaps(100, seed=0).T
+    >>> np.array_equal(first, second), int((first == 0).sum()) > 10
+    (True, True)
+    """
+    rng = np.random.default_rng(seed)
+    smallest = np.empty((_check.count(trials, "trials", 1), 2))
+    for trial in range(trials):
+        shape = rng.integers(2, max_arms, endpoint=True), rng.integers(1, max_objectives, endpoint=True)
+        means = np.round(rng.random(shape), 1 if trial % 2 else 15)
+        smallest[trial] = np.sort(dominance.classification_gaps(means))[:2]
+    return smallest
+
+
+def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
+    r"""Maximum of :math:`C(A) / \gamma_{(|A|)}^2` over all :math:`2^K - 1` sets A, as the paper defines it.
+
+    Parameters
+    ----------
+    gaps, costs : array_like, shape (K,)
+        Positive; K small.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> brute_force_complexity([0.5, 0.25], [1.0, 2.0])
+    32.0
+    """
+    gaps, costs = np.sort(_check.numbers(gaps, "gaps", 1)), _check.costs(costs)
+    return max(
+        float(sum(costs[list(chosen)]) / gaps[size - 1] ** 2)
+        for size in range(1, len(gaps) + 1)
+        for chosen in combinations(range(len(gaps)), size)
+    )
+
+
+def complexity_trials(trials: int, seed: int, max_arms: int = 10) -> pd.DataFrame:
+    """Complexity of random problems, by brute force over all sets and by sorting.
+
+    Returns
+    -------
+    DataFrame, one row per trial
+        ``n_arms``, ``brute_force``, ``sorted``.
+
+    Examples
+    --------
+    >>> complexity_trials(3, seed=0).columns.tolist()
+    ['n_arms', 'brute_force', 'sorted']
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(_check.count(trials, "trials", 1)):
+        n_arms = int(rng.integers(2, max_arms, endpoint=True))
+        gaps, costs = 10 ** rng.uniform(-2, 0, n_arms), 10 ** rng.uniform(-3, 0, n_arms)
+        rows.append((n_arms, brute_force_complexity(gaps, costs), theory.cost_complexity(gaps, costs)))
+    return pd.DataFrame(rows, columns=["n_arms", "brute_force", "sorted"])
+
+
+def unit_cost_complexity(gaps: ArrayLike) -> float:
+    r"""Compute :math:`\max_k k / \gamma_{(k)}^2`, the complexity in pulls that equal costs give.
+
+    Examples
+    --------
+    >>> unit_cost_complexity([0.5, 0.25])
+    16.0
+    """
+    gaps = np.sort(_check.numbers(gaps, "gaps", 1))
+    return float((np.arange(1, len(gaps) + 1) / gaps**2).max())
+
+
+def one_term_gaps(means: ArrayLike) -> NDArray[np.float64]:
+    r"""Classification gaps whose :math:`\Delta_i^+` has only its first term, :math:`\min_j M(i, j)`.
+
+    Nobody proposes this: it shows what the second term is for.
+
+    Examples
+    --------
+    >>> one_term_gaps([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])
+    array([0.25 , 0.25 , 0.125])
+    """
+    _, M, _, _ = _margins(means)
+    gaps, front = dominance.classification_gaps(means), dominance.pareto_mask(means)
+    gaps[front] = M.min(axis=1)[front]
+    return gaps
+
+
+# ----------------------------------------------------------------------------- checks
+@check(
+    "Section 3.2: complexity H",
+    "gaps-and-complexity",
+    "sorted form against the maximum over all sets of arms",
+)
+def check_complexity(seed: int) -> Finding:
+    """The complexity by sorting."""
+    trials = complexity_trials(300, seed)
+    ratio = trials["sorted"] / trials["brute_force"]
+    return Finding(
+        f"{len(trials)} problems to {trials['n_arms'].max()} arms",
+        f"largest relative difference {(ratio - 1).abs().max():.1g}",
+        {"H ÷": lambda by: bool((ratio / by - 1).abs().max() <= SLACK)},
+    )
+
+
+@check(
+    "Lemma 2: no mistake while margins err by little",
+    "error-bound",
+    "gap elimination with means that err by 1/16 of the phase's gap",
+)
+def check_lemma(seed: int) -> Finding:
+    """Random problems, and a search around the example that breaks it."""
+    share = PAPER_SHARE
+    trials = lemma_trials(3000, seed, shares=(share,))
+    searched, wrong = local_search(150, seed, margin=0.05), int(trials["wrong"].sum())
+    return Finding(
+        f"{len(trials):,} problems to {trials['K'].max()} arms; {searched.tried} around the sharp example",
+        f"{wrong} wrong sets; the smallest error that misled was {searched.share:.4f}",
+        {"γ/8 ×": lambda by: by * share < searched.share},
+        holds=wrong == 0,
+    )
+
+
+@check("The two smallest gaps are equal", "gaps-and-complexity", "the smallest gap and the next", ours=True)
+def check_equal_gaps(seed: int) -> Finding:
+    """The two smallest gaps, ties included."""
+    first, second = smallest_gaps(1000, seed).T
+    return Finding(
+        f"{len(first):,} problems, {int((first == 0).sum())} with a gap of zero",
+        f"largest difference {np.abs(first - second).max():g}",
+        {"γ₍₂₎ ÷": lambda by: bool((second / by >= first * (1 - SLACK)).all())},
+        holds=bool((first == second).all()),
+    )
+
+
+@check(
+    "Lemma 2 with margins off by less than γ/4",
+    "error-bound",
+    "smallest error of the means that misleads gap elimination, over the gap",
+    ours=True,
+)
+def check_sharp_lemma(seed: int) -> Finding:
+    """Lemma 2 with twice the error: a search around the example that breaks it."""
+    searched, allowed = local_search(150, seed, margin=0.05), SHARP_SHARE
+    return Finding(
+        f"{searched.tried} problems around the sharp example",
+        f"{searched.share:.5f}, where less than {allowed:g} is allowed",
+        {"γ/4 ×": lambda by: by * allowed <= searched.share},
+    )

@@ -1,16 +1,34 @@
-"""The index of CoHV-UCB as a function of the radius, without noise, and how fast the hypervolume can move."""
+r"""Theorem 1, step by step: the index and its radius, means as bad as its event allows, growth of regret.
+
+An arm whose running means are at the upper end of every radius, against a best arm at the lower end of its
+own, stays on the event of Theorem 1 for certain.  Both are sequences of samples in [0, 1], and costs in
+[lambda, 1], so that the algorithm itself can be run on them: what no argument that reads only the event can
+beat.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+from math import log, sqrt
+from typing import Any, NamedTuple
+
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import Arms
+from cobandit.companion.known_arms import Arms, two_arms
+from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.concentration import leaving_probability
+from cobandit.companion.proofs.pulls import compare_bounds, pull_bounds
 from cobandit.errors import CobanditError
-from cobandit.problem import hypervolume
+from cobandit.policies import CoHVUCB
+from cobandit.problem import Problem, hypervolume
 
 
+# ---------------------------------------------------------------------- the index as a function of the radius
 def index_at(
     rewards: ArrayLike, cost: float, radius: ArrayLike, *, floor: float = 0.0, clip: bool = True
 ) -> NDArray[np.float64]:
@@ -131,3 +149,503 @@ def lipschitz_ratios(n_objectives: int, pairs: int, *, seed: int = 0) -> NDArray
     points[::2] = points[::2, :, :1]
     u, v = points[:, 0], points[:, 1]
     return np.abs(hypervolume(u) - hypervolume(v)) / np.abs(u - v).max(axis=1)
+
+
+# --------------------------------------------------------------------------- means at the ends of their radii
+def extreme_means(
+    means: ArrayLike, mean_cost: ArrayLike, radius: ArrayLike, cost_ratio: ArrayLike, *, upper: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Empirical means at the end of their radii at which the index is largest, or smallest.
+
+    Parameters
+    ----------
+    means : array_like, shape (..., D)
+    mean_cost, radius, cost_ratio : array_like, shape (...)
+    upper : bool
+        Rewards high and the cost low; else the reverse.
+
+    Returns
+    -------
+    rewards : ndarray, shape (..., D)
+        In [0, 1].
+    cost : ndarray, shape (...)
+        In [lambda, 1].
+
+    Examples
+    --------
+    >>> extreme_means([0.5, 0.875], 0.5, 0.25, 0.375, upper=True)
+    (array([0.75, 1.  ]), np.float64(0.375))
+    """
+    radius = np.asarray(radius, dtype=float) * (1 if upper else -1)
+    rewards = np.clip(np.asarray(means) + radius[..., None], 0.0, 1.0)
+    return rewards, np.clip(np.asarray(mean_cost) - radius, cost_ratio, 1.0)
+
+
+def adversarial_pulls(
+    problem: Problem, arm: int, *, cost_ratio: float, budget: float, alpha: float = 2.0
+) -> int:
+    r"""Pulls of an arm whose means are at the upper ends of their radii, the best arm's at the lower ones.
+
+    The index of the best arm is then :math:`\nu_{i^\star}` (from above, where an end would leave [0, 1]), so
+    these are one more than the number of n with an index of at least that.
+
+    Parameters
+    ----------
+    problem : Problem
+        With costs in [lambda, 1].
+    arm : int
+        One that is not best.
+    cost_ratio, budget, alpha : float
+        lambda, B and alpha.
+
+    Returns
+    -------
+    int
+        At most what the budget holds at a cost of lambda a pull.
+
+    Examples
+    --------
+    >>> two = Problem([[0.875], [0.125]], [0.5, 0.75])
+    >>> adversarial_pulls(two, 1, cost_ratio=0.25, budget=300)
+    305
+    """
+    best = float(problem.efficiency.max())
+    root = sqrt(_check.positive(alpha, "alpha") * log(theory.horizon(budget, cost_ratio)))
+
+    def index(n: int) -> float:
+        beta = root / sqrt(n)
+        rewards, cost = extreme_means(problem.means[arm], problem.costs[arm], beta, cost_ratio, upper=True)
+        return float(index_at(rewards, float(cost), beta, floor=cost_ratio / 2))
+
+    selected, not_selected = 0, int(budget / cost_ratio) + 1
+    while not_selected - selected > 1:
+        middle = (selected + not_selected) // 2
+        selected, not_selected = (middle, not_selected) if index(middle) >= best else (selected, middle)
+    return selected + 1
+
+
+def adversarial_run(
+    problem: Problem, *, cost_ratio: float, budget: float, alpha: float = 2.0
+) -> NDArray[np.int64]:
+    """Run Algorithm 1 on these samples: the best arm at the lower ends, all others at the upper ones.
+
+    Parameters
+    ----------
+    problem : Problem
+        With costs in [lambda, 1].
+    cost_ratio, budget, alpha : float
+        lambda, B and alpha.
+
+    Returns
+    -------
+    ndarray of int, shape (K,)
+        Pulls completed within the budget.
+
+    Examples
+    --------
+    >>> two = Problem([[0.875], [0.125]], [0.5, 0.75])
+    >>> adversarial_run(two, cost_ratio=0.25, budget=300)
+    array([174, 305])
+    """
+    K, D = problem.means.shape
+    policy = CoHVUCB(K, D, budget, (cost_ratio, 1.0), alpha=alpha, selection="all")
+    root = sqrt(alpha * log(theory.horizon(budget, cost_ratio)))
+    totals, last = np.zeros((K, D + 1)), 0
+    while (arm := policy.ask()) is not None:
+        last, n = arm, int(policy.pulls[arm]) + 1
+        means, mean_cost = problem.means[arm], problem.costs[arm]
+        upper = arm != problem.best_arm
+        rewards, cost = extreme_means(means, mean_cost, root / sqrt(n), cost_ratio, upper=upper)
+        total = n * np.append(cost, rewards)
+        sample = np.clip(total - totals[arm], [cost_ratio, *[0.0] * D], 1.0)  # rounding
+        totals[arm] = total
+        policy.tell(arm, sample[1:], float(sample[0]))
+    pulls = policy.pulls.copy()
+    pulls[last] -= policy.spent > _check.with_slack(budget)
+    return pulls
+
+
+# ----------------------------------------------------------------------------- laws of growth
+class FittedExponent(NamedTuple):
+    """An estimate, its 95 % bootstrap percentile interval, and the largest relative residual of the fit."""
+
+    value: float
+    low: float
+    high: float
+    residual: float
+
+
+def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
+    r"""Exponent p of :math:`\mathrm{mean} \propto x^p`, by least squares on logarithms.
+
+    Parameters
+    ----------
+    x : array_like, shape (P,)
+        Positive.
+    samples : array_like, shape (P, R)
+        R runs at each point, of positive mean.
+    resamples, seed : int
+        Of the bootstrap, which resamples runs within each point.
+
+    Returns
+    -------
+    FittedExponent
+
+    Raises
+    ------
+    CobanditError
+        If shapes disagree or there are fewer than three points.
+
+    Examples
+    --------
+    >>> round(fitted_power([1, 2, 4], [[3, 3], [12, 12], [48, 48]]).value, 9)
+    2.0
+    """
+    x, samples = _points(x, samples)
+
+    def fit(means: NDArray[np.float64]) -> tuple[float, float]:
+        power, level = np.polyfit(np.log(x), np.log(means), 1)
+        return power, float(np.abs(np.exp(level) * x**power / means - 1).max())
+
+    return _bootstrap(fit, samples, resamples, seed)
+
+
+def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
+    r"""Exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`, by least relative squares on a grid of q.
+
+    At q = 0 this is :math:`a + b \log x`, so that logarithmic growth is one member of the family: an interval
+    that lies above 0 speaks for a power, one that lies below for something slower than the logarithm.
+
+    Parameters
+    ----------
+    x : array_like, shape (P,)
+        Positive.
+    samples : array_like, shape (P, R)
+        R runs at each point, of positive mean.
+    resamples, seed : int
+        Of the bootstrap, which resamples runs within each point.
+
+    Returns
+    -------
+    FittedExponent
+        q to 0.01, from -0.5 to 1.
+
+    Raises
+    ------
+    CobanditError
+        If shapes disagree or there are fewer than three points.
+
+    Examples
+    --------
+    >>> x = np.array([10.0, 100.0, 1000.0, 10000.0])
+    >>> fitted_growth(x, np.log(x)[:, None] + [[1.0, 1.0]]).value
+    0.0
+    """
+    x, samples = _points(x, samples)
+    powers = np.arange(-50, 101) / 100
+    bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
+
+    def fit(means: NDArray[np.float64]) -> tuple[float, float]:
+        designs = np.stack([np.ones_like(bases), bases], axis=2) / means[:, None]
+        spanned = np.linalg.qr(designs)[0]
+        residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
+        best = int((residuals**2).sum(axis=1).argmin())
+        return float(powers[best]), float(np.abs(residuals[best]).max())
+
+    return _bootstrap(fit, samples, resamples, seed)
+
+
+def _points(x: ArrayLike, samples: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    x, samples = _check.numbers(x, "x", 1), _check.numbers(samples, "samples", 2)
+    if len(x) < 3 or len(samples) != len(x) or (x <= 0).any() or (samples.mean(axis=1) <= 0).any():
+        raise CobanditError("x and samples: at least three points, positive, with runs of positive mean each")
+    return x, samples
+
+
+def _bootstrap(
+    fit: Callable[[NDArray[np.float64]], tuple[float, float]],
+    samples: NDArray[np.float64],
+    resamples: int,
+    seed: int,
+) -> FittedExponent:
+    value, residual = fit(samples.mean(axis=1))
+    rng = np.random.default_rng(_check.seed(seed))
+    drawn = []
+    for _ in range(_check.count(resamples, "resamples", 1)):
+        chosen = rng.integers(samples.shape[1], size=samples.shape)
+        drawn.append(fit(np.take_along_axis(samples, chosen, axis=1).mean(axis=1))[0])
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return FittedExponent(float(value), float(low), float(high), residual)
+
+
+# ----------------------------------------------------------------------------- checks
+@check(
+    "Theorem 1, Step 1: means stay within their radii",
+    "regret-bound",
+    "exact probability of leaving, K = 2, D = 2, fair coins",
+)
+def check_event(seed: int) -> Finding:
+    """Exact probabilities of leaving the event."""
+    horizons, alphas = (2, 3, 5, 10, 30, 100, 300), np.linspace(0.35, 2.0, 12)
+    T, alpha = np.array(list(product(horizons, alphas))).T
+    one = [leaving_probability(int(t), a) for t, a in zip(T, alpha, strict=True)]
+    exact = -np.expm1(6 * np.log1p(-np.minimum(one, 1 - 1e-15)))
+
+    def bound(raised: float = 1.0) -> NDArray[np.float64]:
+        how: dict[str, Any] = {"n_arms": 2, "n_objectives": 2, "cost_ratio": 1.0}
+        cases = zip(T, alpha, strict=True)
+        return np.array([theory.failure_probability(**how, budget=t - 1, alpha=raised * a) for t, a in cases])
+
+    at, informative = bound(), bound() < 1
+    return Finding(
+        f"{len(T)} pairs of horizon (to {max(horizons):,}) and α",
+        f"at most {(exact / at)[informative].max():.2g} of the bound where that is below one",
+        {
+            "2K(D+1) ÷": below(exact, at),
+            "2α in the exponent ×": lambda by: bool((exact <= bound(by)).all()),
+        },
+        informative=bool(informative.any()),
+    )
+
+
+@check(
+    "Theorem 1, Step 2: the best arm's index is optimistic",
+    "regret-bound",
+    "index of the best arm over ν*, its means at the lower end of their radii",
+)
+def check_best_index(seed: int) -> Finding:
+    """Index of the best arm at the lower end of its radii."""
+    rng, trials = np.random.default_rng(seed), 20_000
+    lam, means = 10 ** rng.uniform(-2, 0, trials), rng.random((trials, 2))
+    cost = np.where(rng.random(trials) < 0.1, lam, rng.uniform(lam, 1.0))
+    radius = 10 ** rng.uniform(-3, 0, trials)
+    rewards, seen = extreme_means(means, cost, radius, lam, upper=False)
+    efficiency = means.prod(axis=1) / cost
+
+    def excess(*, cut: float = 1.0, raised: float = 1.0) -> float:
+        top = np.minimum(1.0, rewards + radius[:, None] / cut).prod(axis=1)
+        index = top / np.maximum(raised * lam / 2, seen - radius / cut)
+        return float((index / efficiency - 1).min())
+
+    return Finding(
+        f"{trials:,} arms and radii",
+        f"never less than {1 + excess():.9g}",
+        {
+            "radius ÷": lambda by: excess(cut=by) >= -SLACK,
+            "λ/2 ×": lambda by: excess(raised=by) >= -SLACK,
+        },
+    )
+
+
+@check(
+    "Theorem 1, Step 3: no index exceeds its efficiency by much",
+    "regret-bound",
+    "index less efficiency, over the radius, means at the upper end of their radii",
+)
+def check_any_index(seed: int) -> Finding:
+    """Indices at the upper end of their radii."""
+    rng, each = np.random.default_rng(seed), 20_000
+    excess, objectives, ratios = [], [], []
+    for D in (1, 2, 3, 6):
+        lam = np.where(rng.random(each) < 0.2, 1.0, 10 ** rng.uniform(-3, 0, each))
+        radius = lam * 10 ** rng.uniform(-3, 0, each)
+        means = np.clip(1 - radius[:, None] * rng.uniform(0, 3, (each, D)), 0, 1)
+        cost = np.clip(lam + radius * rng.choice([0.0, 1.0, 2.0], each), lam, 1.0)
+        rewards, seen = extreme_means(means, cost, radius, lam, upper=True)
+        top = np.minimum(1.0, rewards + radius[:, None]).prod(axis=1)
+        index = top / np.maximum(lam / 2, seen - radius)
+        excess.append((index - means.prod(axis=1) / cost) / radius)
+        objectives.append(np.full(each, D))
+        ratios.append(lam)
+    seen_excess, D_of, lam_of = (np.concatenate(parts) for parts in (excess, objectives, ratios))
+    constant = np.array([theory.index_constant(int(D), lam) for D, lam in zip(D_of, lam_of, strict=True)])
+    first, second = 4 * D_of / lam_of, 4 / lam_of**2
+    allowed = constant * (1 + SLACK)
+    return Finding(
+        f"{len(constant):,} arms and radii, D to {D_of.max()}",
+        f"at most {(seen_excess / constant).max():.2g} of C",
+        {
+            "C ÷": below(seen_excess, allowed),
+            "4D/λ ÷": lambda by: bool((seen_excess <= allowed - first * (1 - 1 / by)).all()),
+            "4/λ² ÷": lambda by: bool((seen_excess <= allowed - second * (1 - 1 / by)).all()),
+        },
+    )
+
+
+def worst_problems() -> list[tuple[Problem, float]]:
+    """Give two arms and lambda each: some at random, and some where C is about what is needed."""
+    rng = np.random.default_rng(0)
+    found = []
+    for lam in (0.5, 0.2, 0.1, 0.02):
+        for share in (0.02, 0.1, 0.3):  # rewards of one, costs from lambda to that much more
+            found.append((Problem([[1.0], [1.0]], [lam, lam * (1 + 2 * share)]), lam))
+        means, costs = rng.integers(20, 81, (2, 2)) / 100, rng.uniform(max(lam, 0.3), 0.7, 2)
+        found.append((Problem(means, costs), lam))
+    return found
+
+
+@check(
+    "Theorem 1: pulls of a suboptimal arm",
+    "regret-bound",
+    "pulls on the worst path that the event allows, and the mean of runs",
+)
+def check_pulls(seed: int) -> Finding:
+    """The worst path on the event, and the mean of runs."""
+    budget, runs = 1e10, 8
+    worst = []  # pulls, bound, its leading term
+    for problem, lam in worst_problems():
+        other = int(problem.efficiency_gaps.argmax())
+        gap, D = float(problem.efficiency_gaps[other]), problem.n_objectives
+        how: dict[str, Any] = {"n_objectives": D, "cost_ratio": lam}
+        bound = theory.pull_bound(gap, n_arms=2, budget=budget, **how)
+        leading = theory.leading_constant(gap, **how) * log(theory.horizon(budget, lam))
+        seen = adversarial_pulls(problem, other, cost_ratio=lam, budget=budget)
+        worst.append((seen, bound, leading, budget / lam))
+    made, bounds, leading_terms, trivial = np.array(worst).T
+    frame, _ = compare_bounds(two_arms(1, 1.0, 0.5), 1e5, runs, seed=seed)
+    row = frame.iloc[0]
+    return Finding(
+        f"{len(made)} problems, B = {budget:.0e}; {runs} runs",
+        f"bound at least {(bounds / made).min():.3g} times the worst path, "
+        f"{row['Theorem 1'] / row['simulated']:,.0f} times the mean; "
+        f"below B/λ in {(bounds < trivial).sum()} of {len(made)}",
+        {
+            "4αC² ÷": lambda by: bool((made <= bounds - leading_terms * (1 - 1 / by)).all()),
+            "2K(D+1) ÷": lambda by: bool(row["low"] <= row["Theorem 1"]),  # no path shows that term
+        },
+        informative=bool((bounds < trivial).any()),
+    )
+
+
+@check(
+    "Theorem 1: efficiency regret O(log B)",
+    "regret-bound",
+    "regret of the worst path that the event allows, and its growth",
+)
+def check_regret(seed: int) -> Finding:
+    """Regret of the worst path, several arms at once, and its growth."""
+    lam, budgets = 0.02, np.geomspace(1e8, 1e14, 7)
+    problem = Problem(np.ones((4, 1)), lam * np.array([1.0, 1.04, 1.2, 1.6]))
+    gaps = problem.efficiency_gaps
+
+    def worst(budget: float) -> float:
+        others = np.flatnonzero(gaps > 0).tolist()
+        return sum(gaps[i] * adversarial_pulls(problem, i, cost_ratio=lam, budget=budget) for i in others)
+
+    made = np.array([worst(budget) for budget in budgets])
+    how: dict[str, Any] = {"n_objectives": 1, "cost_ratio": lam}
+    bounds = np.array([theory.efficiency_regret_bound(gaps, budget=budget, **how) for budget in budgets])
+    trivial = gaps.max() * budgets / lam
+    law = fitted_growth([theory.horizon(b, lam) for b in budgets], made[:, None], resamples=1)
+    return Finding(
+        f"{len(gaps)} arms, {len(budgets)} budgets to {budgets[-1]:.0e}",
+        f"growth exponent {law.value:.2f}, 0 is the logarithm; "
+        f"bound below ΔB/λ at {(bounds < trivial).sum()} of {len(budgets)}",
+        {"4αC² ÷": below(made, bounds)},
+        informative=bool((bounds < trivial).any()),
+    )
+
+
+@check(
+    "Pulls: lean, instance and threshold bound",
+    "regret-bound",
+    "pulls on the worst path that the event allows",
+    ours=True,
+)
+def check_event_bounds(seed: int) -> Finding:
+    """Lean, instance and threshold bounds: the worst path on the event."""
+    budget, rng = 1e10, np.random.default_rng(seed)
+    problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
+    problems += [(Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)]
+    rows, made = [], []
+    for problem, lam in problems:
+        arm = int(problem.efficiency_gaps.argmax())
+        rows.append(pull_bounds(problem, arm, cost_ratio=lam, budget=budget))
+        made.append(adversarial_pulls(problem, arm, cost_ratio=lam, budget=budget))
+    seen, pulls = pd.DataFrame(rows), np.array(made)
+    return Finding(
+        f"{len(seen)} problems, B = {budget:.0e}",
+        f"the threshold bound is at least {(seen['threshold'] / pulls).min():.6f} times these",
+        {f"{name} ÷": below(pulls - 1, seen[name] - 1) for name in ("threshold", "instance", "lean")},
+    )
+
+
+@check(
+    "Pulls: split bound",
+    "regret-bound",
+    "expected pulls against a best arm whose index is ν*, exact",
+    ours=True,
+)
+def check_split_bound(seed: int) -> Finding:
+    """Exact chances that the index of one coin is too large, summed."""
+    best, mean, alpha, rows = 0.9, 0.4, 2.0, []
+    radius = 2 * theory.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
+    budgets = [1e2, 1e4, 1e8, 1e15]
+    for budget in budgets:
+        a = alpha * log(theory.horizon(budget, 1.0))
+        n = np.arange(1, int(10 * a / radius**2))
+        beta = np.sqrt(a / n)
+        needed = np.ceil(n * (best * np.maximum(0.5, 1 - beta) - beta) - SLACK)
+        exact = 1 + stats.binom.sf(needed - 1, n, mean).sum()
+        bound = theory.split_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
+        paid = theory.threshold_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
+        rows.append((exact, bound, paid))
+    exact, bound, paid = np.array(rows).T
+    return Finding(
+        f"{len(rows)} budgets to {budgets[-1]:.0e}",
+        f"bound {(bound / exact).min():.2f} to {(bound / exact).max():.2f} times these, "
+        f"threshold bound {(paid / exact).min():.2f} or more",
+        {"sum ÷": below(exact - 1, bound - 1)},
+    )
+
+
+@check(
+    "Pulls under feasible selection: 1/λ more",
+    "regret-bound",
+    "pulls that feasible selection adds, the best arm costing 1 and another λ",
+    ours=True,
+)
+def check_feasible(seed: int) -> Finding:
+    """What is left when the best arm no longer fits, in pulls of the cheapest."""
+    lam = 0.01
+    scales: dict[str, Any] = {"reward_scale": lam, "cost_scale": lam, "expected_costs": [1.0, lam]}
+
+    def pulls(budget: float, selection: str) -> int:
+        policy = CoHVUCB(2, 1, budget, cost_range=(lam, 1.0), selection=selection, **scales)
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, [1.0 - arm], [1.0, lam][arm])
+        return int(policy.pulls[1])
+
+    budgets = np.arange(9.0, 10.0, 0.05).tolist()
+    more = max(pulls(budget, "feasible") - pulls(budget, "all") for budget in budgets)
+    return Finding(
+        f"λ = {lam:g}, {len(budgets)} budgets",
+        f"up to {more} more, where 1/λ is {1 / lam:.0f}",
+        {"1/λ ÷": below(more, 1 / lam)},
+    )
+
+
+@check(
+    "Exploration with several in flight",
+    "live",
+    "error of a mean whose best answers are in flight, on the event",
+    ours=True,
+)
+def check_delay(seed: int) -> Finding:
+    """Several in flight: means as far off as the event allows, the best answers missing."""
+    alpha, budget = 2.0, 1e4
+    log_T = log(theory.horizon(budget, 1.0))
+    rows = []
+    for told, flying in product((10, 100, 1000, 10**5), (1, 3, 7, 31)):
+        n = told + flying
+        off = sqrt(alpha * log_T * n)
+        mean = min(1.0, (off + flying) / n)  # all that are told fail, all in flight succeed
+        seen = min(mean, (off + flying * (1 - mean)) / told)
+        kappa = theory.alpha_in_flight(1 + flying, told, budget=budget, cost_ratio=1.0, alpha=alpha) / alpha
+        rows.append((seen**2 * n / (alpha * log_T), kappa))
+    needed, given = np.array(rows).T
+    return Finding(
+        f"{len(rows)} pairs of pulls and pulls in flight",
+        f"κ − 1 is at least {((given - 1) / (needed - 1))[needed > 1].min():.3g} times what is needed",
+        {"κ − 1 ÷": below(needed - 1 - SLACK, given - 1)},
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations, product
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from cobandit import _check, theory
+from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.dominance import pareto_mask
 from cobandit.policies import CoPSIOnce, UniformOnce
 from cobandit.replay.grid import once_from_table
@@ -262,3 +264,122 @@ def errors_by_front(
             rows.append((size, share, method.label, wrong, first))
     found = pd.DataFrame(rows, columns=["size", "share", "method", "wrong", "first"])
     return found.groupby(["size", "share", "method"], as_index=False).mean()
+
+
+# ----------------------------------------------------------------------------- checks
+@check("CoPSI once stays within its budget", "once", "spend of CoPSI once", ours=True)
+def check_budget_once(seed: int) -> Finding:
+    """What it spends."""
+    problems, replications = 20, 2
+    spent = largest_spend(problems, replications, seed)
+    return Finding(
+        f"{problems} random problems, {replications} orders of the instances each",
+        f"up to {spent:.6f} of the budget",
+        {"B ÷": below(spent, 1 + SLACK)},
+    )
+
+
+@check(
+    "Concentration without replacement",
+    "once",
+    "exact probability that a mean is ever off from depth n on",
+    ours=True,
+)
+def check_tails(seed: int) -> Finding:
+    """Both tails without replacement, over all orders of small populations."""
+    sizes = (3, 4, 5, 6)
+    cases = [(case, N) for N in sizes for case in exact_tails(N)]
+    tails = np.array([tail for (tail, *_), _ in cases])
+
+    def hoeffding(by: float) -> bool:
+        allowed = [theory.hoeffding_serfling_tail(sqrt(by) * e, n, N) for (_, e, n, _), N in cases]
+        return bool((tails <= np.array(allowed) + SLACK).all())
+
+    def bernstein(variance: float = 1.0, width: float = 1.0) -> bool:
+        allowed = [
+            theory.bernstein_serfling_tail(e, n, N, values.var() / variance, 1 / width)
+            for (_, e, n, values), N in cases
+        ]
+        return bool((tails <= np.array(allowed) + SLACK).all())
+
+    return Finding(
+        f"all populations of 0 and 1 of {sizes[0]} to {sizes[-1]} instances, {len(cases):,} tails",
+        "both tails, that of the range and that of the variance",
+        {
+            "2 in the exponent ×": hoeffding,
+            "σ² ÷": lambda by: bernstein(variance=by),
+            "⅔(b − a) ÷": lambda by: bernstein(width=by),
+        },
+    )
+
+
+def two_arms_once(only_better: int, only_worse: int, n_instances: int, depth: int) -> float:
+    """Exact probability that of two arms the better has no more right answers among the first instances.
+
+    Examples
+    --------
+    Three instances, one of which only the better arm answers: it is not the first.
+
+    >>> round(two_arms_once(1, 0, 3, depth=1), 6)
+    0.666667
+    """
+    won = np.arange(max(0, depth + only_better - n_instances), min(only_better, depth) + 1)
+    chances = stats.hypergeom.pmf(won, n_instances, only_better, depth)
+    return float(chances @ stats.hypergeom.sf(won - 1, n_instances - only_better, only_worse, depth - won))
+
+
+@check(
+    "Error probability without replacement",
+    "once",
+    "exact error of two arms that answer the same instances",
+    ours=True,
+)
+def check_error_once(seed: int) -> Finding:
+    """Both error bounds without replacement: exact errors of two arms."""
+    rows = []
+    for better, worse, N in ((1, 0, 20), (10, 2, 40), (300, 100, 1000), (900, 60, 1000), (60, 0, 1000)):
+        gap, variance = (better - worse) / N, (better + worse) / N - ((better - worse) / N) ** 2
+        for n in np.unique(np.linspace(1, N, 40).astype(int)).tolist():
+            plain = theory.once_error_bound([n], [gap] * 2, n_objectives=1, n_instances=N)
+            of_pair = np.full((2, 2, 1), variance)
+            paired = theory.paired_error_bound([n], [gap] * 2, of_pair, n_instances=N)
+            rows.append((two_arms_once(better, worse, N, n), N, plain, paired))
+    error, sizes, plain, paired = np.array(rows).T
+
+    def keeps(bound: NDArray[np.float64], factor: float, front: float = 1.0, exponent: float = 1.0) -> bool:
+        return bool((error <= factor * (bound / factor) ** exponent / front + SLACK).all())
+
+    return Finding(
+        f"{len(rows)} depths on up to {sizes.max():,.0f} instances",
+        f"bound below one at {(plain < 1).sum()} depths, by pairs at {(paired < 1).sum()}",
+        {
+            "2KD ÷": lambda by: keeps(plain, 4, front=by),
+            "32 ÷": lambda by: keeps(plain, 4, exponent=by),
+            "by pairs, 2 ÷": lambda by: keeps(paired, 2, front=by),
+            "by pairs, exponent ×": lambda by: keeps(paired, 2, exponent=by),
+        },
+        informative=bool((paired < 1).any()),
+    )
+
+
+@check(
+    "What certainty costs at least",
+    "once",
+    "evaluations of a method that guesses with probability 3δ/2 and else looks at everything",
+    ours=True,
+)
+def check_certainty(seed: int) -> Finding:
+    """A method that guesses, and one that looks at everything."""
+    g, deltas = 9, (0.0, 0.01, 0.1, 0.3)
+    rewards = np.ones((2, g, 1))
+    rewards[1, 0] = 0.5
+    spent = np.array([(1 - 1.5 * delta) * g for delta in deltas])  # three fronts, each guessed at delta / 2
+
+    def least(by: float) -> NDArray[np.float64]:
+        return np.array([theory.least_evaluations(rewards, delta / by)[0] for delta in deltas])
+
+    return Finding(
+        f"two configurations, {g} instances, {len(deltas)} levels",
+        f"{spent[-1]:.3g} at δ = {deltas[-1]:g}, where no method is below {least(1.0)[-1]:.3g}",
+        {"2δ ÷": lambda by: bool((least(by) <= spent + SLACK).all())},
+    )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from math import sqrt
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
-from cobandit import _check, dominance, theory
+from cobandit import _check, theory
+from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.identification_error import two_arm_error
+from cobandit.companion.proofs.misclassification import eliminate
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
@@ -130,36 +137,26 @@ def planned_runs(
         if pilot:
             declared = np.minimum(1.0, costs[:, :pilot].mean(axis=1) / (1 - accuracy))
         sums = rewards.cumsum(axis=1)
-        pulls, returned = _eliminate(sums, declared, (1 - margin) * budget)
+        pulls, returned = _run_plan(sums, declared, (1 - margin) * budget)
         spent = sum(float(costs[arm, :count].sum()) for arm, count in enumerate(pulls))
         correct = np.array_equal(returned, problem.pareto_mask)
         rows.append((spent, float(pulls @ problem.costs), int(pulls.min()), correct))
     return pd.DataFrame(rows, columns=["spent", "planned", "fewest", "correct"])
 
 
-def _eliminate(
+def _run_plan(
     sums: NDArray[np.int64], costs: NDArray[np.float64], budget: float
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Pulls and returned set of CoPSI with the adaptive constant, given sums (K, N, D) of rewards."""
-    n_arms = len(sums)
-    active, returned, pulls = (
-        list(range(n_arms)),
-        np.zeros(n_arms, dtype=bool),
-        np.zeros(n_arms, dtype=np.int64),
-    )
-    gone = 0.0  # what the arms that left were planned to cost
-    while len(active) > 1:
-        own = costs[active]
+    pulls = np.zeros(len(sums), dtype=np.int64)
+
+    def see(phase: int, active: list[int]) -> NDArray[np.float64]:
+        own, gone = costs[active], costs @ pulls - costs[active] @ pulls[active]
         target = _check.floor((budget - gone) / (theory.exact_allocation_constant(own) * own.sum()))
         pulls[active] = target
-        means = sums[active, target - 1] / target
-        gaps, front = dominance.classification_gaps(means), dominance.pareto_mask(means)
-        largest = gaps >= gaps.max() - 1e-12  # ties, but for rounding
-        position = int((largest & ~front if (largest & ~front).any() else largest).argmax())
-        leaves = active.pop(position)
-        returned[leaves] = front[position]
-        gone += float(costs[leaves]) * target
-    returned[active[0]] = True
+        return np.asarray(sums[active, target - 1] / target)
+
+    returned, _ = eliminate(len(sums), see)
     return pulls, returned
 
 
@@ -182,3 +179,111 @@ def variance_trials(trials: int, seed: int) -> float:
         mean = chances @ values
         largest = max(largest, float(chances @ (values - mean) ** 2 / ((1 - ratio**0.5) ** 2 * mean)))
     return largest
+
+
+# ----------------------------------------------------------------------------- checks
+@check(
+    "What a plan overspends at random costs",
+    "random-costs",
+    "exact probability that the plan which varies most costs more than B",
+    ours=True,
+)
+def check_overspend(seed: int) -> Finding:
+    """The plan that varies most, exactly."""
+    cases = [(0.25, 30, 0.02), (0.25, 800, 0.05), (0.25, 800, 0.1), (0.01, 400, 0.1), (0.01, 400, 0.5)]
+    lam, budget, margin = np.array(cases).T
+    seen = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
+    bound = np.array([theory.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
+    # the exponent is the square over these two together
+    square = margin**2 * budget
+    variance, step = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin), 2 / 3 * (1 - lam) * margin
+
+    def holds(cut: NDArray[np.float64]) -> bool:
+        return bool((seen <= bound * np.exp(square / (variance + step) - square / cut)).all())
+
+    return Finding(
+        f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, B to {budget.max():.0f}",
+        f"at most {(seen / bound).max():.2g} of the bound; its exponent at least "
+        f"{(np.log(bound) / np.log(seen)).max():.3g} of the exact one",
+        {
+            "2(1 − √λ)² ÷": lambda by: holds(variance / by + step),
+            "⅔ ÷": lambda by: holds(variance + step / by),
+            "1 in front ÷": below(seen, bound),
+        },
+        informative=bool((bound < 1).any()),
+    )
+
+
+@check(
+    "CoPSI with random costs",
+    "random-costs",
+    "exact probability of two arms that the plan costs more than B or the set is wrong",
+    ours=True,
+)
+def check_random_cost_error(seed: int) -> Finding:
+    """Two arms, overspending or a wrong set, exactly."""
+    better, worse, lam = 0.8, 0.2, 0.25
+    cost, budgets, margins = sqrt(lam), np.tile(np.geomspace(4, 400, 12), 2), np.repeat([0.1, 0.5], 12)
+    how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
+    how["complexity"] = 2 * cost / (better - worse) ** 2
+    cases, fails = list(zip(budgets, margins, strict=True)), []
+    for budget, margin in cases:
+        pulls = int((1 - margin) * budget / (2 * cost))
+        over = exact_overspend([pulls] * 2, [cost] * 2, budget, cost_ratio=lam)
+        # costs and rewards independent
+        wrong = two_arm_error(better, worse, 2.0 * pulls, allocation=1.0)
+        fails.append(over + (1 - over) * wrong)
+    seen = np.array(fails)
+    at = np.array([theory.random_cost_error_bound(*case, cost_ratio=lam, **how) for case in cases])
+    spent = np.array([theory.overspend_bound(*case, cost_ratio=lam) for case in cases])
+
+    def rate(by: float) -> bool:
+        wrong = [theory.difference_error_bound(by * (1 - d) * b, **how) for b, d in cases]
+        return bool((seen <= spent + np.array(wrong)).all())
+
+    return Finding(
+        f"{len(cases)} budgets to {budgets[-1]:.0f}, δ = {margins[0]:g} and {margins[-1]:g}",
+        f"at most {(seen / at).max():.2g} of the bound",
+        {"16 ÷": rate, "K(K−1)²D ÷": below(seen - spent, at - spent), "both ÷": below(seen, at)},
+        informative=bool((at < 1).any()),
+    )
+
+
+@check(
+    "A pilot for unknown mean costs",
+    "random-costs",
+    "exact probability that a pilot of two arms misses a mean cost by a share of η; what is declared",
+    ours=True,
+)
+def check_pilot(seed: int) -> Finding:
+    """Exact chances that a mean cost is missed, at the cost where its share varies most."""
+    K = 2
+    cases = [(0.25, 4, 0.5), (0.25, 200, 0.3), (0.25, 1000, 0.2), (0.01, 2000, 0.5), (0.01, 4000, 0.9)]
+    lam, pulls, eta = np.array(cases).T
+    cost = 2 * lam / (1 + lam)
+    share = (cost - lam) / (1 - lam)
+    # costs are off by eta c if so many pulls more, or fewer, are expensive
+    off, least = pulls * eta * cost / (1 - lam), pulls * share
+    tails = stats.binom.sf(np.ceil(least + off - SLACK) - 1, pulls, share)
+    seen = -np.expm1(K * np.log1p(-tails - stats.binom.cdf(np.floor(least - off + SLACK), pulls, share)))
+    at = np.array([theory.pilot_failure_bound(int(m), e, n_arms=K, cost_ratio=r) for r, m, e in cases])
+    top = pulls * lam * eta**2
+    variance, step = (1 - lam) ** 2 / 2, 2 / 3 * (1 - lam) * eta
+
+    def holds(cut: NDArray[np.float64]) -> bool:
+        return bool((seen <= at * np.exp(top / (variance + step) - top / cut)).all())
+
+    # what is declared where the pilot has not failed
+    declared = np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost
+    return Finding(
+        f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, m to {pulls.max():,.0f}",
+        f"at most {(seen / at).max():.2g} of the bound",
+        {
+            "2K ÷": below(seen, at),
+            "½(1 − λ)² ÷": lambda by: holds(variance / by + step),
+            "⅔ ÷": lambda by: holds(variance + step / by),
+            "(1 + η)/(1 − η) ÷": below(declared, (1 + eta) / (1 - eta) * (1 + SLACK)),
+        },
+        holds=bool((declared >= 1 - SLACK).all()),
+        informative=bool((at < 1).any()),
+    )

@@ -1,0 +1,447 @@
+"""Which active sets can be reached: exactly, by search, and on problems that are hard for every method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check, dominance, theory
+from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.identification_error import swapped_costs, two_arm_error
+from cobandit.companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
+from cobandit.problem import Problem
+
+
+# ----------------------------------------------------------------------------- exactly
+def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
+    r"""Arms whose empirical gap is the largest for some errors of the means within ``slack`` / 2.
+
+    One mixed-integer linear program for each arm that `cobandit.theory.may_leave` names, and for each of the
+    two cases in which its gap is the larger of :math:`\Delta^-` and :math:`\Delta^+`.
+
+    Parameters
+    ----------
+    means : array_like, shape (k, D)
+    slack : float
+        Twice what a mean may err by, as in `cobandit.theory.may_leave`.
+
+    Returns
+    -------
+    ndarray of bool, shape (k,)
+        True also where its gap can be no more than level with the largest.
+
+    Examples
+    --------
+    >>> exactly_leave([[0.9], [0.8], [0.2]], 0.05)
+    array([False, False,  True])
+    """
+    means = _check.means(means)
+    named = theory.may_leave(means, slack)
+    for arm in np.flatnonzero(named).tolist():
+        named[arm] = _has_largest_gap(means, arm, slack / 2, True) or _has_largest_gap(
+            means, arm, slack / 2, False
+        )
+    return named
+
+
+def _has_largest_gap(means: NDArray[np.float64], arm: int, reach: float, dominated: bool) -> bool:
+    """Whether means within ``reach`` give this arm a largest gap: Delta^- if ``dominated``, else Delta^+."""
+    n_arms, n_objectives = means.shape
+    program, objectives = Disjunctions(), range(n_objectives)
+    x = [[program.variable(mean - reach, mean + reach) for mean in row] for row in means]
+    level = program.variable(0, 2)  # no other gap is above it, this one not below
+    others = [[j for j in range(n_arms) if j != i] for i in range(n_arms)]
+
+    below = [program.variable(0, 2) for _ in x]  # at least (Delta_i^-)^+
+    for i in range(n_arms):
+        for j in others[i]:
+            program.one_of([{x[j][d]: 1, x[i][d]: -1, below[i]: -1}] for d in objectives)
+    for j in others[arm]:
+        program.all_of([{below[j]: 1, level: -1}])
+        program.one_of(
+            alternative
+            for i in others[j]
+            for alternative in (
+                [{x[j][d]: 1, x[i][d]: -1, level: -1} for d in objectives],
+                [{below[i]: 1, level: -1}]
+                + [{x[i][d]: 1, x[j][d]: -1, below[i]: 1, level: -1} for d in objectives],
+            )
+        )
+    if dominated:
+        program.one_of([{x[arm][d]: 1, x[j][d]: -1, level: 1} for d in objectives] for j in others[arm])
+        return program.feasible()
+    for j in others[arm]:
+        program.one_of([{x[j][d]: 1, x[arm][d]: -1, level: 1}] for d in objectives)
+        ahead, dominates = program.variable(0, 2), program.variable(0, 2)  # at most the two terms
+        program.all_of([{level: 1, ahead: -1, dominates: -1}])
+        program.one_of([[{ahead: 1}], *([{ahead: 1, x[arm][d]: 1, x[j][d]: -1}] for d in objectives)])
+        program.one_of(
+            [
+                [{dominates: 1}],
+                *([{dominates: 1, x[j][d]: 1, x[i][d]: -1} for d in objectives] for i in others[j]),
+            ]
+        )
+    return program.feasible()
+
+
+# ----------------------------------------------------------------------------- by search
+def visited_sets(
+    means: ArrayLike, runs: int, seed: int, share: float = SHARP_SHARE
+) -> list[NDArray[np.bool_]]:
+    r"""Active sets that gap elimination comes to in runs whose means err by less than a share of the gap.
+
+    Parameters
+    ----------
+    means : array_like, shape (K, D)
+    runs, seed : int
+        In two of three runs the errors are as large as they may be.
+    share : float
+        What a mean may err by, over :math:`\gamma_{(k)}`; at 1/8 and below every set is reachable.
+
+    Returns
+    -------
+    list of ndarray of bool, shape (number of sets, K)
+        The sets of K, K - 1, ..., 2 arms, as from `cobandit.theory.reachable_sets`.
+
+    Examples
+    --------
+    >>> [len(sets) for sets in visited_sets([[0.9], [0.8], [0.5], [0.45], [0.2]], 100, seed=0)]
+    [1, 1, 2, 1]
+    """
+    means = _check.means(means)
+    n_arms, rng = len(means), np.random.default_rng(seed)
+    gaps = np.sort(dominance.classification_gaps(means))
+    within = _check.positive(share, "share") * (1 - 1e-9)
+    found: list[set[tuple[bool, ...]]] = [set() for _ in range(n_arms - 1)]
+
+    def see(phase: int, active: list[int]) -> NDArray[np.float64]:
+        found[phase].add(tuple(np.isin(range(n_arms), active).tolist()))
+        error = rng.uniform(-1, 1, (len(active), means.shape[1]))
+        return means[active] + within * gaps[len(active) - 1] * (np.sign(error) if run % 3 else error)
+
+    for run in range(_check.count(runs, "runs", 1)):  # noqa: B007 - read in see
+        eliminate(n_arms, see)
+    return [np.array(sorted(seen)) for seen in found]
+
+
+def outside(visited: list[NDArray[np.bool_]], reachable: list[NDArray[np.bool_]]) -> int:
+    """How many of the visited sets are not reachable.
+
+    Examples
+    --------
+    >>> two, one = [np.array([[True, False], [False, True]])], [np.array([[True, False]])]
+    >>> outside(two, one), outside(one, two)
+    (1, 0)
+    """
+    return sum(
+        len({tuple(row) for row in some.tolist()} - {tuple(row) for row in all_.tolist()})
+        for some, all_ in zip(visited, reachable, strict=True)
+    )
+
+
+def complexities(trials: int, seed: int, n_arms: int, n_objectives: int = 2) -> pd.DataFrame:
+    """Complexities of random problems, with the most expensive arms hardest to classify, then easiest.
+
+    Parameters
+    ----------
+    trials, seed : int
+    n_arms, n_objectives : int
+
+    Returns
+    -------
+    DataFrame, two rows per trial
+        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by `cobandit.theory.may_leave`,
+        ``exact`` by `exactly_leave` and ``visited`` in 300 runs.  Each is at most the one before.
+
+    Examples
+    --------
+    >>> complexities(1, seed=0, n_arms=3).round(1)[["H", "named", "exact", "visited"]].values.tolist()
+    [[30.3, 30.3, 30.3, 30.3], [30.3, 24.3, 24.3, 24.3]]
+    """
+    rng, rows = np.random.default_rng(seed), []
+    for trial in range(_check.count(trials, "trials", 1)):
+        drawn = Problem(rng.random((n_arms, n_objectives)), 10 ** rng.uniform(-1, 0, n_arms))
+        gaps = np.sort(drawn.classification_gaps)
+        exact = theory.reachable_sets(drawn.means, exactly_leave)
+        visited = visited_sets(drawn.means, 300, trial)
+        for costly, problem in zip(("hardest", "easiest"), swapped_costs(drawn), strict=True):
+
+            def largest(sets: list[NDArray[np.bool_]], costs: NDArray[np.float64] = problem.costs) -> float:
+                return max(
+                    float((each @ costs).max() / gap**2)
+                    for each, gap in zip(sets, gaps[:0:-1], strict=True)  # noqa: B023
+                )
+
+            named = theory.reachable_complexity(problem.means, problem.costs)
+            rows.append((costly, problem.complexity, named, largest(exact), largest(visited)))
+    return pd.DataFrame(rows, columns=["costly", "H", "named", "exact", "visited"])
+
+
+# ----------------------------------------------------------------------------- hard for every method
+def hard_family(costs: ArrayLike) -> list[Problem]:
+    r"""Problems that no method can all solve quickly: one, and K - 1 that differ from it in one arm each.
+
+    With costs ascending and :math:`\gamma_i = (c_1 + \dots + c_i) / (4 C([K]))`, the first problem has the
+    means 1/2 and :math:`\tfrac12 - \gamma_i`, and in each of the others one arm has
+    :math:`\tfrac12 + \gamma_i`.
+
+    Parameters
+    ----------
+    costs : array_like, shape (K,)
+
+    Returns
+    -------
+    list of Problem
+        K of them, with one objective and the costs ascending.
+
+    Examples
+    --------
+    >>> [problem.means.ravel().tolist() for problem in hard_family([1.0, 1.0])]
+    [[0.5, 0.25], [0.5, 0.75]]
+    """
+    costs = np.sort(_check.costs(costs))
+    gaps = np.cumsum(costs) / (4 * costs.sum())
+    base = 0.5 - gaps
+    base[0] = 0.5
+    problems = [Problem(base[:, None], costs)]
+    for arm in range(1, len(costs)):
+        flipped = base.copy()
+        flipped[arm] = 0.5 + gaps[arm]
+        problems.append(Problem(flipped[:, None], costs))
+    return problems
+
+
+def best_test_error(pulls: int) -> float:
+    """Least error on the second problem of two equal costs, if that on the first may be one half.
+
+    The arms differ between the problems in one coin, of mean 1/4 or 3/4, so that whoever spends it all on
+    that coin does best, and by Neyman and Pearson calls it 3/4 if it succeeds often.
+
+    Parameters
+    ----------
+    pulls : int
+        Of that coin, the budget over its cost.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    Heads are called 3/4, and so is a third of the tails.
+
+    >>> round(best_test_error(1), 6)
+    0.166667
+    """
+    from scipy import stats
+
+    pulls = _check.count(pulls, "pulls", 1)
+    median = int(stats.binom.isf(0.5, pulls, 0.25))
+    above, here = stats.binom.sf(median, pulls, 0.25), stats.binom.pmf(median, pulls, 0.25)
+    called = (0.5 - above) / here  # of the runs at the median, those that are called 3/4
+    return float(
+        stats.binom.cdf(median - 1, pulls, 0.75) + (1 - called) * stats.binom.pmf(median, pulls, 0.75)
+    )
+
+
+# ----------------------------------------------------------------------------- mixed-integer programs
+#: Coefficients by variable; the inequality is that their sum is at most zero.
+Inequality = Mapping[int, float]
+
+
+class Disjunctions:
+    """Variables in boxes, inequalities, and choices between groups of inequalities.
+
+    Every inequality must be within 8 of holding wherever the variables are in their boxes.
+
+    Examples
+    --------
+    >>> program = Disjunctions()
+    >>> a, b = program.variable(0, 1), program.variable(0.5, 1)
+    >>> program.all_of([{b: 1, a: -1}])  # b <= a
+    >>> program.one_of([[{a: 1}], [{a: 1, b: -1}]])  # a <= 0 or a <= b
+    >>> program.feasible()
+    True
+    >>> program.all_of([{a: 1}])
+    >>> program.feasible()
+    False
+    """
+
+    def __init__(self) -> None:
+        self._least: list[float] = []
+        self._most: list[float] = []
+        self._whole: list[int] = []
+        self._rows: list[tuple[Inequality, float]] = []
+
+    def variable(self, least: float, most: float, whole: bool = False) -> int:
+        """Add a variable and return its number."""
+        self._least.append(least)
+        self._most.append(most)
+        self._whole.append(int(whole))
+        return len(self._least) - 1
+
+    def all_of(self, inequalities: Iterable[Inequality]) -> None:
+        """Add inequalities that have to hold."""
+        self._rows += [(each, 0.0) for each in inequalities]
+
+    def one_of(self, alternatives: Iterable[Iterable[Inequality]]) -> None:
+        """Add groups of inequalities, all of at least one of which have to hold."""
+        chosen = []
+        for group in alternatives:
+            switch = self.variable(0, 1, whole=True)
+            chosen.append(switch)
+            self._rows += [({**each, switch: 8.0}, 8.0) for each in group]
+        self._rows.append((dict.fromkeys(chosen, -1.0), -1.0))
+
+    def feasible(self) -> bool:
+        """Whether all can hold, up to the solver's tolerance of 1e-6; True if it cannot decide."""
+        from scipy import optimize, sparse
+
+        row = [number for number, (each, _) in enumerate(self._rows) for _ in each]
+        column = [variable for each, _ in self._rows for variable in each]
+        value = [weight for each, _ in self._rows for weight in each.values()]
+        shape = len(self._rows), len(self._least)
+        matrix = sparse.coo_array((value, (row, column)), shape=shape).tocsr()
+        limits = np.array([limit for _, limit in self._rows])
+        found = optimize.milp(
+            np.zeros(shape[1]),
+            constraints=optimize.LinearConstraint(matrix, -np.inf, limits),
+            integrality=np.array(self._whole),
+            bounds=optimize.Bounds(np.array(self._least), np.array(self._most)),
+        )
+        infeasible = 2  # scipy's status
+        return bool(found.status != infeasible)
+
+
+# ----------------------------------------------------------------------------- checks
+#: How far, over the largest gap, the middle of three arms is from where it may just leave.
+APART = 1e-3
+
+
+def three_arms(within: float) -> NDArray[np.float64]:
+    """Means of three arms on a line, the last two this share of the largest gap apart."""
+    return np.array([[0.9], [0.1 + 0.8 * within], [0.1]])
+
+
+@check(
+    "Reachable sets: where phases without a failure lead",
+    "which-arms",
+    "sets that runs with errors below γ/8 come to; the middle of three arms, at all extreme errors",
+    ours=True,
+)
+def check_sets(seed: int) -> Finding:
+    """Random problems, and all extreme errors where the middle arm just may not leave."""
+    rng, runs = np.random.default_rng(seed), 60
+    drawn = [rng.random((5, 2)) for _ in range(2)]
+    listed = [(visited_sets(means, runs, seed), theory.reachable_sets(means)) for means in drawn]
+    missing = sum(outside(visited, reachable) for visited, reachable in listed)
+    corners = np.array(list(product((-1.0, 1.0), repeat=3)))[:, :, None]
+
+    def stays(means: NDArray[np.float64], by: float) -> bool:
+        gap = Problem(means, np.ones(3)).classification_gaps.max()
+        return all(eliminate(3, misread(means, [by * gap / 8 * corner]))[1][0] == 2 for corner in corners)
+
+    # the means of the last two arms pass each other if they are less than g/4 apart; intervals, in which
+    # margins move one by one, let the middle one leave up to g/2
+    cases = {
+        "γ/8 ×": (exactly_leave, three_arms(1 / 4 + APART)),
+        "γ/8 by intervals ×": (theory.may_leave, three_arms(1 / 2 + APART)),
+    }
+    told = all(len(theory.reachable_sets(means, leaves)[1]) == 1 for leaves, means in cases.values())
+    return Finding(
+        f"{len(drawn)} problems of 5 arms, {runs} runs each; {len(cases)} times {len(corners)} errors",
+        f"{missing} sets that are not listed",
+        {name: partial(stays, means) for name, (_, means) in cases.items()},
+        holds=missing == 0 and told,
+    )
+
+
+@check(
+    "Error probability with reachable sets",
+    "which-arms",
+    "error of CoPSI with the exact constant, from below, an expensive arm being easy to classify",
+    ours=True,
+)
+def check_reachable_error(seed: int) -> Finding:
+    """Exact errors of two cheap arms that are close, with an expensive one that is easy."""
+    better, worse, cheap = 0.55, 0.45, 0.05
+    p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
+    L, H = theory.exact_allocation_constant(p.costs), theory.reachable_complexity(p.means, p.costs)
+    how: dict[str, Any] = {"n_arms": 3, "n_objectives": 1, "allocation": L, "complexity": H}
+    budgets, errors = np.geomspace(20, 2000, 8), []
+    for budget in budgets:
+        first, last = int(budget / (L * p.costs.sum())), int(budget / (L * 2 * cheap))
+        # unless the worse arm has no success in the first phase, the expensive one leaves
+        wrong = two_arm_error(better, worse, 2.0 * last, allocation=1.0)
+        errors.append(wrong - (1 - worse) ** first)
+    seen = np.array(errors)
+
+    def bound(by: float = 1.0) -> NDArray[np.float64]:
+        return np.array([theory.difference_error_bound(by * budget, **how) for budget in budgets])
+
+    at = bound()
+    return Finding(
+        f"{len(budgets)} budgets to {budgets[-1]:,.0f}; H is {p.complexity / H:.3g} H_reach",
+        f"at most {(seen / at).max():.2g} of the bound",
+        {"16 H_reach ÷": lambda by: bool((seen <= bound(by)).all()), "K(K−1)²D ÷": below(seen, at)},
+        informative=bool((at < 1).any()),
+    )
+
+
+@check(
+    "One objective: H_reach and the sum over arms",
+    "which-arms",
+    "H_reach over the sum of c/γ², one objective, exactly",
+    ours=True,
+)
+def check_one_objective(seed: int) -> Finding:
+    """The middle arm just may leave, and the last is expensive."""
+    costs, means = np.array([1e-4, 1e-4, 1.0]), three_arms(1 / 4 - APART)
+    most = theory.reachable_complexity(means, costs, exactly_leave)
+    total = theory.summed_complexity(Problem(means, costs).classification_gaps, costs)
+    return Finding(
+        "three arms, of which the middle one just may leave",
+        f"{most / total:.4f}, where 16/9 is allowed",
+        {"16/9 ÷": below(most, 16 / 9 * total * (1 + SLACK))},
+    )
+
+
+@check(
+    "No method errs less for every cost vector",
+    "which-arms",
+    "least error that any method can have on two arms, exact; complexities of the hard family",
+    ours=True,
+)
+def check_least_error(seed: int) -> Finding:
+    """The best test of two arms, exactly, and complexities of the hard family."""
+    pulls = [2, 10, 30, 100, 300, 500]
+    p = hard_family([1.0, 1.0])[1]
+    H = theory.reachable_complexity(p.means, p.costs)
+    least = np.array([best_test_error(n) for n in pulls])
+
+    def bound(by: float = 1.0) -> NDArray[np.float64]:
+        return np.array([theory.least_error(n / by, allocation=1.0, complexity=H) for n in pulls])
+
+    rng, scaled = np.random.default_rng(seed), []
+    for K in (2, 3, 4):
+        costs = np.sort(10 ** rng.uniform(-2, 0, K))
+        total = np.cumsum(costs)
+        for q, sum_ in zip(hard_family(costs)[1:], total[1:], strict=True):
+            scaled.append(theory.reachable_complexity(q.means, costs) * sum_ / (16 * total[-1] ** 2))
+    at = bound()
+    return Finding(
+        f"{len(pulls)} budgets to {pulls[-1]:,} pulls; {len(scaled)} problems",
+        f"at least {(least / at).min():.2g} times the bound; "
+        f"complexities up to {max(scaled):.3g} of what is allowed",
+        {
+            "18 ÷": lambda by: bool((least >= bound(by)).all()),
+            "¼ ×": lambda by: bool((least >= by * at).all()),
+            "1/(s²C) ÷": below(max(scaled), 1 + SLACK),
+        },
+    )
