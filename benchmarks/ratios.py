@@ -30,7 +30,7 @@ from rich.table import Table
 from workloads import SCALES, Front, Online, Rejects, random_rows
 
 import cobandit as cb
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 
 STORED = Path(__file__).with_suffix(".json")
 
@@ -52,14 +52,8 @@ def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[floa
 def random_table(n_arms: int, n_objectives: int, instances: int = 20) -> EvaluationTable:
     """Evaluation table of such rows."""
     rows = random_rows(np.random.default_rng(0), n_arms, n_objectives, instances)
-    frame = pd.DataFrame(rows[:, [0, *range(2, rows.shape[1])]], columns=["cost", *"abcdefgh"[:n_objectives]])
-    frame["config"] = np.repeat(np.arange(n_arms), instances)
-    frame["instance"] = np.tile(np.arange(instances), n_arms)
-    objectives = [{"name": name, "column": name} for name in "abcdefgh"[:n_objectives]]
-    about = {"name": "benchmark", "title": "Benchmark", "source": "random", "license": "CC0-1.0"}
-    columns = {"cost": {"column": "cost", "unit": "units"}, "objectives": objectives}
-    split = {"kind": "synthetic", "records": "none.parquet", "split": {"profiling": instances // 2}}
-    return EvaluationTable.from_records(frame, Card.model_validate(about | columns | split))
+    rows = rows.reshape(n_arms, instances, -1)
+    return EvaluationTable.from_arrays(rows[:, :, 2:], rows[:, :, 0], profiling=instances // 2)
 
 
 def kernel_over_class() -> dict[str, Any]:

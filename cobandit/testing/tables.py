@@ -12,7 +12,7 @@ import pandas as pd
 from cobandit.errors import BudgetError
 from cobandit.policies.asktell import AskTell
 from cobandit.replay.methods import Spec, spec
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 from cobandit.tables.keys import profiling_mask
 
 
@@ -52,29 +52,23 @@ def table_of(
     n_instances = n_profiling + max(map(len, arms))
     profiling = profiling_mask(n_instances, n_profiling, seed=0)
     ids = np.array([f"q{q:05d}" for q in range(n_instances)])
-    card = Card.model_validate(
-        {
-            "name": name,
-            "title": f"Made up ({kind})",
-            "source": "tests",
-            "license": "CC0-1.0",
-            "kind": kind,
-            "records": "none.parquet",
-            "cost": {"column": "cost", "unit": "units"},
-            "objectives": [
-                {"name": f"objective{d}", "column": f"objective{d}"} for d in range(len(arms[0][0]) - 1)
-            ],
-            "split": {"profiling": n_profiling, "seed": 0},
-        }
-    )
+    objectives = [f"objective{d}" for d in range(len(arms[0][0]) - 1)]
     records = []
     for i, (rows, seen) in enumerate(zip(arms, costs_seen, strict=True)):
         blank = [0.5] * (len(rows[0]) - 1)
         profiled = zip(ids[profiling], ([cost, *blank] for cost in seen), strict=False)
         evaluated = zip(ids[~profiling], rows, strict=False)
         records += [[f"arm{i:03d}", q, *row] for q, row in itertools.chain(profiled, evaluated)]
-    columns = ["config", "instance", "cost", *(objective.column for objective in card.objectives)]
-    return EvaluationTable.from_records(pd.DataFrame(records, columns=columns), card, source="a test")
+    return EvaluationTable.from_frame(
+        pd.DataFrame(records, columns=["config", "instance", "cost", *objectives]),
+        cost="cost",
+        unit="units",
+        objectives=objectives,
+        profiling=n_profiling,
+        name=name,
+        title=f"Made up ({kind})",
+        kind=kind,
+    )
 
 
 def ragged_table(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cobandit.companion.paper import judge_remarks, remarks
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 
 
 def table(name, means, costs, instances=2000):
@@ -17,12 +17,8 @@ def table(name, means, costs, instances=2000):
         ).assign(y=1.0 * (place < instances * y))
         for i, ((x, y), cost) in enumerate(zip(means, costs, strict=True))
     ]
-    about = {"name": name, "title": "Made up", "source": "made up", "license": "CC0-1.0", "kind": "synthetic"}
-    objectives = [{"name": column, "column": column} for column in "xy"]
-    cost = {"column": "cost", "unit": "USD"}
-    split = {"profiling": instances // 2}
-    card = Card(**about, records="rows.csv", cost=cost, objectives=objectives, split=split)
-    return EvaluationTable.from_records(pd.concat(arms), card)
+    about = {"name": name, "kind": "synthetic", "profiling": instances // 2}
+    return EvaluationTable.from_frame(pd.concat(arms), cost="cost", objectives=["x", "y"], **about)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 
 
 def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
@@ -23,20 +23,9 @@ def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
         there = np.flatnonzero((rng.random(n_instances) >= holes) | (np.arange(n_instances) < 8))
         named = {"config": f"arm{arm:03d}", "instance": [f"q{s:05d}" for s in there], "cost": charged[there]}
         parts.append(pd.DataFrame(named | dict(zip(names, scores[:, there], strict=True))))
-    card = Card.model_validate(
-        {
-            "name": "drawn",
-            "title": "Drawn",
-            "source": "tests",
-            "license": "CC0-1.0",
-            "kind": "synthetic",
-            "records": "none.parquet",
-            "cost": {"column": "cost", "unit": "USD"},
-            "objectives": [{"name": name, "column": name} for name in names],
-            "split": {"profiling": n_instances // 2, "seed": 0},
-        }
-    )
-    return EvaluationTable.from_records(pd.concat(parts, ignore_index=True), card)
+    about = {"name": "drawn", "kind": "synthetic", "profiling": n_instances // 2}
+    frame = pd.concat(parts, ignore_index=True)
+    return EvaluationTable.from_frame(frame, cost="cost", unit="USD", objectives=names, **about)
 
 
 MEANS = [[0.8, 0.3], [0.6, 0.6], [0.55, 0.55], [0.3, 0.8], [0.3, 0.5], [0.2, 0.2]]
@@ -58,29 +47,19 @@ def with_holes(n_instances, holes, seed):
 
 def table_of(scores, costs, profiling=12, seed=0, kind="synthetic"):
     """Table of K configurations and I instances from arrays (K, I)."""
-    n_arms, n = scores.shape
-    frame = pd.DataFrame(
-        {
-            "config": np.repeat([f"arm{k}" for k in range(n_arms)], n),
-            "instance": np.tile([f"q{s:04d}" for s in range(n)], n_arms),
-            "usd": costs.ravel(),
-            "ok": scores.ravel(),
-        }
+    return EvaluationTable.from_arrays(
+        scores,
+        costs,
+        configs=[f"arm{k}" for k in range(len(scores))],
+        instances=[f"q{s:04d}" for s in range(scores.shape[1])],
+        objectives=["accuracy"],
+        unit="USD",
+        profiling=profiling,
+        seed=seed,
+        name="mine",
+        title="Mine, a reconstruction" if kind == "reconstruction" else "Mine",
+        kind=kind,
     )
-    card = Card.model_validate(
-        {
-            "name": "mine",
-            "title": "Mine, a reconstruction" if kind == "reconstruction" else "Mine",
-            "source": "tests",
-            "license": "CC0-1.0",
-            "kind": kind,
-            "records": "mine.csv",
-            "cost": {"column": "usd", "unit": "USD"},
-            "objectives": [{"name": "accuracy", "column": "ok"}],
-            "split": {"profiling": profiling, "seed": seed},
-        }
-    )
-    return EvaluationTable.from_records(frame, card)
 
 
 def heavy(rng, n=60, n_arms=4, **card):

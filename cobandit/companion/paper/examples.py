@@ -12,10 +12,9 @@ from math import log
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from cobandit import theory
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 
 
 @dataclass(frozen=True)
@@ -42,31 +41,17 @@ class Example:
         >>> ONLINE.table().costs
         array([1. , 0.5, 0.5])
         """
-        instances = 4
-        arms = np.repeat(np.arange(len(self.names)), instances)
-        frame = pd.DataFrame(
-            {
-                "config": [self.names[arm] for arm in arms],
-                "instance": np.tile(np.arange(instances), len(self.names)),
-                "cost": self.costs[arms],
-                "first": self.rewards[arms, 0],
-                "second": self.rewards[arms, 1],
-            }
+        return EvaluationTable.from_arrays(
+            np.repeat(self.rewards[:, None, :], 4, axis=1),  # on four instances the same
+            self.costs,
+            configs=self.names,
+            objectives=["first", "second"],
+            name="by-hand",
+            title="Three arms without noise",
+            source="cobandit.companion.paper.examples",
+            license="CC0-1.0",
+            kind="synthetic",
         )
-        card = Card.model_validate(
-            {
-                "name": "by-hand",
-                "title": "Three arms without noise",
-                "source": "cobandit.companion.paper.examples",
-                "license": "CC0-1.0",
-                "kind": "synthetic",
-                "records": "none.parquet",
-                "cost": {"column": "cost", "unit": "units"},
-                "objectives": [{"name": "first", "column": "first"}, {"name": "second", "column": "second"}],
-                "split": {"profiling": instances // 2, "seed": 0},
-            }
-        )
-        return EvaluationTable.from_records(frame, card, source="the worked example")
 
 
 #: Index values after the first round: a 4/3, b 9/4, c 3/2; then b has 1.4171, c 0.8936, b 1.1673, a 1.0434.

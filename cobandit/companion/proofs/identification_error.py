@@ -24,7 +24,7 @@ from cobandit.policies import CoPSI
 from cobandit.problem import Problem
 from cobandit.replay import play, replay_identification
 from cobandit.stats import metrics
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 from cobandit.tables.keys import profiling_mask
 
 # ----------------------------------------------------------------------------- in runs
@@ -65,34 +65,22 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike, name: str = "known-means
     hits = np.round(LEVELS * means).astype(int)
     if not np.allclose(hits, LEVELS * means) or hits.min() < 0 or hits.max() > LEVELS:
         raise CobanditError(f"means: multiples of 1/{LEVELS} in [0, 1] are needed")
-    objectives = [f"objective{d}" for d in range(means.shape[1])]
     profiling = 2  # the fewest that a table may have
-    card = Card.model_validate(
-        {
-            "name": name,
-            "title": "Bernoulli rewards with known means",
-            "source": "cobandit.companion.proofs",
-            "license": "CC0-1.0",
-            "kind": "synthetic",
-            "records": "none.parquet",
-            "cost": {"column": "cost", "unit": "units"},
-            "objectives": [{"name": name, "column": name} for name in objectives],
-            "split": {"profiling": profiling, "seed": 0},
-        }
-    )
     own = np.flatnonzero(~profiling_mask(LEVELS + profiling, profiling, seed=0))
     row = np.full(LEVELS + profiling, -1)
     row[own] = np.arange(LEVELS)
-    instances = [f"q{q:02d}" for q in range(len(row))]
-    frames = []
-    for arm, (hit, cost) in enumerate(zip(hits, costs, strict=True)):
-        rewards = {
-            column: ((row + 7 * d) % LEVELS < hit[d]).astype(float) for d, column in enumerate(objectives)
-        }
-        frames.append(
-            pd.DataFrame({"config": f"arm{arm:02d}", "instance": instances, "cost": cost, **rewards})
-        )
-    return EvaluationTable.from_records(pd.concat(frames, ignore_index=True), card, source="known means")
+    place = (row[:, None] + 7 * np.arange(means.shape[1])) % LEVELS
+    return EvaluationTable.from_arrays(
+        place < hits[:, None, :],
+        costs,
+        configs=[f"arm{arm:02d}" for arm in range(len(means))],
+        profiling=profiling,
+        name=name,
+        title="Bernoulli rewards with known means",
+        source="cobandit.companion.proofs",
+        license="CC0-1.0",
+        kind="synthetic",
+    )
 
 
 def random_problems(count: int, seed: int, least_gap: float = 0.1, max_arms: int = 6) -> list[Problem]:
