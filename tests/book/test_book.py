@@ -151,7 +151,7 @@ class TestBuiltBook:
     def test_the_protocol_is_folded_whole_and_its_references_lead_on(self):
         """Its file is never rewritten, though the page that it names is a section now."""
         html = html_of("notebooks/reconstructions").read_text(encoding="utf-8")
-        protocol = (ROOT / "book" / "protocol.md").read_text(encoding="utf-8")
+        protocol = (ROOT / "book" / "protocol-first.md").read_text(encoding="utf-8")
         headings = re.findall(r"(?m)^## (.+)$", protocol)
         assert headings and [each for each in headings if f'">{each}</h3>' not in html] == []
         assert re.search(r'its ten runs; <a [^>]*href="#calibration"', html)
