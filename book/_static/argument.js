@@ -66,7 +66,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const place = Number(slider.value);
     const [method, share] = [data.methods[name], data.shares[place]];
     const state = method.states[place];
-    root.style.setProperty("--method", `var(--method-${name}, ${method.color})`);
+    root.style.setProperty("--method", method.themed);
     amount.textContent = `${percent(share)}, ${Math.round(share * data.everything).toLocaleString("en")} ${data.unit}`;
     const pulls = state.pulls ?? data.costs.map(() => 0);
     const returned = new Set(state.returned ?? []);

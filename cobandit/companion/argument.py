@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from cobandit.errors import BudgetError
-from cobandit.figures.panels import INK
-from cobandit.figures.style import method_label, method_style
+from cobandit.figures.looks import INK, LOOKS, follow_theme
+from cobandit.figures.style import method_label
 from cobandit.replay import play, replay_identification, spec
 
 if TYPE_CHECKING:
@@ -89,7 +88,8 @@ def precompute(
         exact = runs.groupby("share")["correct"].sum()
         methods[method] = {
             "label": method_label(method),
-            "color": to_hex(method_style(method)["color"]),
+            "color": LOOKS[method].light,
+            "themed": follow_theme(LOOKS[method].light),
             "states": [
                 {"exact": int(exact.loc[share])}
                 | _show_run(table, method, feedback, share * everything, seed)

@@ -24,8 +24,8 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-#: What `use_style` draws text, ticks and frames with; on a page it becomes the colour of the text around it.
-INK = "#22262b"
+from cobandit.figures.looks import INK, follow_theme
+
 #: Characters from which a figure is shown as a raster image: clouds of many thousand points.
 LARGEST = 1_000_000
 #: A panel gets a row of its own before it has to shrink below this share of its size.
@@ -188,7 +188,7 @@ def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
     inside = re.sub(
         '="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside
     )  # hundredths of a point
-    inside = re.sub(rf"{INK}|#000000", "currentColor", inside)
+    inside = follow_theme(inside.replace("#000000", INK))
     inside = inside.replace("#ffffff", "var(--pst-color-background, #fff)")
     inside = re.sub(r"\s*\n\s*", " ", inside)
     width, height = (round(float(side * 72), 1) for side in (inches.width, inches.height))

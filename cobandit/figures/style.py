@@ -16,38 +16,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit.faults import cut
-from cobandit.figures.panels import INK, panels
+from cobandit.figures.looks import INK, LOOKS, Look
+from cobandit.figures.looks import PALETTE as PALETTE
+from cobandit.figures.panels import panels
 from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Seaborn's colour-blind palette, in an order that keeps methods of one experiment far apart.
-PALETTE = (
-    *("#0173b2", "#de8f05", "#029e73", "#949494", "#d55e00"),
-    *("#56b4e9", "#cc78bc", "#ca9161", "#ece133", "#fbafe4"),
-)
 LINES = ("-", "--", ":", "-.")
 
-#: Colour and marker of each method of the project.
-LOOKS = {
-    "CoHVUCB": (PALETTE[0], "o"),
-    "CoHVUCBV": (PALETTE[9], ">"),
-    "CoHVKLUCB": ("#2f4f2f", "4"),
-    "HVUCB": (PALETTE[1], "s"),
-    "AccuracyCostUCB": (PALETTE[2], "D"),
-    "UniformAllocation": (PALETTE[3], "^"),
-    "CoPSI": (PALETTE[4], "v"),
-    "CoPSIExact": (PALETTE[7], "*"),
-    "CoPSIAdaptive": (INK, "<"),
-    "PSISR": (PALETTE[5], "P"),
-    "UniformIdentification": (PALETTE[6], "X"),
-    "CoPSIOnce": ("#8b0000", "H"),
-    "CoPSIPrintedOnce": ("#b8860b", "h"),
-    "PSISROnce": ("#1f4e79", "p"),
-    "EGESHOnce": ("#5c3d99", "d"),
-    "UniformOnce": ("0.45", "8"),
-}
 #: Letters of a name that a figure shows, at most.
 LONGEST_NAME = 60
 #: What Markdown takes for markup within a line, and may not where it stands as an entity.
@@ -112,13 +90,16 @@ def method_style(method: str) -> dict[str, Any]:
     >>> method_style("MyOwn") == method_style("MyOwn")
     True
     """
-    color, marker = LOOKS.get(method) or _look_of_name(method)
-    return {"color": color, "marker": marker}
+    look = LOOKS.get(method) or _look_of_name(method)
+    return {"color": look.light, "marker": look.marker}
 
 
-def _look_of_name(method: str) -> tuple[str, str]:
+def _look_of_name(method: str) -> Look:
     number = crc32(method.encode())  # unlike hash, the same in every process
-    return PALETTE[number % len(PALETTE)], OTHER_MARKERS[number // len(PALETTE) % len(OTHER_MARKERS)]
+    looks = list(LOOKS.values())
+    return looks[number % len(looks)]._replace(
+        marker=OTHER_MARKERS[number // len(looks) % len(OTHER_MARKERS)]
+    )
 
 
 def method_label(method: str, options: str = "") -> str:

@@ -16,7 +16,7 @@ from matplotlib.colors import to_rgb
 import cobandit as cb
 from cobandit import figures, policies
 from cobandit.errors import CobanditError
-from cobandit.figures import style
+from cobandit.figures.looks import LOOKS
 from cobandit.stats import metrics
 from cobandit.testing import table_of
 
@@ -230,13 +230,30 @@ def test_a_method_looks_the_same_in_every_figure(online, found):
 
 
 def test_methods_are_told_apart():
-    own = list(style.LOOKS)
+    own = list(LOOKS)
     styles = [figures.method_style(method) for method in own]
     for key in ("color", "marker"):
         assert len({each[key] for each in styles}) == len(own)
     assert {name for name in policies.__all__ if hasattr(getattr(policies, name), "ask")} == set(own)
     assert figures.method_label("CoPSI") == "CoPSI"
     assert figures.method_label("CoPSIAdaptive") == "CoPSI (adaptive L*)"
+
+
+def contrast(color, ground):
+    """Ratio of relative luminances, as WCAG 2 defines it."""
+
+    def luminance(shade):
+        linear = [x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(shade)]
+        return np.dot(linear, (0.2126, 0.7152, 0.0722))
+
+    low, high = sorted((luminance(color), luminance(ground)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_methods_are_seen_in_both_themes():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    for look in LOOKS.values():
+        assert contrast(look.light, "#ffffff") >= 3 and contrast(look.dark, "#14181e") >= 3
 
 
 @pytest.mark.slow
@@ -247,7 +264,7 @@ def test_the_look_of_a_users_method_follows_from_its_name():
     code = f"from cobandit import figures; print([figures.method_style(name) for name in {names}])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == str(looks)
-    assert not {look["marker"] for look in looks} & {marker for _, marker in style.LOOKS.values()}
+    assert not {look["marker"] for look in looks} & {look.marker for look in LOOKS.values()}
     assert len({tuple(look.values()) for look in looks}) > 20
 
 
