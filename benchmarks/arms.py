@@ -158,7 +158,7 @@ def replays() -> list[dict[str, Any]]:
 READ = """
 import re, sys, time
 from pathlib import Path
-import cobandit as cb, cobandit.tables.readers
+import cobandit as cb, cobandit.tables.storage
 
 def peak():  # on Linux; what a parent once held does not count here
     return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])

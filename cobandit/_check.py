@@ -17,14 +17,14 @@ from cobandit.errors import CobanditError
 SLACK = 1e-9
 
 
-def with_slack(x: float) -> float:
+def add_slack(x: float) -> float:
     """``x (1 + 1e-9)``: the side of a comparison with a budget that gets the benefit of rounding."""
     return x * (1.0 + SLACK)
 
 
 def floor(x: float) -> int:
     """``floor(x (1 + 1e-9))``, the integer part that forgives rounding."""
-    return math.floor(with_slack(x))
+    return math.floor(add_slack(x))
 
 
 def ceil(x: float) -> int:
@@ -51,12 +51,12 @@ cobandit.load or cobandit.read, or make it of a data frame with EvaluationTable.
         )
 
 
-def enough(x: float) -> str:
+def round_up(x: float) -> str:
     """``x`` in six digits, rounded up: whoever is told that so much is needed can give what is printed.
 
     Examples
     --------
-    >>> enough(123.4561), enough(0.1 + 0.2)
+    >>> round_up(123.4561), round_up(0.1 + 0.2)
     ('123.457', '0.3')
     """
     rounded = Context(prec=6, rounding=ROUND_CEILING).create_decimal(x * (1.0 - SLACK / 2))

@@ -21,12 +21,12 @@ LONGEST = 400
 """Letters of each part of a message, at most: a name may be as long as its file."""
 
 
-def cut(text: str, most: int) -> str:
+def ellipsize(text: str, most: int) -> str:
     """Shorten a text to its beginning and its end.
 
     Examples
     --------
-    >>> cut("a name that goes on and on is taken", 24)
+    >>> ellipsize("a name that goes on and on is taken", 24)
     'a name that... is taken'
     """
     half = (most - 3) // 2
@@ -94,14 +94,16 @@ class Fault:
 
     def __str__(self) -> str:
         """Place, problem and remedy on one line."""
-        place = cut(self.file, LONGEST)
+        place = ellipsize(self.file, LONGEST)
         if self.row is not None:
             place += f", row {self.row:,}"
         if self.column is not None:
-            place += f", column {cut(self.column, LONGEST // 4)!r}"
+            place += f", column {ellipsize(self.column, LONGEST // 4)!r}"
         more = f" (and {self.more:,} more row{'s' * (self.more > 1)})" if self.more else ""
         other = "" if self.other is None else f" row {self.other:,}"
-        return f"{place}: {cut(self.problem, LONGEST)}{other}{more} -> {cut(self.remedy, LONGEST)}"
+        return (
+            f"{place}: {ellipsize(self.problem, LONGEST)}{other}{more} -> {ellipsize(self.remedy, LONGEST)}"
+        )
 
 
 class TableError(CobanditError):

@@ -14,7 +14,7 @@ from cobandit.advice.paired import Evaluations, compare_pairs
 from cobandit.advice.questions import find_tails
 from cobandit.advice.splits import compare_splits
 from cobandit.errors import CobanditError
-from cobandit.faults import cut
+from cobandit.faults import ellipsize
 from cobandit.stats.power import replays_needed
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Rows(NamedTuple):
 
     def name(self, arm: int) -> str:
         """Name of a configuration; of a long one beginning and end."""
-        return cut(self.table.configs[arm], LONGEST)
+        return ellipsize(self.table.configs[arm], LONGEST)
 
     def names(self, arms: NDArray[np.int64] | list[int], most: int = 3) -> str:
         """Name some configurations, and count the rest."""

@@ -24,9 +24,9 @@ def plain(name: object, most: int = LONGEST) -> str:
     >>> plain("[0-shot]\ngpt \x1b[31m"), plain("a" * 100_000 + "b", 10)
     ('[0-shot] gpt  [31m', 'aaaa...aab')
     """
-    from cobandit.faults import cut
+    from cobandit.faults import ellipsize
 
-    return cut("".join(c if c.isprintable() else " " for c in str(name)), most)
+    return ellipsize("".join(c if c.isprintable() else " " for c in str(name)), most)
 
 
 Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]

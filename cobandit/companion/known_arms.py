@@ -69,7 +69,7 @@ def arms_of_outcomes(rows: Sequence[ArrayLike], cost_ratio: float | None = None)
     together = np.concatenate(arrays)
     least, most = float(together[:, 0].min()), float(together[:, 0].max())
     cost_ratio = least if cost_ratio is None else _check.positive(cost_ratio, "cost_ratio", 1.0)
-    if least <= 0 or _check.with_slack(least) < cost_ratio or most > _check.with_slack(1.0):
+    if least <= 0 or _check.add_slack(least) < cost_ratio or most > _check.add_slack(1.0):
         raise CobanditError(f"costs run from {least:g} to {most:g}: they must lie in [{cost_ratio:g}, 1]")
     return Arms(together, np.cumsum([0, *map(len, arrays)]), cost_ratio)
 

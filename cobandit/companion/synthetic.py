@@ -29,7 +29,7 @@ import pandas as pd
 import yaml
 
 from cobandit.tables.card import Card
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.storage import file_sha256
 
 NAME = "synthetic-24"
 SEED = 24

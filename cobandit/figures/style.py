@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from cobandit.faults import cut
+from cobandit.faults import ellipsize
 from cobandit.figures.looks import INK, LOOKS, Look
 from cobandit.figures.looks import PALETTE as PALETTE
 from cobandit.figures.panels import panels
@@ -125,7 +125,7 @@ def escape_math(name: object) -> str:
     >>> escape_math("costs $1 or $2\n"), len(escape_math("long " * 100))
     ('costs \\$1 or \\$2', 60)
     """
-    return cut(_on_one_line(name), LONGEST_NAME).replace("$", r"\$")
+    return ellipsize(_on_one_line(name), LONGEST_NAME).replace("$", r"\$")
 
 
 def escape_markdown(text: object) -> str:
@@ -136,7 +136,9 @@ def escape_markdown(text: object) -> str:
     >>> escape_markdown("<b>_gpt_</b> at $1")
     '&#60;b&#62;&#95;gpt&#95;&#60;/b&#62; at &#36;1'
     """
-    short = re.sub(rf"\S{{{LONGEST_NAME},}}", lambda word: cut(word[0], LONGEST_NAME), _on_one_line(text))
+    short = re.sub(
+        rf"\S{{{LONGEST_NAME},}}", lambda word: ellipsize(word[0], LONGEST_NAME), _on_one_line(text)
+    )
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", short)
 
 

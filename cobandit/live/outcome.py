@@ -23,8 +23,8 @@ from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
 from cobandit.tables import open_table
-from cobandit.tables.readers import read_columns
 from cobandit.tables.schema import MIN_INSTANCES
+from cobandit.tables.storage import read_columns
 from cobandit.tables.table import EvaluationTable
 
 UNSET = "not set"

@@ -16,7 +16,7 @@ from cobandit.faults import TableError, nearest, stop
 from cobandit.live.plan import RESERVED, Plan
 from cobandit.policies.asktell import AskTell
 from cobandit.tables import open_table
-from cobandit.tables.numeric import COST, Rule
+from cobandit.tables.columns import COST, Rule
 from cobandit.tables.transforms import TRANSFORMS
 
 FAILED = "failed"
@@ -75,7 +75,7 @@ class Pilot(AskTell):
         for arm, _ in self._failed:
             turns[arm] = -1
         arm = int(turns.argmin())
-        room = self._committed + self._set_aside[arm] <= _check.with_slack(self.budget)
+        room = self._committed + self._set_aside[arm] <= _check.add_slack(self.budget)
         return arm if turns[arm] < self.n_instances and room else None
 
     def _doubt(self, arm: int, cost: float) -> str:

@@ -25,8 +25,7 @@ from cobandit.faults import nearest, stop
 from cobandit.live import methods
 from cobandit.live.evaluators import find_evaluator, shorten
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.fields import Fields, check_fields
-from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.fields import Fields, check_fields, load_yaml
 
 SHARE = "share"
 """Unit of a budget that is a part of what evaluating everything costs."""
@@ -157,8 +156,8 @@ class Instances(Fields):
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Put the instances into the order in which every configuration is evaluated.
 
-        It is that of `cobandit.tables.keys.profiling_mask`, so that the pilot's instances, which come first,
-        are those that a card with the same seed chooses for profiling in a table that has them all.
+        It is that of `cobandit.tables.columns.profiling_mask`, so that the pilot's instances, which come
+        first, are those that a card with the same seed chooses for profiling in a table that has them all.
 
         Examples
         --------
@@ -210,7 +209,7 @@ def _read_ids(path: Path, column: str) -> list[str]:
             raise ValueError(f"{path} cannot be read: {error} -> give a text file, one id a line") from None
     if not path.stat().st_size:
         raise ValueError(f"{path} is empty -> write the ids into it")
-    from cobandit.tables.readers import read_columns  # pandas takes its time
+    from cobandit.tables.storage import read_columns  # pandas takes its time
 
     frame = read_columns(path, (column,), (column,))
     if column not in frame:

@@ -31,7 +31,7 @@ from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
 from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
 from cobandit.live.stages import MainStage, PilotStage, Stage, budget_of, policy_of
 from cobandit.policies.asktell import AskTell
-from cobandit.tables.saving import write_table
+from cobandit.tables.storage import write_table
 
 Watch = Callable[[Progress], None]
 Evaluate = Callable[[Mapping[str, Any], str], Any] | Evaluator

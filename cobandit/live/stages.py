@@ -158,7 +158,7 @@ class Stage:
             warnings.simplefilter("ignore", GuaranteeWarning)
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
-        if largest is not None and cost > _check.with_slack(largest[pull]):
+        if largest is not None and cost > _check.add_slack(largest[pull]):
             said = f"{self.names[pull]} cost {cost:g}, more than its largest_cost {largest[pull]:g}"
             warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
 
@@ -289,7 +289,7 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
     total = budget_of(plan, profile)
     largest = plan.largest_costs
     for arm, most in enumerate(largest or []):
-        if profile.costs[arm] > _check.with_slack(most):
+        if profile.costs[arm] > _check.add_slack(most):
             raise CobanditError(
                 f"largest_cost of {plan.names[arm]!r} is {most:g}, and its evaluations cost "
                 f"{profile.costs[arm]:g} in the mean: declare what one can cost, or leave largest_cost out, "
@@ -312,7 +312,7 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
     try:
         while plan.is_once:
             besides = _rehearse(plan, profile, make(budget))
-            if budget + besides <= _check.with_slack(total):
+            if budget + besides <= _check.add_slack(total):
                 break
             budget = total - besides
         return make(budget)

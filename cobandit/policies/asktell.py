@@ -170,7 +170,7 @@ class AskTell:
             cost = _check.non_negative(0.0 if cost is None else cost, "cost")
         else:
             cost = _check.positive(self._declared_cost(pull) if cost is None else cost, "cost")
-        fits = cost <= _check.with_slack(self._largest[pull])
+        fits = cost <= _check.add_slack(self._largest[pull])
         doubt = "" if self._warned or (failed and fits) else self._doubt(pull, cost)
         self._land(pull)
         self._excess = max(self._excess, cost / self._largest[pull])

@@ -44,7 +44,7 @@ class CoPSI(GapElimination):
         if self._target(1) < 1:
             raise BudgetError(
                 f"budget {self.budget:g} gives no pull in the first phase: at least "
-                f"{_check.enough(smallest)} is needed, one pull of each arm times the allocation constant "
+                f"{_check.round_up(smallest)} is needed, one pull of each arm times the allocation constant "
                 f"{self.allocation_constant:g}",
                 smallest,
             )

@@ -209,7 +209,7 @@ class CoPSIOnce(Once):
         if not self._affords(smallest):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one evaluation of each configuration: "
-                f"at least {_check.enough(smallest)} is needed",
+                f"at least {_check.round_up(smallest)} is needed",
                 smallest,
             )
 
@@ -249,7 +249,7 @@ class CoPSIOnce(Once):
 
     def _target(self) -> int:
         """Compute m."""
-        left = _check.with_slack(self.budget) - self.spent
+        left = _check.add_slack(self.budget) - self.spent
         return planned_depth(self.costs[self._active], self.depth, self.n_kept, left)
 
     def _compare(self, instances: slice) -> None:

@@ -83,7 +83,7 @@ class IdentificationPolicy(AskTell):
         super().__init__(len(self.costs), n_objectives, budget)
         smallest = float(self.costs.min())
         self.min_cost = smallest if min_cost is None else _check.positive(min_cost, "min_cost")
-        if self.min_cost > _check.with_slack(smallest):
+        if self.min_cost > _check.add_slack(smallest):
             raise CobanditError(f"min_cost is {min_cost}, more than the smallest cost {smallest:g}")
         self.cost_ratio = min(1.0, self.min_cost / float(self.costs.max()))
         _check.pulls_within(self.budget, smallest)
@@ -103,12 +103,12 @@ class IdentificationPolicy(AskTell):
         try:
             self._check_budget()
         except BudgetError as error:  # of two reasons the one that asks for more
-            if _check.with_slack(error.smallest) >= at_largest:
+            if _check.add_slack(error.smallest) >= at_largest:
                 raise
         if not self._affords(at_largest):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one evaluation of each arm at its largest cost: at "
-                f"least {_check.enough(at_largest)} is needed",
+                f"least {_check.round_up(at_largest)} is needed",
                 at_largest,
             )
 
@@ -160,7 +160,7 @@ class IdentificationPolicy(AskTell):
         return self.costs if self.overdraw else super()._set_aside
 
     def _affords(self, cost: float) -> bool:
-        return self._committed + cost <= _check.with_slack(self.budget)
+        return self._committed + cost <= _check.add_slack(self.budget)
 
     def ask(self) -> Pull | None:  # noqa: D102 (as its parent)
         again = bool(self._failed)
@@ -211,7 +211,7 @@ class IdentificationPolicy(AskTell):
         return float(self.costs[arm])
 
     def _doubt(self, arm: int, cost: float) -> str:
-        if cost <= _check.with_slack(self._largest[arm]):
+        if cost <= _check.add_slack(self._largest[arm]):
             return ""
         declared = "declared" if self.largest_costs is None else "largest"
         return f"above its {declared} cost {self._largest[arm]:g}: it is charged, but the guarantee is void"

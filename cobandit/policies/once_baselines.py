@@ -93,7 +93,7 @@ class PSISROnce(Once, PSISR):
         low, high = self.n_arms, self.n_arms + ceil(self.n_instances * self.n_arms * self.log_bar) + 1
         while high - low > 1:
             middle = (low + high) // 2
-            fits = self._worst_spend(middle) <= _check.with_slack(self.budget)
+            fits = self._worst_spend(middle) <= _check.add_slack(self.budget)
             low, high = (middle, high) if fits else (low, middle)
         return low
 
@@ -133,8 +133,9 @@ class EGESHOnce(Once, GapElimination):
         smallest = self.n_rounds * float(self.costs.sum())
         if not self._affords(smallest):
             raise BudgetError(
-                f"budget {self.budget:g} gives no evaluation in the first round: at least "
-                f"{_check.enough(smallest)} is needed, one evaluation of each arm times the number of rounds",
+                f"budget {self.budget:g} gives no evaluation in the first round: "
+                f"at least {_check.round_up(smallest)} is needed, "
+                "one evaluation of each arm times the number of rounds",
                 smallest,
             )
 

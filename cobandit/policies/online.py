@@ -115,15 +115,13 @@ class OnlinePolicy(AskTell):
         self._declared = None
         if expected_costs is not None:
             self._declared = _check.costs(expected_costs, "expected_costs", n_arms=self.n_arms)
-            if self._declared.max() > _check.with_slack(high) or low > _check.with_slack(
-                self._declared.min()
-            ):
+            if self._declared.max() > _check.add_slack(high) or low > _check.add_slack(self._declared.min()):
                 raise CobanditError(f"expected_costs: means outside cost_range {self.cost_range}")
         smallest = float(self.expected_costs.sum())
-        if smallest > _check.with_slack(self.budget):
+        if smallest > _check.add_slack(self.budget):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one pull of each of the {self.n_arms} arms: "
-                f"at least {_check.enough(smallest)} is needed",
+                f"at least {_check.round_up(smallest)} is needed",
                 smallest,
             )
 
@@ -172,13 +170,13 @@ class OnlinePolicy(AskTell):
     @property
     def affordable(self) -> NDArray[np.bool_]:
         """Arms whose expected cost fits into what is neither spent nor set aside, shape (K,)."""
-        return self._committed + self.expected_costs <= _check.with_slack(self.budget)
+        return self._committed + self.expected_costs <= _check.add_slack(self.budget)
 
     @property
     def eligible(self) -> NDArray[np.bool_]:
         """Arms among which the index decides, shape (K,): by `selection` those `affordable`, or all."""
         if self.selection == "all":
-            return np.full(self.n_arms, self._committed <= _check.with_slack(self.budget))
+            return np.full(self.n_arms, self._committed <= _check.add_slack(self.budget))
         return self.affordable
 
     @property
@@ -232,7 +230,7 @@ class OnlinePolicy(AskTell):
 
     def _doubt(self, arm: int, cost: float) -> str:
         low, high = self.cost_range
-        if low <= _check.with_slack(cost) and cost <= _check.with_slack(high):
+        if low <= _check.add_slack(cost) and cost <= _check.add_slack(high):
             return ""
         return f"outside the range [{low:g}, {high:g}]: it is charged, but the regret guarantee is void"
 

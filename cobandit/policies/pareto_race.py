@@ -161,7 +161,7 @@ class ParetoRace(Once):
         if not self._affords(smallest):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one evaluation of each configuration: "
-                f"at least {_check.enough(smallest)} is needed",
+                f"at least {_check.round_up(smallest)} is needed",
                 smallest,
             )
 
@@ -263,7 +263,7 @@ class ParetoRace(Once):
         """Further instances, at most so many, that all active ones can be evaluated on."""
         missing = ~self._told[self._reached : self._reached + more, self._active]
         needed = np.cumsum(missing @ self.costs[self._active])
-        return int((needed <= _check.with_slack(self.budget) - self.spent).sum())
+        return int((needed <= _check.add_slack(self.budget) - self.spent).sum())
 
     def _take_in(self, instances: slice) -> None:
         """Add up what all active configurations scored."""

@@ -52,7 +52,7 @@ class PSISR(GapElimination):
         if n_rounds < fewest:
             raise BudgetError(
                 f"budget {self.budget:g} does not hold {fewest} rounds, one more than arms: at least "
-                f"{_check.enough(smallest)} is needed (rounds={self.rounds!r})",
+                f"{_check.round_up(smallest)} is needed (rounds={self.rounds!r})",
                 float(smallest),
             )
         self.n_rounds = n_rounds
@@ -72,11 +72,11 @@ class PSISR(GapElimination):
         """Largest T whose worst-case spend fits, by bisection: the spend never decreases in T."""
         low = self.n_arms  # affords nothing: all targets are zero
         high = low + 1
-        while self._worst_spend(high) <= _check.with_slack(self.budget):
+        while self._worst_spend(high) <= _check.add_slack(self.budget):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            if self._worst_spend(middle) <= _check.with_slack(self.budget):
+            if self._worst_spend(middle) <= _check.add_slack(self.budget):
                 low = middle
             else:
                 high = middle

@@ -43,7 +43,7 @@ class UniformIdentification(IdentificationPolicy):
         if not self._affords(smallest):
             raise BudgetError(
                 f"budget {self.budget:g} does not hold one pull of each arm: at least "
-                f"{_check.enough(smallest)} is needed",
+                f"{_check.round_up(smallest)} is needed",
                 smallest,
             )
 

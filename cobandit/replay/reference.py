@@ -97,7 +97,7 @@ def _play(
     watch: Callable[[Any, int], None] | None = None,
 ) -> PlayedRun:
     """Play a policy as `play` does, on rows (N, 1 + D) of cost and rewards, arm after arm."""
-    limit, sizes, stream = _check.with_slack(policy.budget), np.diff(offsets), np.uint64(seed)
+    limit, sizes, stream = _check.add_slack(policy.budget), np.diff(offsets), np.uint64(seed)
     known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
     order = shared_order(stream, replication, sizes[0]) if once else None
     arms, costs = [], []

@@ -18,7 +18,7 @@ def terms_of(
     policy: Any, realised: bool, orders: NDArray[np.int64]
 ) -> kernels.OnlineTerms | kernels.IdentificationTerms:
     """Read off a policy on which terms its kernel plays."""
-    limit = _check.with_slack(policy.budget)
+    limit = _check.add_slack(policy.budget)
     if isinstance(policy, IdentificationPolicy):
         costs = np.array(policy.costs)
         return kernels.IdentificationTerms(limit, costs, realised, np.sort(costs), orders)

@@ -1,20 +1,12 @@
 """Evaluation tables: schema, cards, readers, transforms and the catalogue."""
 
-from cobandit.tables.card import Card
-from cobandit.tables.catalogue import available, datasets, load, load_available, open_table
-from cobandit.tables.readers import read
-from cobandit.tables.saving import save
-from cobandit.tables.table import EvaluationTable, Feedback
-
-__all__ = [
-    "Card",
-    "EvaluationTable",
-    "Feedback",
-    "available",
-    "datasets",
-    "load",
-    "load_available",
-    "open_table",
-    "read",
-    "save",
-]
+from cobandit.tables.card import Card as Card
+from cobandit.tables.catalogue import available as available
+from cobandit.tables.catalogue import datasets as datasets
+from cobandit.tables.catalogue import load as load
+from cobandit.tables.catalogue import load_available as load_available
+from cobandit.tables.catalogue import open_table as open_table
+from cobandit.tables.storage import read as read
+from cobandit.tables.storage import save as save
+from cobandit.tables.table import EvaluationTable as EvaluationTable
+from cobandit.tables.table import Feedback as Feedback

@@ -11,8 +11,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from cobandit.faults import TableError, nearest, stop
-from cobandit.tables.fields import Fields, check_fields
-from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.fields import Fields, check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
 RESERVED = ("config", "instance", "cost", "split")

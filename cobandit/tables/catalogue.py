@@ -1,18 +1,100 @@
-"""The catalogue: tables that can be loaded by name, bundled with the project or fetched from their origin."""
+"""The catalogue: tables that are loaded by name, bundled with the project or fetched from their origin."""
 
 from __future__ import annotations
 
 import os
+import threading
+import time
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from cobandit.errors import DatasetUnavailable
 from cobandit.faults import TableError, nearest, stop
 from cobandit.tables.card import Card, Origin, read_card
-from cobandit.tables.fetch import cache_directory, fetch
-from cobandit.tables.readers import file_sha256, read
+from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # tqdm, which pooch loads, asks every notebook for ipywidgets
+    import pooch
+
+PATIENCE = 8.0
+"""Seconds without a byte after which a download is given up."""
+
+
+class _Watched:
+    """A file that notes when it was last written to, and takes nothing more once the download is given up."""
+
+    def __init__(self) -> None:
+        self.last = time.monotonic()
+        self.abandoned = False
+
+    def download(self, url: str, output_file: str, registry: Any) -> None:
+        """Download as pooch does, through this object (the signature is that of a pooch downloader)."""
+        with open(output_file, "wb") as self.file:
+            pooch.HTTPDownloader(timeout=PATIENCE)(url, self, registry)
+
+    def write(self, chunk: bytes) -> int:
+        """Pass a chunk on to the file."""
+        if self.abandoned:
+            raise TimeoutError("the download was given up")
+        self.last = time.monotonic()
+        return self.file.write(chunk)
+
+
+def cache_directory() -> Path:
+    """Where fetched files are kept, as the operating system has it."""
+    return Path(pooch.os_cache("cobandit"))
+
+
+def fetch(url: str, target: Path, sha256: str) -> str | None:
+    """Download a file, check its sum and put it in place.
+
+    A timeout on the socket would not do: it covers neither the resolution of names nor a proxy that stalls
+    between two of its own steps. So the download runs in a daemon thread, which cannot keep the interpreter
+    alive, and is given up when no byte has come for ``PATIENCE`` seconds. A slow line that does deliver is
+    left to finish.
+
+    Parameters
+    ----------
+    url : str
+        What to download.
+    target : Path
+        Where to put it. The directory is made; the file appears only when complete and with the right sum.
+    sha256 : str
+        The sum that it has to have.
+
+    Returns
+    -------
+    str or None
+        What went wrong, or None. There is one attempt.
+    """
+    watched = _Watched()
+    outcome: list[str | None] = []
+
+    def retrieve() -> None:
+        try:
+            pooch.retrieve(
+                url, f"sha256:{sha256}", fname=target.name, path=target.parent, downloader=watched.download
+            )
+            outcome.append(None)
+        except Exception as error:
+            # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
+            outcome.append(f"{type(error).__name__}: {error}")
+
+    thread = threading.Thread(target=retrieve, name="cobandit-fetch", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        left = watched.last + PATIENCE - time.monotonic()
+        if left <= 0:
+            watched.abandoned = True
+            return f"no answer within {PATIENCE:g} seconds"
+        thread.join(left)
+    return outcome[0]
+
 
 MIRROR = "COBANDIT_MIRROR"
 """Environment variable: a directory that holds NAME/FILE for tables that are not bundled."""
@@ -63,10 +145,10 @@ def load(name: str) -> EvaluationTable:
         ...
     cobandit.faults.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
     """
-    return read(records_of(name), _card(name))
+    return read(find_records(name), _card(name))
 
 
-def records_of(name: str) -> Path:
+def find_records(name: str) -> Path:
     """Path of a table's records, fetched first if they are not on this machine.
 
     Raises
@@ -76,7 +158,7 @@ def records_of(name: str) -> Path:
 
     Examples
     --------
-    >>> records_of("synthetic-24").name
+    >>> find_records("synthetic-24").name
     'synthetic-24.parquet'
     """
     card = _card(name)

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from cobandit import _check
 from cobandit.faults import Fault, Faults, nearest, refuse, stop
 from cobandit.tables.card import Card, Objective
+from cobandit.tables.columns import Terms, default_profiling, encode
 from cobandit.tables.fields import check_fields
-from cobandit.tables.keys import default_profiling, encode
-from cobandit.tables.numeric import Terms
 from cobandit.tables.schema import check_columns
 
 FRAME, ARRAYS = "from_frame", "from_arrays"
@@ -39,7 +38,7 @@ class Described(NamedTuple):
     notes: tuple[str, ...]
     columns: dict[str, str]
 
-    def in_columns(self, fault: Fault) -> Fault:
+    def rename_columns(self, fault: Fault) -> Fault:
         """Say a fault of the columns that the user named."""
         return replace(fault, column=self.columns.get(str(fault.column), fault.column))
 
@@ -184,7 +183,7 @@ class Arrays(NamedTuple):
     instance: np.ndarray
     own_costs: bool
 
-    def in_arrays(self, fault: Fault) -> Fault:
+    def locate_entry(self, fault: Fault) -> Fault:
         """Say a fault of the entry of an array that has it."""
         if fault.row is None:
             return replace(fault, file=ARRAYS, column=None)

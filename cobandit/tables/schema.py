@@ -11,8 +11,17 @@ import pandas as pd
 
 from cobandit.faults import Faults, TableError, nearest, refuse
 from cobandit.tables.card import Card, Split
-from cobandit.tables.keys import Keys, encode, profiling_mask, profiling_rows
-from cobandit.tables.numeric import CARD, COST, RANGE, Terms, check_column
+from cobandit.tables.columns import (
+    CARD,
+    COST,
+    RANGE,
+    Keys,
+    Terms,
+    check_column,
+    encode,
+    profiling_mask,
+    profiling_rows,
+)
 from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2

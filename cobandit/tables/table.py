@@ -18,11 +18,9 @@ from cobandit.errors import CobanditError
 from cobandit.faults import TableError, refuse, stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
+from cobandit.tables.columns import CARD, Terms, match_configurations, profiling_mask
 from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, describe_frame, read_arrays
 from cobandit.tables.frames import TERMS as FRAME_TERMS
-from cobandit.tables.keys import profiling_mask
-from cobandit.tables.numeric import CARD, Terms
-from cobandit.tables.query import matching
 from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
 
 
@@ -173,7 +171,7 @@ class EvaluationTable:
         try:
             return cls._check(described.frame, described.card, FRAME, described.notes, FRAME_TERMS)
         except TableError as error:
-            refuse(map(described.in_columns, error.faults))
+            refuse(map(described.rename_columns, error.faults))
             raise
 
     @classmethod
@@ -228,7 +226,7 @@ class EvaluationTable:
         try:
             return cls.from_frame(arrays.frame, cost="cost", unit=unit, objectives=measured, **options)
         except TableError as error:
-            refuse(map(arrays.in_arrays, error.faults))
+            refuse(map(arrays.locate_entry, error.faults))
             raise
 
     @classmethod
@@ -481,7 +479,7 @@ class EvaluationTable:
             )
         return found
 
-    def within_profiling(self) -> EvaluationTable:
+    def take_profiling(self) -> EvaluationTable:
         """Return the table in which the profiling split also stands for the evaluation split.
 
         Replays on it see nothing else, so that settings can be chosen without looking at what they are then
@@ -516,7 +514,7 @@ class EvaluationTable:
             If the query does not parse, names an unknown column, is not a condition, or leaves fewer than
             two arms.
         """
-        keep = matching(self._arms.reset_index(), query, self.name)
+        keep = match_configurations(self._arms.reset_index(), query, self.name)
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
             stop(f"subset {query!r} of {self.name}", problem, "widen it: choosing needs two at least")
@@ -525,7 +523,7 @@ class EvaluationTable:
         kept = kept._replace(configs=tuple(self._arms.index[keep]), arm=number[kept.arm])
         return EvaluationTable(self.card, self.notes, kept, self._arms[keep], self._limits)
 
-    def for_objectives(self, *names: str) -> EvaluationTable:
+    def select_objectives(self, *names: str) -> EvaluationTable:
         """Keep some of the objectives, in the order given; transforms, split and costs stay as they are.
 
         Parameters

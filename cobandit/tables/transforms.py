@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cobandit.faults import TableError
-from cobandit.tables.numeric import Rule
+from cobandit.tables.columns import Rule
 
 
 class Transform(NamedTuple):

@@ -226,7 +226,7 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     and less does not.
     """
     for seed, (policy, table) in enumerate(policies(method, seeds)):
-        limit = _check.with_slack(policy.budget)
+        limit = _check.add_slack(policy.budget)
         fixed, alone = fresh(policy), fresh(policy)
         fly(fixed, at_declared_cost(table))
         require(fixed.spent <= limit, fixed, f"spent {fixed.spent} with fixed costs")
@@ -258,7 +258,7 @@ def _check_budget_in_flight(policy: Any, table: EvaluationTable, rng: np.random.
         handed_out = [event.pull.key for event in events if event.told is None]
         charged = {event.pull.key: event.told[1] for event in events if event.told}
         spent = flown.spent - (0.0 if plan else charged[handed_out[-1]])
-        require(spent <= _check.with_slack(policy.budget), flown, f"spent {spent}, {at_once} in flight")
+        require(spent <= _check.add_slack(policy.budget), flown, f"spent {spent}, {at_once} in flight")
 
 
 def check_options(method: Method, seeds: Iterable[int] = range(3)) -> None:

@@ -13,7 +13,7 @@ from cobandit.errors import BudgetError
 from cobandit.policies.asktell import AskTell
 from cobandit.replay.methods import Spec, spec
 from cobandit.tables import EvaluationTable
-from cobandit.tables.keys import profiling_mask
+from cobandit.tables.columns import profiling_mask
 
 
 def table_of(

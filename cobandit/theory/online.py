@@ -310,7 +310,7 @@ def gaps_of(gaps: ArrayLike) -> np.ndarray:
 def costs_within(mean_costs: ArrayLike, cost_ratio: float, n_arms: int) -> np.ndarray:
     """Mean costs, checked to lie in [lambda, 1]."""
     mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=n_arms)
-    if mean_costs.max() > _check.with_slack(1.0) or _check.with_slack(float(mean_costs.min())) < cost_ratio:
+    if mean_costs.max() > _check.add_slack(1.0) or _check.add_slack(float(mean_costs.min())) < cost_ratio:
         raise CobanditError(
             f"mean_costs: expected values in [cost_ratio, 1] = [{cost_ratio}, 1]; divide costs by the largest"
         )

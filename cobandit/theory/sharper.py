@@ -144,7 +144,7 @@ def instance_pull_bound(
     gap, mean_cost = _check.positive(gap, "gap"), _check.positive(mean_cost, "mean_cost", 1.0)
     n_objectives = _check.count(n_objectives, "n_objectives", 1)
     best_efficiency = _check.positive(best_efficiency, "best_efficiency")
-    if gap > _check.with_slack(best_efficiency):
+    if gap > _check.add_slack(best_efficiency):
         raise CobanditError(f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}")
     radius = mean_cost * gap / (2 * (n_objectives + best_efficiency))
     return _pulls(radius, n_objectives, cost_ratio, budget, alpha)

@@ -16,8 +16,8 @@ from cobandit.advice.words import sentences
 from cobandit.cli import app as cli
 from cobandit.tables import Card, EvaluationTable
 from cobandit.tables.catalogue import data_directory
+from cobandit.tables.columns import profiling_mask
 from cobandit.tables.importers import import_logs
-from cobandit.tables.keys import profiling_mask
 
 
 def sound(rng, n_arms=6, n=120):

@@ -10,7 +10,7 @@ from support.drawn import heavy, table_of
 
 import cobandit as cb
 from cobandit.advice.splits import FALSE_ALARMS, compare_splits
-from cobandit.tables.keys import profiling_mask
+from cobandit.tables.columns import profiling_mask
 
 
 def by_hand(table, split):

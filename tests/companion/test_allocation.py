@@ -42,7 +42,7 @@ def test_table_for_some_objectives_is_the_table_that_never_had_the_others():
     arms = [[(float(rng.integers(1, 9)), *rng.random(3)) for _ in range(6)] for _ in range(4)]
     whole = table_of(arms)
     names = whole.objectives
-    kept = whole.for_objectives(names[2], names[0])
+    kept = whole.select_objectives(names[2], names[0])
     fresh = table_of([[(row[0], row[3], row[1]) for row in rows] for rows in arms])
     assert kept.objectives == (names[2], names[0])
     np.testing.assert_array_equal(kept.means, fresh.means)
@@ -56,4 +56,4 @@ def test_table_for_some_objectives_is_the_table_that_never_had_the_others():
 @pytest.mark.parametrize("names", [(), ("accuracy", "accuracy"), ("accurracy",)])
 def test_unknown_or_repeated_objectives_are_refused(table, names):
     with pytest.raises(cb.CobanditError, match="objective"):
-        table.for_objectives(*names)
+        table.select_objectives(*names)

@@ -338,7 +338,7 @@ def test_a_front_with_ties_is_drawn_without_doubling_back_and_close_marks_share_
 
 
 def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
-    table = synthetic.for_objectives("accuracy")
+    table = synthetic.select_objectives("accuracy")
     ax = figures.landscape(table, "cost", "accuracy")
     assert ax.get_xlabel() == f"mean cost ({table.card.cost.unit})"
     x, y = np.array(ax.lines[0].get_data())  # more cost is better along the front, from the cheapest on

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cobandit.faults import TableError
 from cobandit.live.plan import Instances, check_plan, read_plan
-from cobandit.tables.keys import profiling_mask
+from cobandit.tables.columns import profiling_mask
 
 GOOD = {
     "name": "word-sums",

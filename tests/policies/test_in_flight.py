@@ -64,7 +64,7 @@ def test_a_plan_that_knows_the_largest_costs_never_overspends(cls, costs, rho, s
         return reward(pull), largest[pull] * rng.choice([1.0, rng.uniform(1e-6, 1)])
 
     events = fly(finder, with_failures(evaluate, rng, billed), at_once, rng)
-    assert finder.spent <= _check.with_slack(finder.budget)
+    assert finder.spent <= _check.add_slack(finder.budget)
     assert finder.spent == sum(told[1] for _, told in events if told)
     assert finder.pulls.any() or billed == 1  # the first evaluations may all have failed
 
@@ -106,12 +106,12 @@ def test_of_an_index_policy_only_the_last_handed_out_crosses(
     events = fly(policy, with_failures(evaluate, rng, billed), at_once, rng)
     charged = {event.pull.key: event.told[1] for event in events if event.told}
     last = [event.pull.key for event in events if event.told is None][-1]
-    assert policy.spent - charged[last] <= _check.with_slack(budget)
+    assert policy.spent - charged[last] <= _check.add_slack(budget)
     # the largest cost is set aside for each of the others
     flying, spent = 0, 0.0
     for event in events:
         if event.told is None:
-            assert spent + flying <= _check.with_slack(budget)
+            assert spent + flying <= _check.add_slack(budget)
             flying += 1
         else:
             flying -= 1

@@ -13,10 +13,10 @@ from pooch import hashes
 
 from cobandit.errors import DatasetUnavailable
 from cobandit.faults import TableError
-from cobandit.tables import available, datasets, fetch, load, swebench
+from cobandit.tables import available, catalogue, datasets, load, swebench
 from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.storage import file_sha256
 
 SWEBENCH = "swebench-bash-only"
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -241,7 +241,7 @@ def test_a_download_that_hangs_is_given_up(offline, monkeypatch):
             output_file.write(b"too late")
 
     monkeypatch.setattr(pooch, "HTTPDownloader", Hanging)
-    monkeypatch.setattr(fetch, "PATIENCE", 0.3)
+    monkeypatch.setattr(catalogue, "PATIENCE", 0.3)
     start = time.monotonic()
     with pytest.raises(DatasetUnavailable, match=r"no answer within 0\.3 seconds"):
         load(SWEBENCH)
@@ -255,4 +255,4 @@ def test_a_download_that_hangs_is_given_up(offline, monkeypatch):
 
 
 def test_the_deadline_is_within_ten_seconds():
-    assert fetch.PATIENCE < 10
+    assert catalogue.PATIENCE < 10

@@ -114,7 +114,8 @@ def test_what_is_saved_is_read_as_the_same_table(part, tmp_path):
     if part == "ragged":
         frame = frame[(frame["model"] != "m1") | (frame["question"] < 5)]
     made = table(frame, arms=["size"])
-    made = {"subset": made.subset("size == 1"), "one objective": made.for_objectives("speed")}.get(part, made)
+    parts = {"subset": made.subset("size == 1"), "one objective": made.select_objectives("speed")}
+    made = parts.get(part, made)
     card = cb.save(made, tmp_path / "mine.parquet")
     again = cb.read(tmp_path / "mine.parquet")
     assert card == tmp_path / "mine.yml" and again.card.records == "mine.parquet"
@@ -127,7 +128,7 @@ def test_a_part_whose_split_no_card_can_name_is_not_saved(tmp_path):
     frame = evaluations(6, 20)
     frame = frame[(frame["model"] != "m1") | (frame["question"] < 4)]
     few = table(frame, profiling=18).subset("config != 'm5'")
-    for part in (few, few.within_profiling()):
+    for part in (few, few.take_profiling()):
         with pytest.raises(TableError, match=r"part of another table -> save the whole"):
             cb.save(part, tmp_path / "a.parquet")
     assert not list(tmp_path.iterdir())

@@ -19,7 +19,7 @@ from support import log_writers as logs
 from cobandit.errors import CobanditError
 from cobandit.tables.card import check_card, read_card
 from cobandit.tables.importers import IMPORTERS, import_logs
-from cobandit.tables.importers.notes import Notes
+from cobandit.tables.importers.sources import Notes
 
 pytestmark = pytest.mark.slow
 ANEW = "COBANDIT_FUZZ" in os.environ

@@ -21,8 +21,8 @@ from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS
 from cobandit.tables.importers import import_logs as import_new
-from cobandit.tables.importers.configurations import settings_of
-from cobandit.tables.importers.tokens import by_characters, token_counter
+from cobandit.tables.importers.logs import collect_settings
+from cobandit.tables.prices import count_characters, make_token_counter
 
 import_logs = partial(import_new, force=True)  # the same name again and again
 
@@ -262,17 +262,17 @@ def test_an_empty_response_costs_a_token_and_is_reported(here):
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a" * 400, 100)])
 def test_characters_as_tokens(text, tokens):
-    assert by_characters(text) == tokens
+    assert count_characters(text) == tokens
 
 
 def test_a_tokenizer_needs_its_package_and_its_file(tmp_path, monkeypatch):
     file = tmp_path / "tokenizer.json"
     with pytest.raises(CobanditError, match="no such tokenizer"):
-        token_counter(file)
+        make_token_counter(file)
     file.write_text("{}")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(CobanditError, match="pip install tokenizers"):
-        token_counter(file)
+        make_token_counter(file)
 
 
 def test_a_tokenizer_counts(here):
@@ -288,7 +288,7 @@ def test_a_tokenizer_counts(here):
     assert imported.table.card.cost.unit == "tokens (tokenizer.json)"
     Path("tokenizer.json").write_text("[1, 2]")
     with pytest.raises(CobanditError, match=r"no tokenizer\.json"):
-        token_counter(Path("tokenizer.json"))
+        make_token_counter(Path("tokenizer.json"))
 
 
 # ----------------------------------------------------------------------------- Inspect AI
@@ -612,7 +612,7 @@ def test_settings_may_be_long_whole_numbers(here, seeds):
 
 def test_settings_leave_secrets_and_nested_values_behind():
     given = {"api_key": "x", "top_k": 3, "stop": ["a"]}, {"top_k": None}
-    assert settings_of(Path("a.json"), "m", *given) == {"model": "m", "top_k": 3}
+    assert collect_settings(Path("a.json"), "m", *given) == {"model": "m", "top_k": 3}
 
 
 def test_long_settings_are_shortened_and_stay_apart(here):

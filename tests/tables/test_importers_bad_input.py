@@ -13,9 +13,9 @@ from support import log_writers as logs
 
 from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
-from cobandit.tables import plain_yaml
-from cobandit.tables.importers import files, import_logs, tidy
-from cobandit.tables.importers.notes import Notes
+from cobandit.tables import fields
+from cobandit.tables.importers import import_logs, safe_reading, tidy
+from cobandit.tables.importers.sources import Notes
 
 DATE = logs.DATE
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
@@ -664,7 +664,7 @@ def test_an_earlier_table_survives_a_failed_import_and_a_failed_write(here, monk
     ("name", "source"), [("MAX_FILE", "json"), ("MAX_MEMBER", "eval"), ("MAX_EXPANDED", "eval")]
 )
 def test_sizes_are_bounded(here, monkeypatch, name, source):
-    monkeypatch.setattr(files, name, 100)
+    monkeypatch.setattr(safe_reading, name, 100)
     with pytest.raises(CobanditError, match="100"):
         import_logs("inspect", [source], "my.parquet")
 
@@ -673,7 +673,7 @@ def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
     monkeypatch.setattr(tidy, "MAX_FILE", 100)
     with pytest.raises(CobanditError, match="more than the 100 that are read"):
         import_logs("csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES)
-    monkeypatch.setattr(plain_yaml, "MAX_BYTES", 10)
+    monkeypatch.setattr(fields, "MAX_BYTES", 10)
     Path("map.yml").write_text("cost: " + "x" * 10)
     with pytest.raises(CobanditError, match="more than the 10 bytes"):
         import_logs("csv", ["wide.csv"], "my.parquet", mapping="map.yml")

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import cobandit as cb
 from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
-from cobandit.tables import readers
+from cobandit.tables import storage
 from cobandit.tables.importers import import_logs as import_new
 
 import_logs = partial(import_new, force=True)
@@ -249,7 +249,7 @@ def test_text_may_be_compressed(here, suffix):
 
 
 def test_a_bomb_is_refused(here, monkeypatch):
-    monkeypatch.setattr(readers, "MAX_EXPANDED", 10**6)
+    monkeypatch.setattr(storage, "MAX_EXPANDED", 10**6)
     Path("t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10**6))
     with pytest.raises(CobanditError, match="expands to more than the 1,000,000 bytes"):
         import_logs("csv", ["t.csv.gz"], "a.parquet", **PAID)

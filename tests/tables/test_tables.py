@@ -13,9 +13,8 @@ from cobandit.errors import CobanditError
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, load, read
 from cobandit.tables.card import Objective, Split
+from cobandit.tables.columns import Rule, profiling_mask
 from cobandit.tables.importers import import_logs
-from cobandit.tables.keys import profiling_mask
-from cobandit.tables.numeric import Rule
 from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile
 
 CARD = {
@@ -212,7 +211,7 @@ def test_text_that_looks_like_something_else_stays_text(tmp_path):
 
 
 def test_json_lines_may_be_many_and_have_blank_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr("cobandit.tables.readers.LINES_AT_A_TIME", 5)
+    monkeypatch.setattr("cobandit.tables.storage.LINES_AT_A_TIME", 5)
     frame().to_json(tmp_path / "toy.jsonl", orient="records", lines=True, double_precision=15)
     text = (tmp_path / "toy.jsonl").read_text().replace("\n", "\n\n", 3)
     (tmp_path / "toy.jsonl").write_text("\ufeff" + text)
@@ -317,7 +316,7 @@ def test_a_new_transform_is_one_entry(decades, tmp_path):
     table = read(tmp_path / "toy.csv", described)
     assert table.limits["thrift"] == (1.0, 3.0)  # 10 bytes score 1, 1000 bytes 0
     assert table.means[:, 1] == pytest.approx([0.5, 0.0])
-    assert table.subset("config != 'arm2'").for_objectives("thrift").means.ravel() == pytest.approx(
+    assert table.subset("config != 'arm2'").select_objectives("thrift").means.ravel() == pytest.approx(
         [0.5, 0.0]
     )
     with pytest.raises(TableError, match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row"):
@@ -428,7 +427,7 @@ def test_a_subset_that_cannot_be(query, words):
 @pytest.fixture
 def synthetic_pair():
     table = load("synthetic-24")
-    return table, table.within_profiling()
+    return table, table.take_profiling()
 
 
 def test_within_profiling_shows_nothing_else(synthetic_pair):

@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from cobandit.faults import TableError
-from cobandit.tables import Card, EvaluationTable, open_table, read, readers
+from cobandit.tables import Card, EvaluationTable, open_table, read, storage
 from cobandit.tables.card import read_card
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.storage import file_sha256
 
 CARD = {
     "name": "toy",
@@ -361,7 +361,7 @@ def test_columns_separated_by_something_else(tmp_path, name, other, decimal):
     frame().to_csv(tmp_path / name, index=False, sep=other, decimal=decimal)
     wanted = "tabs" if "tsv" in name else "commas"
     with pytest.raises(TableError, match=rf"{name}: .* separated by '[{other}]', not by {wanted} -> export"):
-        readers.read_columns(tmp_path / name, ())
+        storage.read_columns(tmp_path / name, ())
 
 
 def test_csv_header_that_is_not_utf8(tmp_path):
@@ -455,10 +455,10 @@ def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch
     else:
         writers[suffix](path, index=False)
     card = Card.model_validate(CARD | {"records": path.name, "sha256": file_sha256(path)})
-    needed = readers.BYTES_PER_VALUE * len(many) * len(card.columns)
+    needed = storage.BYTES_PER_VALUE * len(many) * len(card.columns)
     for free, fits in ((0.8 * needed, False), (1.2 * needed, True)):
         monkeypatch.setattr(
-            readers.psutil, "virtual_memory", lambda free=free: SimpleNamespace(available=free)
+            storage.psutil, "virtual_memory", lambda free=free: SimpleNamespace(available=free)
         )
         if fits:
             assert len(read(path, card).rows) == len(many)
@@ -490,7 +490,7 @@ def test_what_reading_takes_is_near_what_is_said(tmp_path):
             check=True,
         )
         peaks.append(1024 * int(done.stdout))
-    said = readers.BYTES_PER_VALUE * 540_000 * 6
+    said = storage.BYTES_PER_VALUE * 540_000 * 6
     assert 0.3 * said < peaks[1] - peaks[0] < 1.2 * said
 
 

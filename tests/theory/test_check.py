@@ -17,13 +17,13 @@ def test_floor_and_ceil_forgive_a_rounding_error_and_no_more(x):
 
 
 def test_a_budget_is_stretched_by_a_billionth():
-    assert _check.with_slack(2.0) == pytest.approx(2 * (1 + 1e-9), rel=1e-15)
+    assert _check.add_slack(2.0) == pytest.approx(2 * (1 + 1e-9), rel=1e-15)
 
 
 @given(st.floats(1e-30, 1e30))
 def test_what_is_printed_as_enough_is_enough_and_hardly_more(x):
-    printed = float(_check.enough(x))
-    assert _check.with_slack(printed) >= x and printed <= x * (1 + 1.1e-5)
+    printed = float(_check.round_up(x))
+    assert _check.add_slack(printed) >= x and printed <= x * (1 + 1.1e-5)
 
 
 def test_masked_entries_are_no_numbers():

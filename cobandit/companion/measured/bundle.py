@@ -16,7 +16,7 @@ from cobandit.companion.measured import models
 from cobandit.companion.measured.evaluation import TASKS
 from cobandit.faults import stop
 from cobandit.tables.catalogue import data_directory
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.storage import file_sha256
 
 LICENSE = "CC0-1.0"
 SHARE = 0.2

@@ -86,7 +86,7 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **par
     """
     specs = {spec("CoHVUCB", **point).options: point for point in TUNING_GRID}
     methods = [spec("CoHVUCB", **point) for point in TUNING_GRID]
-    runs = replay_online(table.within_profiling(), methods, ONLINE_RHO, replications, seed, **parallel)
+    runs = replay_online(table.take_profiling(), methods, ONLINE_RHO, replications, seed, **parallel)
     for name in ("reward_scale", "cost_scale", "eta"):
         runs[name] = runs["options"].map({options: point[name] for options, point in specs.items()})
     return runs

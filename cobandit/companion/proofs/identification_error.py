@@ -25,7 +25,7 @@ from cobandit.problem import Problem
 from cobandit.replay import play, replay_identification
 from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
-from cobandit.tables.keys import profiling_mask
+from cobandit.tables.columns import profiling_mask
 
 # ----------------------------------------------------------------------------- in runs
 #: Mean rewards of made-up problems are multiples of one over this.

@@ -261,7 +261,7 @@ def adversarial_run(
         totals[arm] = total
         policy.tell(arm, sample[1:], float(sample[0]))
     pulls = policy.pulls.copy()
-    pulls[last] -= policy.spent > _check.with_slack(budget)
+    pulls[last] -= policy.spent > _check.add_slack(budget)
     return pulls
 
 

@@ -50,7 +50,7 @@ def exact_overspend(pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_r
         chance = (cost - cost_ratio) / (1 - cost_ratio)
         expensive = np.convolve(expensive, stats.binom.pmf(np.arange(count + 1), count, chance))
     spent = cost_ratio * counts.sum() + (1 - cost_ratio) * np.arange(len(expensive))
-    return float(expensive[spent > _check.with_slack(budget)].sum())
+    return float(expensive[spent > _check.add_slack(budget)].sum())
 
 
 def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float:

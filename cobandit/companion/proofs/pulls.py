@@ -136,7 +136,7 @@ def run_cohv(
     budget, replications = _check.positive(budget, "budget"), _check.count(replications, "replications", 1)
     problem = arms.problem
     most = float(sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)))
-    if most > _check.with_slack(budget):
+    if most > _check.add_slack(budget):
         raise BudgetError(f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed", most)
     log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.cost_ratio))
     constant = theory.index_constant(problem.n_objectives, arms.cost_ratio)
@@ -157,7 +157,7 @@ def run_cohv(
     for r, child in enumerate(np.random.SeedSequence(_check.seed(seed)).spawn(replications)):
         watched = (runs.pulls, runs.over, runs.under, runs.closest, runs.clipped, runs.truncated)
         runs.spent[r], runs.last_arm[r], runs.last_cost[r], runs.optimism[r] = _play(
-            arms.rows, arms.offsets, _check.with_slack(budget), log_term, arms.cost_ratio, constant, *truth,
+            arms.rows, arms.offsets, _check.add_slack(budget), log_term, arms.cost_ratio, constant, *truth,
             np.random.default_rng(child), *(array[r] for array in watched),
         )  # fmt: skip
     return runs

@@ -27,7 +27,7 @@ from scipy.special import ndtri
 
 from cobandit.companion.reconstruction.hierarchy import Means, State, means, named
 from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, SPLIT_SEED, Ends, Setting
-from cobandit.tables.keys import profiling_mask
+from cobandit.tables.columns import profiling_mask
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -13,7 +13,7 @@ from cobandit.companion.reconstruction.posterior import rows_of, tables_of
 from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS, SPLIT_SEED, Setting
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.storage import file_sha256
 from cobandit.tables.table import EvaluationTable
 
 TITLES = {"gsm8k": "GSM8K", "piqa": "PIQA"}

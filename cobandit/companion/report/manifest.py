@@ -17,8 +17,8 @@ from cobandit import _check
 from cobandit.companion.report import pages
 from cobandit.companion.report.plan import KEPT_FRAMES
 from cobandit.errors import CobanditError
-from cobandit.tables.importers.files import first_fault
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.importers.safe_reading import first_fault
+from cobandit.tables.storage import file_sha256
 
 FORMAT = "cobandit report, 1"
 NAME = "manifest.json"

@@ -20,8 +20,8 @@ from cobandit.companion.report.pages import PageError
 from cobandit.companion.report.plan import KEPT_FRAMES, Planned, plan
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable, open_table
-from cobandit.tables.catalogue import data_directory, records_of
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.catalogue import data_directory, find_records
+from cobandit.tables.storage import file_sha256
 
 #: Sections of the pages that are about other tables than the report's, or take long.
 NOT_OF_A_TABLE = (
@@ -55,7 +55,7 @@ def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, dict[str, 
     table = open_table(name)
     path = Path(name)
     is_file = bool(path.suffix) or path.is_file()
-    records = path if is_file else records_of(name)
+    records = path if is_file else find_records(name)
     card = path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"
     about = {
         "name": table.name,

@@ -32,7 +32,7 @@ from cobandit.companion.stored.parts import NAMES, PART, RESULTS, SEED
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable
 from cobandit.tables.catalogue import data_directory
-from cobandit.tables.readers import file_sha256
+from cobandit.tables.storage import file_sha256
 
 LEDGER = "ledger.csv"
 #: Results that the ledger is made of.

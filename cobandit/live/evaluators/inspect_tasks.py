@@ -33,7 +33,7 @@ from rich.text import Text
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError, nearest, stop
 from cobandit.live.evaluators import Context, EvaluatorOptions, Failure, Row, describe_error, evaluator
-from cobandit.tables.importers.inspect_samples import Sample, read_score, usage_usd
+from cobandit.tables.importers.inspect_ai import Sample, read_score, usage_usd
 from cobandit.tables.prices import Prices, check_paid, read_prices
 
 if TYPE_CHECKING:

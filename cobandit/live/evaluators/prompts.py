@@ -73,7 +73,7 @@ def read_instances(source: InstancesFile, folder: Path, wanted: Sequence[str]) -
 
 
 def _rows(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
-    from cobandit.tables.importers.files import read_bytes, read_lines  # pandas takes its time
+    from cobandit.tables.importers.safe_reading import read_bytes, read_lines  # pandas takes its time
 
     if not path.is_file():
         stop(path, "there is no such file", "check the path, which starts where the plan is")

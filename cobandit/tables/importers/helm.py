@@ -15,19 +15,19 @@ from pydantic import Field, JsonValue, RootModel
 
 from cobandit.faults import nearest, stop
 from cobandit.tables.card import Cost
-from cobandit.tables.importers.configurations import settings_of
-from cobandit.tables.importers.core import (
+from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
+from cobandit.tables.importers.safe_reading import Record, find_files, parse, plain_text, read_bytes
+from cobandit.tables.importers.sources import (
     ImportResult,
+    Notes,
     PricedOptions,
     choose_metrics,
     choose_tasks,
     finite,
     importer,
-    metrics_in_words,
+    name_metrics,
+    read_each,
 )
-from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes
-from cobandit.tables.importers.notes import Notes, read_each
-from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
 from cobandit.tables.prices import Prices, Usage, cost_usd
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
@@ -124,7 +124,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     TableError
         If a file is damaged or no run of HELM, or a choice (task, metric) has to be made.
     """
-    files = find(paths, [STATS, SPEC], "per-instance statistics of HELM")
+    files = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
     runs_of = dict.fromkeys(file.with_name(STATS) for file in files)
     specs = read_each(runs_of, _spec, notes)
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
@@ -158,7 +158,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
     if options.cost == "usd":
         paid = "USD by --prices, for tokens of prompt and completion"
-    scored = metrics_in_words(metrics)
+    scored = name_metrics(metrics)
     notes.remarks += [
         f"accuracy: {scored}, {', '.join(tasks)}",
         f"cost: {paid}, as HELM counted them",
@@ -208,7 +208,7 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
 def _settings(file: Path, spec: _Spec) -> dict[str, Any]:
     adapter = dict(spec.adapter_spec)
     deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
-    return settings_of(file.with_name(SPEC), deployment or model, adapter)
+    return collect_settings(file.with_name(SPEC), deployment or model, adapter)
 
 
 def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:

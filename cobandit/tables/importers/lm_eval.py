@@ -18,22 +18,29 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
-from cobandit.tables.importers.configurations import settings_of
-from cobandit.tables.importers.core import (
+from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
+from cobandit.tables.importers.safe_reading import (
+    Record,
+    find_files,
+    parse,
+    plain_text,
+    read_bytes,
+    read_lines,
+)
+from cobandit.tables.importers.sources import (
     ImportResult,
     LogOptions,
+    Notes,
     choose,
     choose_metrics,
     choose_tasks,
     finite,
     importer,
     is_number,
-    metrics_in_words,
+    name_metrics,
+    read_each,
 )
-from cobandit.tables.importers.files import Record, find, parse, plain_text, read_bytes, read_lines
-from cobandit.tables.importers.notes import Notes, read_each
-from cobandit.tables.importers.runs import Evaluation, LoggedRun, combine
-from cobandit.tables.importers.tokens import TokenCounter, token_counter
+from cobandit.tables.prices import TokenCounter, make_token_counter
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -102,7 +109,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     TableError
         If a file is damaged or none of the harness, or a choice (task, filter, metric) has to be made.
     """
-    files = find(paths, ["samples_*_*.jsonl"], "samples of the harness")
+    files = find_files(paths, ["samples_*_*.jsonl"], "samples of the harness")
     tasks, files = choose_tasks(options, {file: _task(file) for file in files}, notes)
     logs = read_each(files, _log, notes)
     filters = _filters(options.filter, logs)
@@ -112,7 +119,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         scores[_task(file)].update(name for line in taken for name in line.scores)
     metrics = choose_metrics("metric", options.metric, scores, "the logs")
     _compare_documents(logs, options.compare_tasks, notes)
-    tokens = token_counter(options.tokenizer)
+    tokens = make_token_counter(options.tokenizer)
 
     runs = []
     for file, (log, results, settings) in logs.items():
@@ -138,10 +145,10 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         named = ", ".join(f"{filter_} of {task}" for task, filter_ in sorted(filters.items()))
     counted = "the responses" if options.count == "generated" else "prompts and responses"
     notes.remarks += [
-        f"accuracy: {metrics_in_words(metrics)}, of filter {named!r}, {', '.join(tasks)}",
+        f"accuracy: {name_metrics(metrics)}, of filter {named!r}, {', '.join(tasks)}",
         f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
     ]
-    what = f"{', '.join(tasks)}, {metrics_in_words(metrics)}, filter {named}; tokens of {counted}"
+    what = f"{', '.join(tasks)}, {name_metrics(metrics)}, filter {named}; tokens of {counted}"
     unit = Cost(column="tokens", unit=tokens.unit)
     return combine(runs, unit, options, notes, f"lm-evaluation-harness logs: {what}")
 
@@ -244,7 +251,7 @@ def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
     }
     rest = {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL}
     generation = generation if isinstance(generation, dict) else {}
-    return settings_of(
+    return collect_settings(
         f"{file}, its results file", model, rest, generation, _arguments(config.get("gen_kwargs")), prompt
     )
 

@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError, field_validator
 
 from cobandit.faults import nearest, stop
 from cobandit.tables.card import Objective
-from cobandit.tables.importers.core import RepeatOptions
-from cobandit.tables.importers.files import first_fault
-from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.fields import load_yaml
+from cobandit.tables.importers.safe_reading import first_fault
+from cobandit.tables.importers.sources import RepeatOptions
 from cobandit.tables.transforms import TRANSFORMS
 
 
@@ -104,7 +104,7 @@ def _objective(item: Any) -> Any:
     return {"name": name, "column": rest}
 
 
-def complete(options: TidyOptions) -> TidyOptions:
+def complete_options(options: TidyOptions) -> TidyOptions:
     """Take what the command line leaves open from the YAML file, and check that nothing is open then.
 
     Raises
@@ -114,7 +114,7 @@ def complete(options: TidyOptions) -> TidyOptions:
 
     Examples
     --------
-    >>> complete(TidyOptions(instance="q", objective=["accuracy"]))  # doctest: +ELLIPSIS
+    >>> complete_options(TidyOptions(instance="q", objective=["accuracy"]))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     cobandit.faults.TableError: the mapping: it does not say --config -> give it, or ...
@@ -161,7 +161,7 @@ def _with_mapping(options: TidyOptions, path: Path) -> TidyOptions:
         stop(path, first_fault(error), "correct the mapping")
 
 
-def cost_of(given: Sequence[str], known: Container[str]) -> str | float | dict[str, float]:
+def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict[str, float]:
     """Read what ``--cost`` says: a column that is known, a number, or a number for each configuration.
 
     Raises
@@ -171,9 +171,9 @@ def cost_of(given: Sequence[str], known: Container[str]) -> str | float | dict[s
 
     Examples
     --------
-    >>> cost_of(["tokens"], {"tokens"}), cost_of(["0.5"], {"tokens"}), cost_of([], {"tokens"})
+    >>> read_cost(["tokens"], {"tokens"}), read_cost(["0.5"], {"tokens"}), read_cost([], {"tokens"})
     ('tokens', 0.5, 1.0)
-    >>> cost_of(["small=1", "t=0.7=20"], {"tokens"})
+    >>> read_cost(["small=1", "t=0.7=20"], {"tokens"})
     {'small': 1.0, 't=0.7': 20.0}
     """
     if not given:

@@ -7,6 +7,7 @@ or just one, its score.  Faults name the row and the column of the file that was
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,18 +17,13 @@ import pandas as pd
 
 from cobandit.faults import Fault, Faults, Place, nearest, refuse, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.importers.charges import with_smallest
-from cobandit.tables.importers.core import ImportResult, importer
-from cobandit.tables.importers.files import MAX_FILE, find
-from cobandit.tables.importers.mapping import TidyOptions, complete, cost_of
-from cobandit.tables.importers.notes import Notes
-from cobandit.tables.importers.repeats import settle
-from cobandit.tables.importers.tokens import token_counter
-from cobandit.tables.importers.wide import melted
-from cobandit.tables.keys import encode
-from cobandit.tables.numeric import NESTED, Rule, check_column
-from cobandit.tables.query import condition
-from cobandit.tables.readers import read_columns
+from cobandit.tables.columns import NESTED, Rule, check_column, encode, evaluate_condition, read_numbers
+from cobandit.tables.importers.logs import average_repeats, charge_free
+from cobandit.tables.importers.mapping import TidyOptions, complete_options, read_cost
+from cobandit.tables.importers.safe_reading import MAX_FILE, find_files
+from cobandit.tables.importers.sources import ImportResult, Notes, importer
+from cobandit.tables.prices import make_token_counter
+from cobandit.tables.storage import read_columns
 from cobandit.tables.transforms import TRANSFORMS
 
 EXPORT = "export it again, with its data"
@@ -69,8 +65,8 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         If a file does not parse, the mapping is incomplete, or a column it names is missing or does not hold
         what it should.
     """
-    options = complete(options)
-    files = find(paths, PATTERNS, "tables")
+    options = complete_options(options)
+    files = find_files(paths, PATTERNS, "tables")
     parts = [_part(file, options, notes) for file in files]
     rows = np.concatenate([part.frame.index for part in parts])
     ends = np.cumsum([len(part.frame) for part in parts])
@@ -87,7 +83,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     cost = _with_cost(frame, options, notes)
     paid = check_column(frame[cost.column], [_PAID], faults)
     if paid is not None:
-        frame[cost.column] = with_smallest(pd.Series(paid), cost.unit, options.smallest_cost, notes)
+        frame[cost.column] = charge_free(pd.Series(paid), cost.unit, options.smallest_cost, notes)
     objectives = [_measured(frame, objective, options.scale, faults) for objective in options.objective]
     refuse(fault.at(place) for fault in faults.found)
 
@@ -101,7 +97,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
         separate = frame["instance"] + ", repeat " + number.astype(str)
         measured = [str(name) for name in frame if name not in ("config", "instance", *options.arm)]
-        frame = settle(frame, measured, separate, options.repeats, notes)
+        frame = average_repeats(frame, measured, separate, options.repeats, notes)
         if differing := sorted({name for part in parts for name in part.differing}):
             notes.remarks.append(
                 f"note: the repeats differ in {', '.join(differing)}: what is a setting belongs to --config"
@@ -128,7 +124,7 @@ def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
     frame = read_columns(file, [*options.config, str(options.instance)])
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     if options.where is not None:
-        kept = condition(frame, options.where, f"--where {options.where!r}, {file}", "row")
+        kept = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}", "row")
         notes.left_out["rows that --where leaves out"] += int((~kept).sum())
         frame = frame[kept]
     if frame.empty:
@@ -143,13 +139,13 @@ def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
         tidy = _tidy(frame, names, options, file)
         return _Part(tidy, columns | {"config": options.config[0]}, _differing(frame, tidy, options))
     rest = frame.drop(columns=instance)
-    long, found = melted(rest, names, options, file, notes)
+    long, found = _melt(rest, names, options, file, notes)
     return _Part(long, columns | found)
 
 
 def _tidy(frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file: Path) -> pd.DataFrame:
     _refuse_missing(frame, options.config, file)
-    cost = cost_of(options.cost, list(frame.columns))
+    cost = read_cost(options.cost, list(frame.columns))
     taken = [objective.column for objective in options.objective] + [*options.text, *options.arm]
     taken += [cost] if isinstance(cost, str) else []
     _refuse_missing(frame, taken, file)
@@ -202,10 +198,10 @@ def _names(frame: pd.DataFrame, column: str, file: Path) -> np.ndarray:
 
 def _with_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     """Put the cost into a column of the frame, unless one holds it, and remark what it is."""
-    cost = cost_of(options.cost, list(frame.columns))
+    cost = read_cost(options.cost, list(frame.columns))
     unit = options.unit or "evaluations"
     if options.text:
-        tokens = token_counter(options.tokenizer)
+        tokens = make_token_counter(options.tokenizer)
         name, unit = _free("tokens", frame), options.unit or tokens.unit
         texts = frame[list(options.text)].astype(object)
         texts = texts.where(texts.notna(), "")
@@ -261,3 +257,104 @@ def _measured(frame: pd.DataFrame, objective: Objective, scale: float, faults: F
     name = f"{column} / {scale:.15g}"
     frame[name] = values / scale
     return objective.model_copy(update={"column": name})
+
+
+def _melt(
+    frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file: Path, notes: Notes
+) -> tuple[pd.DataFrame, dict[tuple[str, str] | str, str]]:
+    """Turn the columns of each configuration into rows; a configuration has either every field or a fault.
+
+    Parameters
+    ----------
+    frame : DataFrame, N rows
+        The columns of the file besides that of the instances.
+    instance : array of str, shape (N,)
+    options : TidyOptions
+        With a pattern.
+    file : Path
+    notes : Notes
+        Takes the number of cells that are empty, and columns of text that are no configurations.
+
+    Returns
+    -------
+    frame : DataFrame
+        ``config``, ``instance`` and a column for each field; the index is that of the given frame.
+    columns : dict
+        The file's column of each (configuration, field).
+
+    Raises
+    ------
+    TableError
+        If no column fits the pattern, or a configuration lacks one.
+    """
+    measured = list(dict.fromkeys(objective.column for objective in options.objective))
+    if options.fields:
+        found = _by_field(frame, options, measured, file)
+    else:
+        found = _by_name(frame, options, file, notes)
+    if not found:
+        stop(file, f"no column fits the pattern {options.wide!r}", "correct --wide")
+    numbers = [name for name in next(iter(found.values())) if name not in options.text]
+    known = list(map(str, frame.columns))
+    parts = []
+    for config, columns in sorted(found.items()):
+        for column in columns.values():
+            if known.count(column) > 1:
+                stop(file, f"the column {column!r} stands in it more than once", "keep one")
+        cells = {field: frame[column] for field, column in columns.items()}
+        parts.append(pd.DataFrame({"config": config, "instance": instance} | cells, index=frame.index))
+    long = pd.concat(parts).dropna(how="all", subset=numbers)
+    holes = len(parts) * len(frame) - len(long)
+    if holes:
+        notes.left_out["empty cells of a wide file: the configuration was not run there"] += holes
+    if long.empty:
+        stop(file, "every cell of the configurations is empty", "export it again, with its data")
+    places = {(config, field): name for config, columns in found.items() for field, name in columns.items()}
+    return long, dict(places)
+
+
+def _by_field(
+    frame: pd.DataFrame, options: TidyOptions, measured: list[str], file: Path
+) -> dict[str, dict[str, str]]:
+    """Columns by configuration and field, of a pattern with both."""
+    names = list(map(str, frame.columns))
+    fits = {
+        field: {match[1]: name for name in names if (match := re.fullmatch(_pattern(options, field), name))}
+        for field in dict.fromkeys([*measured, *options.text, *options.cost])
+    }
+    cost = read_cost(options.cost, {field for field in options.cost if fits[field]})
+    fields = [*measured, *options.text, *([cost] if isinstance(cost, str) else [])]
+    fields = list(dict.fromkeys(fields))
+    found: dict[str, dict[str, str]] = {}
+    for config in sorted({config for field in fields for config in fits[field]}):
+        for field in fields:
+            if config not in fits[field]:
+                name = str(options.wide).replace("{config}", config).replace("{field}", field)
+                stop(file, f"configuration {config!r} has no column {name!r}", "add it, or correct --wide")
+            found.setdefault(config, {})[field] = fits[field][config]
+    return found
+
+
+def _by_name(
+    frame: pd.DataFrame, options: TidyOptions, file: Path, notes: Notes
+) -> dict[str, dict[str, str]]:
+    """Columns by configuration where each has one, of numbers; a column of nothing but text is none."""
+    found, text = {}, []
+    for position, name in enumerate(map(str, frame.columns)):
+        match = re.fullmatch(_pattern(options, ""), name)
+        if match is None:
+            continue
+        column = frame.iloc[:, position]
+        if column.notna().any() and np.isnan(read_numbers(column)[0]).all():
+            text.append(name)
+        else:
+            found[match[1]] = {options.objective[0].column: name}
+    if text:
+        listed = ", ".join(text)
+        notes.remarks.append(f"columns of text in {file.name}, which are no configurations: {listed}")
+    return found
+
+
+def _pattern(options: TidyOptions, field: str) -> str:
+    before, after = str(options.wide).replace("{field}", field).split("{config}")
+    return f"{re.escape(before)}(.+){re.escape(after)}"

@@ -43,7 +43,7 @@ class Record(BaseModel):
 R = TypeVar("R", bound=BaseModel)
 
 
-def find(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path]:
+def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path]:
     """List the files that are meant: those named, and those in the named folders that fit a pattern.
 
     Raises
@@ -53,7 +53,7 @@ def find(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path
 
     Examples
     --------
-    >>> find([Path("nowhere")], ["*.eval"], "Inspect logs")
+    >>> find_files([Path("nowhere")], ["*.eval"], "Inspect logs")
     Traceback (most recent call last):
         ...
     cobandit.faults.TableError: nowhere: there is no such file or folder -> check the path

@@ -2,21 +2,263 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from cobandit.faults import Fault, stop
+from cobandit.faults import Fault, nearest, stop
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.importers.charges import with_smallest
-from cobandit.tables.importers.configurations import checksums, configurations, differing
-from cobandit.tables.importers.core import ImportResult, LogOptions
-from cobandit.tables.importers.notes import Notes
-from cobandit.tables.importers.repeats import Repeats, settle
+from cobandit.tables.importers.safe_reading import plain_text
+from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, is_number
+
+
+def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Notes) -> pd.Series:
+    """Give each evaluation that cost nothing a smallest cost; theory and budgets need one above zero.
+
+    An empty answer has no tokens and is an answer all the same: leaving it out would bias the means.
+
+    Parameters
+    ----------
+    costs : Series of float
+        Finite, not negative.
+    unit : str
+        The unit of the costs, for the report.
+    smallest : float or None
+        What the user asked for. By default 1 where all costs are whole numbers, as tokens are, else a
+        thousandth of the median of those above zero.
+    notes : Notes
+        Takes how many there are and what each counts as.
+
+    Raises
+    ------
+    TableError
+        If all are free and nothing says what that counts as.
+
+    Examples
+    --------
+    >>> charge_free(pd.Series([0.0, 12.0, 31.0]), "tokens", None, notes := Notes()).tolist()
+    [1.0, 12.0, 31.0]
+    >>> notes.remarks
+    ['note: 1 of 3 evaluations cost nothing; each counts as 1 tokens (--smallest-cost)']
+    """
+    free = costs == 0
+    if not free.any():
+        return costs
+    if smallest is None:
+        paid = costs[~free]
+        if paid.empty:
+            problem = f"every evaluation costs 0 {unit}"
+            notes.stop("the costs", problem, "take another cost, or give them one with --smallest-cost")
+        whole = bool((paid == np.floor(paid)).all())
+        smallest = 1.0 if whole else float(paid.median()) / 1000
+    notes.smallest = smallest
+    notes.remarks.append(
+        f"note: {int(free.sum()):,} of {len(costs):,} evaluations cost nothing; each counts as {smallest:g} "
+        f"{unit} (--smallest-cost)"
+    )
+    return costs.mask(free, smallest)
+
+
+Repeats = Literal["mean", "separate"]
+
+
+def average_repeats(
+    frame: pd.DataFrame, measured: Sequence[str], separate: pd.Series, repeats: Repeats, notes: Notes
+) -> pd.DataFrame:
+    """Average the repeats of an instance, or give each a name of its own, and remark what was done.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``config`` and ``instance``, of which some pair stands in several rows; measured columns are numbers.
+    measured : sequence of str
+        Columns to average. Rows that differ in any other column are not repeats of each other.
+    separate : Series of str
+        Names of the instances that tell the repeats apart.
+    repeats : {"mean", "separate"}
+    notes : Notes
+
+    Returns
+    -------
+    DataFrame
+        With the labels of those rows of ``frame`` that stand first.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"config": "m", "instance": ["q", "r", "q"], "score": [1.0, 1.0, 0.0]})
+    >>> average_repeats(frame, ["score"], frame["instance"], "mean", notes := Notes())
+      config instance  score
+    0      m        q    0.5
+    1      m        r    1.0
+    >>> notes.remarks[0][:72]
+    'note: repeats of an instance (epochs, trials) are averaged, 1 to 2 per r'
+    """
+    if repeats == "separate":
+        notes.remarks.append(
+            "note: repeats of an instance (epochs, trials) count as instances, though they are not "
+            "independent: more will be called settled than is"
+        )
+        return frame.assign(instance=separate)
+    keys = [name for name in frame if name not in measured]
+    group = frame.groupby(keys, sort=False, dropna=False).ngroup()
+    sizes = group.value_counts()
+    notes.remarks.append(
+        f"note: repeats of an instance (epochs, trials) are averaged, {sizes.min():,} to {sizes.max():,} per "
+        "row: instances are what counts as independent; --repeats separate keeps them apart"
+    )
+    means = frame[list(measured)].groupby(group).mean()
+    return frame[~group.duplicated()].assign(**{name: means[name].to_numpy() for name in measured})
+
+
+UNSET = "not set"
+_LONGEST = 40
+_SECRET = re.compile(r"api_?key|secret|password|authorization|access_token|hf_token", re.IGNORECASE)
+
+
+def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Merge what a log says of its configuration, later groups winning.
+
+    What is plain is kept (text, numbers, true, false), and no secret.
+
+    Raises
+    ------
+    TableError
+        If the model is not named.
+
+    Examples
+    --------
+    >>> collect_settings("a.json", "m", {"top_k": 1, "stop": ["."]}, {"temperature": 0.7, "api_key": "x"})
+    {'top_k': 1, 'temperature': 0.7, 'model': 'm'}
+    """
+    if not isinstance(model, str):
+        stop(file, "it does not name the model", "check that it is complete, and of the same run")
+    merged: dict[str, Any] = {}
+    for group in groups:
+        merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
+    plain = {key: value for key, value in merged.items() if is_number(value) or isinstance(value, str)}
+    # a whole number that no column could hold exactly, such as a long seed, is kept as text
+    known = {
+        key: str(value) if type(value) is int and abs(value) >= 2**53 else value
+        for key, value in plain.items()
+        if not _SECRET.search(key)
+    }
+    return known | {"model": plain_text(model, file, "the model")}
+
+
+class Configurations(NamedTuple):
+    """The configurations of some logs: for each log its name and its descriptive columns.
+
+    ``names`` are the settings that make a configuration, ``columns`` what the table calls them.
+    """
+
+    names: list[str]
+    columns: list[str]
+    labels: list[str]
+    described: list[dict[str, Any]]
+
+
+def name_configurations(
+    settings: Sequence[Mapping[str, Any]], by: Sequence[str], taken: Sequence[str]
+) -> Configurations:
+    """Name the configuration of each log: its model and the settings that differ, or those asked for.
+
+    Parameters
+    ----------
+    settings : sequence of mapping
+        What each log says of its configuration.
+    by : sequence of str
+        Settings that make a configuration; empty for all that differ.
+    taken : sequence of str
+        Columns that no setting can have; it is called ``..._setting`` there.
+
+    Raises
+    ------
+    TableError
+        If a setting that is asked for is in no log.
+
+    Examples
+    --------
+    >>> logs = [{"model": "m", "temperature": 0}, {"model": "m", "temperature": 0.7}]
+    >>> name_configurations(logs, (), ()).labels
+    ['m temperature=0.0', 'm temperature=0.7']
+    """
+    known = sorted({name for each in settings for name in each})
+    for name in by:
+        if name not in known:
+            problem = f"no log has the setting {name!r} of --by"
+            stop("the logs", problem, f"{nearest(name, known)}there is {', '.join(known)}")
+    names = ["model", *(name for name in (by or find_differing(settings)) if name != "model")]
+    columns = [f"{name}_setting" if name in taken else name for name in names]
+    described = _plain([dict(zip(columns, map(each.get, names), strict=True)) for each in settings])
+    labels = [_label(each["model"], chosen) for each, chosen in zip(settings, described, strict=True)]
+    return Configurations(names, columns, labels, described)
+
+
+def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of the settings that are not the same in all logs, sorted; one that is missing differs.
+
+    Examples
+    --------
+    >>> find_differing([{"model": "m", "top_k": 1}, {"model": "m", "top_k": 1.0, "seed": 3}])
+    ['seed']
+    """
+    known = sorted({name for each in settings for name in each})
+    return [name for name in known if len({_key(each.get(name)) for each in settings}) > 1]
+
+
+def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Short checksums of settings: enough to tell whether two are the same, not to read them.
+
+    Examples
+    --------
+    >>> sum_settings({"top_k": 1}) == sum_settings({"top_k": 1.0})
+    True
+    """
+    return {name: _checksum(_key(value)) for name, value in settings.items()}
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:6]
+
+
+def _key(value: Any) -> str:
+    """Tell values apart: 1 and 1.0 are the same, 1 and true or 1 and its numeral are not."""
+    return repr(float(value)) if type(value) is int else repr(value)
+
+
+def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give each column one type: numbers if all of its values are, else text."""
+    for name in rows[0]:
+        kinds = {type(row[name]) for row in rows}
+        if not (kinds <= {int, float} or kinds == {bool}):
+            for row in rows:
+                row[name] = UNSET if row[name] is None else _short(str(row[name]))
+        elif kinds == {int, float}:
+            for row in rows:
+                row[name] = float(row[name])
+    return rows
+
+
+def _short(text: str) -> str:
+    """Keep names readable: what is long or has odd white space is its beginning and a checksum."""
+    plain = " ".join(text.split())
+    if plain == text and 0 < len(text) <= _LONGEST:
+        return text
+    return f"{plain[:24]}... ({_checksum(text)})"
+
+
+def _label(model: str, described: Mapping[str, Any]) -> str:
+    rest = [f"{name}={value}" for name, value in described.items() if name != "model"]
+    return " ".join([model, *rest])
+
 
 SCORE, SECONDS = "score", "seconds"
 
@@ -94,7 +336,7 @@ def combine(
     runs = _usable(runs, notes)
     given = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
     taken = ("config", "instance", SCORE, SECONDS, cost.column)
-    names, columns, labels, described = configurations(given, options.by, taken)
+    names, columns, labels, described = name_configurations(given, options.by, taken)
     logged = _evaluations(runs, labels, pooled=not options.compare_tasks)
     _check_scores(logged, runs, options.scale)
     _refuse_duplicates(runs)
@@ -105,12 +347,12 @@ def combine(
         "config": logged["config"],
         "instance": logged["instance"],
         SCORE: logged["score"] / options.scale,
-        cost.column: with_smallest(logged["cost"], cost.unit, options.smallest_cost, notes),
+        cost.column: charge_free(logged["cost"], cost.unit, options.smallest_cost, notes),
     } | ({SECONDS: logged["seconds"].astype(float)} if timed else {})
     of_each = logged["run"].tolist()
     frame = pd.DataFrame(rows | {name: [described[i][name] for i in of_each] for name in columns})
     if logged["name"].tolist() != logged["instance"].tolist():
-        frame = settle(frame, list(rows)[2:], logged["name"], repeats, notes).reset_index(drop=True)
+        frame = average_repeats(frame, list(rows)[2:], logged["name"], repeats, notes).reset_index(drop=True)
     n_configs, per_instance = len(set(labels)), Counter(frame["instance"].tolist())
     shared = sum(number == n_configs for number in per_instance.values())
     if not shared:
@@ -125,7 +367,7 @@ def combine(
     objectives = [Objective(name="accuracy", column=SCORE)]
     if timed:
         objectives.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
-    settings = {label: checksums(each) for label, each in zip(labels, given, strict=True)}
+    settings = {label: sum_settings(each) for label, each in zip(labels, given, strict=True)}
     return ImportResult(frame, cost, tuple(objectives), tuple(columns), source, settings=settings)
 
 
@@ -200,7 +442,7 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
     replaced = logged[older].assign(by=counts).groupby(["run", "by"]).size().reset_index(name="number")
     for run, by, number in replaced.itertuples(index=False):
         old, new = runs[run], runs[by]
-        if different := differing([old.settings, new.settings]):
+        if different := find_differing([old.settings, new.settings]):
             problem = f"{number:,} of its evaluations are also in {new.file}"
             problem += f", which differs in {', '.join(different)}"
             stop(old.file, problem, "name what tells them apart with --by, or give only one of the two logs")

@@ -1,0 +1,343 @@
+"""Columns of a table: names with their numbers, measured values with their rules, conditions on rows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobandit.faults import Faults, nearest, stop
+
+SHARE = 0.2
+"""Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
+
+
+class Keys(NamedTuple):
+    """A text column as sorted distinct labels and, for each row, the number of its label (-1: missing)."""
+
+    labels: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+
+
+def encode(column: pd.Series) -> Keys:
+    """Give the labels of a column, as text, their numbers in sorted (code point) order.
+
+    Parameters
+    ----------
+    column : Series, length N
+        Labels of any plain type; missing and blank ones get -1.
+
+    Returns
+    -------
+    Keys
+        ``labels``, a sorted tuple of str, and ``codes``, int64 of shape (N,). Takes O(N) and sorts only the
+        distinct labels.
+
+    Examples
+    --------
+    >>> keys = encode(pd.Series(["b", "a", None, "b"]))
+    >>> keys.labels, keys.codes.tolist()
+    (('a', 'b'), [1, 0, -1, 1])
+    """
+    codes, distinct = pd.factorize(column)
+    texts = [str(label) for label in distinct]
+    # 1 and "1" are different to pandas and the same configuration to a reader
+    labels = tuple(sorted({text for text in texts if text.strip()}))
+    number = {label: i for i, label in enumerate(labels)}
+    # one entry more at the end: it is where factorize's -1 for missing points
+    lookup = np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)
+    return Keys(labels, lookup[codes])
+
+
+def default_profiling(n_instances: int) -> int:
+    """Number of profiling instances where nobody says: a fifth of them, and two at least.
+
+    Examples
+    --------
+    >>> default_profiling(1000), default_profiling(4)
+    (200, 2)
+    """
+    return max(2, round(SHARE * n_instances))
+
+
+def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
+    """Choose the profiling instances: the first ``n_profiling`` of a permutation of the sorted ids.
+
+    Parameters
+    ----------
+    n_instances, n_profiling : int
+        Number of distinct instances in the whole table, and how many of them are for profiling.
+    seed : int
+        Seed of ``numpy.random.default_rng``.
+
+    Returns
+    -------
+    array of bool, shape (n_instances,)
+        By position in the sorted list of instance ids.
+
+    Examples
+    --------
+    >>> int(profiling_mask(10, 4, seed=0).sum())
+    4
+    """
+    return _places(n_instances, seed) < n_profiling
+
+
+def profiling_rows(
+    arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed: int, least: int
+) -> np.ndarray:
+    """Choose the profiling rows, so that either split holds some of every arm.
+
+    An arm's profiling rows are the first of its rows in the one random order of the instances: as many as are
+    on the profiling instances, and where that leaves fewer than ``least`` in a split, as many more or less.
+
+    Parameters
+    ----------
+    arm, instance : ndarray of int, shape (N,)
+        Of each row, from 0.
+    n_profiling, seed : int
+        As in `profiling_mask`.
+    least : int
+        Rows of each arm in either split; an arm that has not twice as many is left as it is.
+
+    Returns
+    -------
+    array of bool, shape (N,)
+
+    Examples
+    --------
+    >>> arm, instance = np.repeat([0, 1], [10, 4]), np.array([*range(10), 0, 3, 4, 9])
+    >>> by_instance = profiling_mask(10, 2, seed=1)[instance]
+    >>> by_arm = profiling_rows(arm, instance, 2, seed=1, least=2)
+    >>> np.bincount(arm, by_instance), np.bincount(arm, by_arm)
+    (array([2., 1.]), array([2., 2.]))
+    """
+    place = _places(instance.max() + 1, seed)[instance]
+    known, n = np.bincount(arm, place < n_profiling).astype(np.int64), np.bincount(arm)
+    wanted = np.where(n < 2 * least, known, np.clip(known, least, n - least))
+    order = np.lexsort((place, arm))
+    within = np.empty(len(arm), dtype=np.int64)
+    within[order] = np.arange(len(arm)) - np.repeat(np.cumsum(n) - n, n)
+    rows: np.ndarray = within < wanted[arm]
+    return rows
+
+
+def _places(n_instances: int, seed: int) -> np.ndarray:
+    """Place of each instance in the random order."""
+    return np.argsort(np.random.default_rng(seed).permutation(n_instances))
+
+
+class Terms(NamedTuple):
+    """What the settings that mend a fault are called by whoever gave them: a card, options, arguments.
+
+    ``profiling`` is the number of profiling instances, ``transform`` how an objective gets a transform,
+    ``free`` what to do about a cost of zero, ``column`` how another column is taken, and ``constant`` what
+    else there is to do about a column that is constant.
+    """
+
+    profiling: str = "the card's split.profiling"
+    transform: str = "a transform in the card"
+    free: str = "one that was free needs a smallest cost, as cobandit import gives it"
+    column: str = "name another column in the card"
+    constant: str = ""
+
+
+CARD = Terms()
+
+
+class Rule(NamedTuple):
+    """What values of a column may not be: which are refused, what is wrong with one, and what to do.
+
+    ``problem`` may have the ``{value}``, ``remedy`` the `Terms`.
+    """
+
+    broken: Callable[[np.ndarray], np.ndarray]
+    problem: str
+    remedy: str
+
+
+MISSING = Rule(np.isnan, "the value is missing", "give the measured value, or evaluate it again")
+FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or evaluate it again")
+COST = Rule(
+    lambda x: x <= 0,
+    "the cost {value} is not positive",
+    "give what the evaluation cost; {free}",
+)
+
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Costs beyond these are no costs in any unit, and their squares and ratios overflow."""
+
+RANGE = Rule(
+    lambda x: (x > LARGEST) | ((x > 0) & (x < SMALLEST)),
+    f"the cost {{value}} is not between {SMALLEST:g} and {LARGEST:g}",
+    "give the costs in another unit, or correct the value",
+)
+
+NESTED = "give each of its fields a column of its own, as pandas.json_normalize does"
+"""What to do with a column of nested values."""
+
+
+def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Read a column as float64, and mark what is not a number but text or the like.
+
+    Parameters
+    ----------
+    column : Series, length N
+        Booleans count as 0 and 1. Blank text counts as missing.
+
+    Returns
+    -------
+    values : array of float64, shape (N,)
+        NaN where the value is missing or not a number.
+    foreign : array of bool, shape (N,)
+        Marks the values that are not numbers. Where a text column holds nothing but numerals, all of them
+        are marked: a reader that guessed would repair silently.
+
+    Examples
+    --------
+    >>> values, foreign = read_numbers(pd.Series(["1.5", "n/a", None]))
+    >>> values.tolist(), foreign.tolist()
+    ([1.5, nan, nan], [False, True, False])
+    >>> read_numbers(pd.Series(["1.5", "2"]))[1].tolist()
+    [True, True]
+    """
+    types = pd.api.types
+    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):  # booleans too
+        return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(len(column), dtype=bool)
+    cells = column.astype(object)
+    text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
+    blank = cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).to_numpy(dtype=bool)
+    known = ~cells.isna().to_numpy(dtype=bool) & ~blank
+    plain = cells.where(cells.map(lambda cell: isinstance(cell, (str, bool)) or hasattr(cell, "__float__")))
+    plain = plain.mask(
+        cells.map(lambda cell: isinstance(cell, int) and abs(cell) > sys.float_info.max), np.inf
+    )
+    values = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64)
+    foreign = known & np.isnan(values)
+    return values, foreign if foreign.any() else text & known
+
+
+def check_column(
+    column: pd.Series, rules: Iterable[Rule], faults: Faults, terms: Terms = CARD
+) -> np.ndarray | None:
+    """Read a measured column and check that each value is there, a number, finite, and as the rules say.
+
+    Parameters
+    ----------
+    column : Series, length N
+    rules : iterable of Rule
+        What finite values also have to satisfy.
+    faults : Faults
+        Takes one fault for each rule that is broken, with the first row that breaks it.
+    terms : Terms
+        For the remedies.
+
+    Returns
+    -------
+    array of float64, shape (N,), or None if there is a fault
+
+    Examples
+    --------
+    >>> faults = Faults("toy.csv")
+    >>> check_column(pd.Series([1.0, 0.0], name="usd"), [COST], faults)
+    >>> faults.found[0].row, faults.found[0].column
+    (2, 'usd')
+    """
+    values, foreign = read_numbers(column)
+    name, before = str(column.name), len(faults.found)
+    if foreign.any():
+        first = column.iloc[int(foreign.argmax())]
+        remedy = NESTED if isinstance(first, dict) else "store the column as numbers"
+        faults.add(f"{first!r} is text or another thing that is not a number", remedy, name, foreign)
+    broken = {rule: ~foreign & rule.broken(values) for rule in (MISSING, FINITE)}
+    broken |= {rule: ~foreign & np.isfinite(values) & rule.broken(values) for rule in rules}
+    for rule, rows in broken.items():
+        if rows.any():
+            problem = rule.problem.format(value=float(values[rows.argmax()]))
+            faults.add(problem, rule.remedy.format(**terms._asdict()), name, rows)
+    return values if len(faults.found) == before else None
+
+
+def evaluate_condition(frame: pd.DataFrame, query: str, place: str, each: str) -> np.ndarray:
+    """Evaluate a condition for each row.
+
+    Parameters
+    ----------
+    frame : DataFrame, N rows
+    query : str
+        A pandas expression over its columns.
+    place, each : str
+        What the condition is, and what a row is, for messages.
+
+    Returns
+    -------
+    array of bool, shape (N,)
+
+    Raises
+    ------
+    TableError
+        If the query does not parse, names an unknown column, or is not a condition.
+
+    Examples
+    --------
+    >>> evaluate_condition(pd.DataFrame({"shots": [0, 5]}), "shots > 0", "--where", "row").tolist()
+    [False, True]
+    """
+    known = [str(column) for column in frame.columns]
+    try:
+        # empty scopes: a query sees the columns and none of our variables
+        mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
+    except pd.errors.UndefinedVariableError as error:
+        name = str(error).split("'")[1]
+        stop(
+            place,
+            f"there is no column {name!r}",
+            nearest(name, known) + f"the columns are {', '.join(known)}",
+        )
+    except Exception as error:
+        # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and more for bad text
+        reason = " ".join(str(error).split())
+        remedy = "write a condition such as temperature > 0 and model == 'small'"
+        stop(place, f"it cannot be evaluated: {reason}", remedy)
+    if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
+        stop(place, f"it is not true or false for each {each}", f"write a condition on {', '.join(known)}")
+    return mask.to_numpy(dtype=bool, na_value=False)
+
+
+def match_configurations(arms: pd.DataFrame, query: str, table: str) -> np.ndarray:
+    """Evaluate a condition for each configuration.
+
+    Parameters
+    ----------
+    arms : DataFrame, K rows
+        ``config`` and the descriptive columns.
+    query : str
+        A pandas expression over these columns.
+    table : str
+        Name of the table, for messages.
+
+    Returns
+    -------
+    array of bool, shape (K,)
+
+    Raises
+    ------
+    TableError
+        If the query does not parse, names an unknown column, or is not a condition.
+
+    Examples
+    --------
+    >>> arms = pd.DataFrame({"config": ["a", "b", "c"], "temperature": [0.0, 0.5, 1.0]})
+    >>> match_configurations(arms, "temperature > 0 and config != 'c'", "toy").tolist()
+    [False, True, False]
+    >>> match_configurations(arms, "temprature > 0", "toy")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: subset 'temprature > 0' of toy: there is no column 'temprature' -> did you \
+mean 'temperature'? the columns are config, temperature
+    """
+    return evaluate_condition(arms, query, f"subset {query!r} of {table}", "configuration")
