@@ -1,4 +1,4 @@
-# make check | book | pdf | test | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
+# make check | book | pdf | test | test-mirror | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help check book stored compared pdf test test-local fuzz lint bench determinism notebooks measure posterior results lock clean
+.PHONY: help check book stored compared pdf test test-mirror test-local fuzz lint bench determinism notebooks measure posterior results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,11 +76,12 @@ test: $(READY)  ## lint, types, all tests, the book of stored outputs, the noteb
 
 # next to lint and the stored book, which for most of their time have work for one processor
 compared: $(READY)  ## run the notebooks against their stored outputs
-	@runnable="$$($(BIN)/python book/_ext/notebooks.py list)"; \
-	if [ -n "$$runnable" ]; then \
-	  $(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \
-	    --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg $$runnable; \
-	else echo "no notebook can run here: every one needs a table that is not available"; fi
+	$(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \
+	  --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks/*.ipynb
+
+test-mirror: $(READY)  ## tests that need COBANDIT_MIRROR (the records of SWE-bench) and COBANDIT_PAPER (the paper's source)
+	@test -n "$$COBANDIT_MIRROR$$COBANDIT_PAPER" || { echo "name them: make test-mirror COBANDIT_MIRROR=... COBANDIT_PAPER=..."; exit 1; }
+	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m mirror
 
 LOCAL := .venv-local
 LOCAL_READY := $(LOCAL)/.ready

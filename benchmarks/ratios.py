@@ -131,11 +131,13 @@ def two_threads_over_one() -> dict[str, Any]:
     start, used = perf_counter(), process_time()
     replay(2)
     processors = (process_time() - used) / (perf_counter() - start)
-    busy = "" if processors > 1.7 else f"; not measurable here, only {processors:.1f} processors were free"
+    free = processors > 1.7
+    busy = "" if free else f"; only {processors:.1f} processors were free"
     return {
         "measurement": "two threads over one (K = 108, D = 2, 600 replications)",
         "ratio": median(one) / median(two),
         "at_least": 1.6,
+        "measurable": free,
         "seconds": median(two),
         "detail": f"{1e9 * median(one) / pulls:.0f} ns and {1e9 * median(two) / pulls:.0f} ns a pull{busy}",
     }
@@ -172,13 +174,14 @@ def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
         row = measurement()
         least, most = row.pop("at_least", None), row.pop("at_most", None)
         row["target"] = f"at least {least:g}" if most is None else f"at most {most:g}"
-        row["met"] = bool(row["ratio"] >= least if most is None else row["ratio"] <= most)
+        kept = row["ratio"] >= least if most is None else row["ratio"] <= most
+        row["met"] = "yes" if kept else "NO" if row.pop("measurable", True) else "not measurable"
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def measure() -> pd.DataFrame:
-    """Measure what the page shows: ``measurement``, ``ratio``, ``target`` (text), ``met``, ``detail``."""
+    """Measure what the page shows: ``measurement``, ``ratio``, ``target``, ``met`` and ``detail``."""
     return _rows(MEASUREMENTS)[["measurement", "ratio", "target", "met", "detail"]]
 
 
@@ -204,7 +207,7 @@ def main(arguments: list[str]) -> int:
     for heading in ("measurement", "ratio", "target", "met", "faster", "detail"):
         shown.add_column(heading, justify="right" if heading in ("ratio", "faster") else "left")
     for row in measured.itertuples():
-        met = "[green]yes[/green]" if row.met else "[bold red]NO[/bold red]"
+        met = {"yes": "[green]yes[/green]", "NO": "[bold red]NO[/bold red]"}.get(row.met, row.met)
         then = before["seconds"].get(row.measurement)
         faster = "" if then is None else f"{then / float(row.seconds):.2f}"
         shown.add_row(row.measurement, f"{row.ratio:.1f}", row.target, met, faster, row.detail)
@@ -213,7 +216,7 @@ def main(arguments: list[str]) -> int:
     console.print(f"{perf_counter() - start:.0f} s", highlight=False)
     if "--store" in arguments:
         store(measured)
-    return 0 if measured["met"].all() else 1
+    return int("NO" in set(measured["met"]))
 
 
 if __name__ == "__main__":

@@ -21,16 +21,21 @@ settings.load_profile("full")
 
 SWEBENCH = "swebench-bash-only"
 COMPANION = Path(cobandit.companion.__file__).parent
-MIRROR = Path(
-    os.environ.get("COBANDIT_MIRROR", Path(__file__).resolve().parents[2] / "shared" / "data")
-)  # as the tests were started, before one changes it
+#: The folder with records that are not bundled.  Only tests that ask for it see it, and nothing is fetched,
+#: so that the others find the same everywhere.
+MIRROR = os.environ.pop("COBANDIT_MIRROR", "")
+os.environ["COBANDIT_OFFLINE"] = "1"
+#: Fixtures that need what does not come with the project.
+ELSEWHERE = {"swebench", "latex"}
 
 
 def pytest_collection_modifyitems(items):
-    """`make check` leaves the companion's examples out; the library's run."""
+    """`make check` leaves the companion's examples out; `make test-mirror` runs what needs more than this."""
     for item in items:
         if item.path.is_relative_to(COMPANION):
             item.add_marker("slow")
+        if ELSEWHERE & {*getattr(item, "fixturenames", ())}:
+            item.add_marker("mirror")
 
 
 @pytest.fixture(scope="session")
@@ -57,12 +62,19 @@ def once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def swebench():
-    """The real table; skipped where neither COBANDIT_MIRROR nor ../shared/data holds its records."""
-    if not (MIRROR / SWEBENCH / "leaderboards.json").is_file():
-        pytest.skip(f"COBANDIT_MIRROR names no directory with {SWEBENCH}/leaderboards.json")
+    """The real table."""
+    if not MIRROR:
+        pytest.skip("COBANDIT_MIRROR names no folder with the records of SWE-bench")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COBANDIT_MIRROR", str(MIRROR))
+        patch.setenv("COBANDIT_MIRROR", MIRROR)
         return load(SWEBENCH)
+
+
+@pytest.fixture
+def mirror(swebench, monkeypatch):
+    """The folder with its records, where the library finds them as well."""
+    monkeypatch.setenv("COBANDIT_MIRROR", MIRROR)
+    return Path(MIRROR)
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,7 @@
 """What this book asks of Sphinx beyond ``_config.yml``. A few things, one function each.
 
 1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells did not change, even when the
-   library or the data under it did. Here the cache directory is named after a hash of both, and of the
-   tables at hand.
+   library or the data under it did. Here the cache directory is named after a hash of both.
 2. `link_the_repository`: the repository and launch buttons appear once ``[project.urls]`` in pyproject.toml
    names a repository.
 3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
@@ -30,7 +29,6 @@ import tomllib
 from pathlib import Path
 
 import ahead
-import availability
 import provenance
 from docutils.nodes import Element, Node, Text, container, document, raw
 from myst_nb.sphinx_ import HideCodeCellNode
@@ -45,6 +43,7 @@ from cobandit import figures
 
 log = logging.getLogger(__name__)
 
+ROOT = Path(__file__).resolve().parents[2]
 CACHES_KEPT = 3
 STATIC = "book/_static"
 BINDER = "https://mybinder.org"
@@ -52,8 +51,8 @@ DRAWING = '<div class="panels">'
 SECTIONS = {"notebooks/calibration": "calibration"}  # pages that are sections now, and their labels
 
 
-def content_key(root: Path, unavailable: list[str], *more: str) -> str:
-    """Hash of the library, the bundled data and what is missing, stable across machines and file times.
+def content_key(root: Path, *more: str) -> str:
+    """Hash of the library and the bundled data, stable across machines and file times.
 
     ``more`` are patterns of other files that the outputs come from.
     """
@@ -62,7 +61,6 @@ def content_key(root: Path, unavailable: list[str], *more: str) -> str:
     for path in sorted(path for path in found if path.is_file()):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
-    digest.update("\0".join(unavailable).encode())
     return digest.hexdigest()[:16]
 
 
@@ -70,13 +68,10 @@ def key_the_cache(app: Sphinx, config: Config) -> None:
     """Name the execution cache after its inputs; a changed key also makes Sphinx read every page again."""
     root = Path(app.srcdir)
     if config.cobandit_stored:
-        config.cobandit_key = content_key(root, [], "notebooks/*.ipynb")
+        config.cobandit_key = content_key(root, "notebooks/*.ipynb")
         config.nb_execution_excludepatterns = [*config.nb_execution_excludepatterns, ahead.MEASURES]
     else:
-        unavailable = availability.missing(availability.pages(root))
-        for name in unavailable:
-            log.info("table %s is not available: pages do without it", name)
-        config.cobandit_key = content_key(root, unavailable)
+        config.cobandit_key = content_key(root)
     caches = Path(app.outdir).parent / ".jupyter_cache"
     config.nb_execution_cache_path = str(caches / config.cobandit_key)
     older = sorted(
@@ -104,7 +99,7 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
     """Turn the repository and launch buttons on if pyproject.toml says where the repository is."""
-    project = tomllib.loads((availability.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     urls = {name.lower(): url for name, url in project.get("urls", {}).items()}
     if url := urls.get("repository") or urls.get("source"):
         options = config.html_theme_options

@@ -1,11 +1,8 @@
-"""List or refresh the notebooks.
+"""Refresh the notebooks' outputs.
 
-    python book/_ext/notebooks.py list               # paths of the .ipynb files
-    python book/_ext/notebooks.py refresh            # run every NAME.md, write NAME.ipynb with its outputs,
-                                                     # draw the picture of README.md with the example in it
-    python book/_ext/notebooks.py refresh once live  # these pages only
-
-Tables that pages use are fetched first; one that cannot be had is named on stderr.
+python book/_ext/notebooks.py refresh            # run every NAME.md, write NAME.ipynb with its outputs,
+                                                 # draw the picture of README.md with the example in it
+python book/_ext/notebooks.py refresh once live  # these pages only
 """
 
 from __future__ import annotations
@@ -18,16 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import availability
 from joblib import Parallel, delayed
 
-
-def ready() -> list[Path]:
-    """MyST notebooks, with those of their tables at hand that can be had."""
-    pages = availability.pages()
-    for name in availability.missing(pages):
-        print(f"table {name} is not available: pages do without it", file=sys.stderr)
-    return pages
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(ROOT.glob("notebooks/*.md"))
 
 
 def refresh(path: Path) -> Path:
@@ -54,30 +45,26 @@ def refresh(path: Path) -> Path:
 
 def draw_readme() -> None:
     """Run the first example of README.md and keep the picture that it saves."""
-    readme = (availability.ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     example = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             [sys.executable, "-c", example], cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, check=True
         )
-        shutil.copy(Path(folder) / "regret.png", availability.ROOT / "book" / "_static" / "readme.png")
+        shutil.copy(Path(folder) / "regret.png", ROOT / "book" / "_static" / "readme.png")
 
 
-def main(command: str, names: list[str]) -> None:
-    if command == "refresh":
-        if not names:
-            draw_readme()
-        done = Parallel(n_jobs=-1, backend="threading", return_as="generator_unordered")(
-            delayed(refresh)(path) for path in ready() if not names or path.stem in names
-        )
-        for path in done:
-            print(f"ran {path.name}", flush=True)
-    else:
-        for path in ready():
-            print(path.with_suffix(".ipynb").relative_to(availability.ROOT))
+def main(names: list[str]) -> None:
+    if not names:
+        draw_readme()
+    done = Parallel(n_jobs=-1, backend="threading", return_as="generator_unordered")(
+        delayed(refresh)(path) for path in PAGES if not names or path.stem in names
+    )
+    for path in done:
+        print(f"ran {path.name}", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["list"] and sys.argv[1:2] != ["refresh"]:
+    if sys.argv[1:2] != ["refresh"] or not {*sys.argv[2:]} <= {path.stem for path in PAGES}:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[2:])

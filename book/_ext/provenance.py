@@ -111,8 +111,8 @@ def data_of(cell: Cell, known: frozenset[str]) -> list[tuple[str, str]]:
     for node in ast.walk(cell.tree or ast.Module([], [])):
         if isinstance(node, ast.Constant) and node.value in known:
             found.append(("table", str(node.value)))
-        elif isinstance(node, ast.Attribute) and node.attr in ("load_available", "available"):
-            found.append(("table", "every table at hand"))
+        elif isinstance(node, ast.Attribute) and node.attr == "load_bundled":
+            found.append(("table", "every bundled table"))
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "results.read_result" and node.args:
             found.append(("result", ast.unparse(node.args[0]).strip("\"'")))
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("results.cells", "results.ledger"):

@@ -21,6 +21,9 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # tqdm, which pooch loads, asks every notebook for ipywidgets
     import pooch
 
+OFFLINE = "COBANDIT_OFFLINE"
+"""Environment variable: if it is set, and not to 0, nothing is fetched."""
+
 PATIENCE = 8.0
 """Seconds without a byte after which a download is given up."""
 
@@ -70,8 +73,10 @@ def fetch(url: str, target: Path, sha256: str) -> str | None:
     Returns
     -------
     str or None
-        What went wrong, or None. There is one attempt.
+        What went wrong, or None. There is one attempt, and with ``COBANDIT_OFFLINE`` set none.
     """
+    if os.environ.get(OFFLINE, "0") not in ("", "0"):
+        return f"not asked, since {OFFLINE} is set"
     watched = _Watched()
     outcome: list[str | None] = []
 
@@ -117,8 +122,8 @@ def load(name: str) -> EvaluationTable:
     """Load a table of the catalogue by its name.
 
     Bundled records are read where they are. Others are looked for in the directory named by the environment
-    variable ``COBANDIT_MIRROR``, then in the user's cache, and then fetched from their origin; whatever is
-    found has to have the card's checksum.
+    variable ``COBANDIT_MIRROR``, then in the user's cache, and then fetched from their origin, unless
+    ``COBANDIT_OFFLINE`` is set; whatever is found has to have the card's checksum.
 
     Parameters
     ----------
@@ -211,8 +216,8 @@ def available(name: str) -> bool:
     return _found(_card(name))[1] is not None
 
 
-def load_available() -> list[EvaluationTable]:
-    """Load every table of the catalogue that is available without the network, in the catalogue's order.
+def load_bundled() -> list[EvaluationTable]:
+    """Load every table that comes with the project, in the catalogue's order: the same on every machine.
 
     Returns
     -------
@@ -220,10 +225,11 @@ def load_available() -> list[EvaluationTable]:
 
     Examples
     --------
-    >>> "synthetic-24" in [table.name for table in load_available()]
-    True
+    >>> [table.name for table in load_bundled()]
+    ['gsm8k', 'piqa-small', 'piqa', 'synthetic-24', 'word-sums']
     """
-    return [load(name) for name in datasets()["name"] if available(name)]
+    listed = datasets()
+    return [load(name) for name in listed.loc[listed["availability"] == "bundled", "name"]]
 
 
 def datasets() -> pd.DataFrame:
@@ -294,6 +300,6 @@ def _fetched(card: Card) -> Path:
         f"- mirror: {f'there is no {mirrored}' if mirrored else f'{MIRROR} is not set'}\n"
         f"- cache: {'damaged' if cached.is_file() else 'there is no'} {cached}\n"
         f"- origin: {card.origin.url}: {problem}\n"
-        f"What to do: connect to the network and try again; or download that address by hand to {cached}; "
-        f"or set {MIRROR} to a directory that holds {card.name}/{card.records}."
+        f"What to do: connect to the network, with {OFFLINE} unset, and try again; or download that address "
+        f"by hand to {cached}; or set {MIRROR} to a directory that holds {card.name}/{card.records}."
     )

@@ -82,6 +82,12 @@ def test_levels_of_one_table_are_those_by_hand():
     assert found.best.min() == pytest.approx(0.2 / 5)
 
 
+def test_a_comparison_that_bonferroni_leaves_open_gets_the_level_of_its_draws():
+    compared = compare_pairs(ragged_table(np.random.default_rng(9), 6, 2))
+    best = find_levels(compared, 0.2).best
+    assert 0.06 < best[1] < 0.2 and np.delete(best, 1).tolist() == [0.2 / 5] * 5
+
+
 def test_cutting_into_blocks_changes_nothing(monkeypatch):
     compared = compare_pairs(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
     whole = find_levels(compared, 0.05)

@@ -179,14 +179,12 @@ sphinx:
 HEADER = """\
 ---
 jupytext:
-  text_representation: {{extension: .md, format_name: myst}}
-{extra}kernelspec: {{display_name: Python 3, language: python, name: python3}}
+  text_representation: {extension: .md, format_name: myst}
+kernelspec: {display_name: Python 3, language: python, name: python3}
 ---
 
 """
-RUNS = (
-    "# A page that runs\n\nSee [the other](uses-a-table.md).\n\n```{code-cell} ipython3\nprint(6 * 7)\n```\n"
-)
+RUNS = "# A page that runs\n\nSee [the other](other.md).\n\n```{code-cell} ipython3\nprint(6 * 7)\n```\n"
 DRAWS = """
 ```{code-cell} ipython3
 from IPython.display import HTML
@@ -194,14 +192,12 @@ from IPython.display import HTML
 HTML('<div class="panels">a drawing</div>')
 ```
 """
-USES = """\
+OTHER = """\
 (the-label)=
-# A page that uses a table
+# Another page
 
 ```{code-cell} ipython3
-from cobandit import tables
-
-print("with it" if tables.available("swebench-bash-only") else "without it")
+print("another")
 ```
 """
 
@@ -213,27 +209,22 @@ def small_book(tmp_path):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "cobandit").mkdir()
     (tmp_path / "cobandit" / "a.py").write_text("x = 1\n")
-    (tmp_path / "_config.yml").write_text(CONFIG.format(extension=EXTENSION))
+    (tmp_path / "_config.yml").write_text(CONFIG.format(cobandit_book=EXTENSION))
     (tmp_path / "_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters:\n- file: notebooks/runs\n- file: notebooks/uses-a-table\n"
+        "format: jb-book\nroot: intro\nchapters:\n- file: notebooks/runs\n- file: notebooks/other\n"
     )
     (tmp_path / "intro.md").write_text("# Intro\n\nTo [a section](the-label).\n")
-    (tmp_path / "notebooks" / "runs.md").write_text(HEADER.format(extra="") + RUNS)
-    uses = "cobandit: {uses: swebench-bash-only}\n"
-    (tmp_path / "notebooks" / "uses-a-table.md").write_text(HEADER.format(extra=uses) + USES)
+    (tmp_path / "notebooks" / "runs.md").write_text(HEADER + RUNS)
+    (tmp_path / "notebooks" / "other.md").write_text(HEADER + OTHER)
     return tmp_path
 
 
 def build(book: Path, *options: str, **more: str) -> str:
     environment = os.environ | {
         "XDG_CACHE_HOME": str(book / "cache"),
-        "COBANDIT_CACHE": str(book / "cache"),
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
-        # where nothing listens: the suite touches no network
-        **dict.fromkeys(["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"], "http://127.0.0.1:9"),
         **more,
     }
-    environment.pop("COBANDIT_MIRROR", None)
     command = [
         str(Path(sys.executable).parent / "jupyter-book"),
         "build",
@@ -250,12 +241,10 @@ def build(book: Path, *options: str, **more: str) -> str:
 
 @pytest.mark.slow
 @needs_sphinx
-def test_a_table_that_cannot_be_had_stops_no_page(small_book):
-    assert "swebench-bash-only is not available: pages do without it" in build(small_book)
+def test_pages_run_again_when_the_library_has_changed(small_book):
+    build(small_book)
     html = small_book / "_build" / "html" / "notebooks"
     assert "42" in "".join(Page((html / "runs.html").read_text(encoding="utf-8")).text)
-    assert "without it" in "".join(Page((html / "uses-a-table.html").read_text(encoding="utf-8")).text)
-
     caches = small_book / "_build" / ".jupyter_cache"
     (first,) = caches.iterdir()
     assert "no targets are out of date" in build(small_book)
@@ -273,7 +262,7 @@ def test_a_book_with_pictures_becomes_one_page(small_book):
     page.write_text(page.read_text(encoding="utf-8") + DRAWS, encoding="utf-8")
     build(small_book, "--builder", "singlehtml")
     html = (small_book / "_build" / "singlehtml" / "intro.html").read_text(encoding="utf-8")
-    assert "A page that uses a table" in html and ">a drawing<" in html
+    assert "Another page" in html and ">a drawing<" in html
 
 
 @pytest.mark.slow
@@ -286,7 +275,7 @@ def test_book_of_stored_outputs_runs_no_notebook(small_book):
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"stored {number}")]
         nbformat.write(notebook, source.with_suffix(".ipynb"))
     build(small_book, "--path-output", "stored", COBANDIT_BOOK="stored")
-    for number, name in enumerate(["runs", "uses-a-table"], 43):
+    for number, name in enumerate(["other", "runs"], 43):
         html = small_book / "stored" / "_build" / "html" / "notebooks" / f"{name}.html"
         assert f"stored {number}" in "".join(Page(html.read_text(encoding="utf-8")).text)
     build(small_book)
@@ -295,41 +284,24 @@ def test_book_of_stored_outputs_runs_no_notebook(small_book):
 
 
 @pytest.fixture
-def extension(monkeypatch):
+def cobandit_book(monkeypatch):
     pytest.importorskip("sphinx")
     monkeypatch.syspath_prepend(str(EXTENSION))
-    import availability
     import cobandit_book
 
-    return availability, cobandit_book
+    return cobandit_book
 
 
-@pytest.mark.parametrize(
-    ("header", "names"),
-    [
-        ("---\ncobandit: {uses: a}\n---\n", ["a"]),
-        ("---\njupytext: {}\ncobandit:\n  uses: [a, b]\n---\n", ["a", "b"]),
-        ("---\njupytext: {}\n---\n", []),
-        ("", []),
-    ],
-)
-def test_front_matter_names_the_tables(extension, header, names):
-    availability, _ = extension
-    assert availability.uses(header + "\n# Title\n") == names
-
-
-def test_cache_key_follows_content_and_not_file_times(extension, tmp_path):
-    _, cobandit_book = extension
+def test_cache_key_follows_content_and_not_file_times(cobandit_book, tmp_path):
     (tmp_path / "cobandit").mkdir()
     (tmp_path / "data").mkdir()
     module = tmp_path / "cobandit" / "a.py"
     module.write_text("x = 1\n")
-    first = cobandit_book.content_key(tmp_path, [])
+    first = cobandit_book.content_key(tmp_path)
     os.utime(module, (0, 0))
-    assert cobandit_book.content_key(tmp_path, []) == first
-    assert cobandit_book.content_key(tmp_path, ["a-table"]) != first
+    assert cobandit_book.content_key(tmp_path) == first
     (tmp_path / "data" / "b.csv").write_text("1\n")
-    assert cobandit_book.content_key(tmp_path, []) != first
+    assert cobandit_book.content_key(tmp_path) != first
 
 
 @pytest.mark.slow
@@ -355,8 +327,7 @@ def test_example_card_of_the_data_page_is_a_card():
     assert card.columns == ("config", "instance", "cost_usd", "correct", "latency_s", "model", "prompt")
 
 
-def test_source_pages_lead_back_to_where_a_thing_is_documented(extension):
-    _, cobandit_book = extension
+def test_source_pages_lead_back_to_where_a_thing_is_documented(cobandit_book):
     names = ["cobandit.CoPSI", "cobandit.CoPSI.ask", "cobandit.Journal.ask", "cobandit.tables.available"]
     anchors = {name: name for name in names} | {"cobandit.policies.hv_ucb.HVUCB": "cobandit.HVUCB"}
     for written, meant in [
@@ -372,11 +343,10 @@ def test_source_pages_lead_back_to_where_a_thing_is_documented(extension):
 
 
 @pytest.mark.parametrize("address", ["", "https://example.org/someone/cobandit"])
-def test_buttons_appear_once_the_project_has_an_address(extension, tmp_path, monkeypatch, address):
-    availability, cobandit_book = extension
+def test_buttons_appear_once_the_project_has_an_address(cobandit_book, tmp_path, monkeypatch, address):
     urls = f'[project.urls]\nRepository = "{address}"\n' if address else ""
     (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "cobandit"\n{urls}')
-    monkeypatch.setattr(availability, "ROOT", tmp_path)
+    monkeypatch.setattr(cobandit_book, "ROOT", tmp_path)
     config = SimpleNamespace(html_theme_options={})
     cobandit_book.link_the_repository(None, config)
     assert config.html_theme_options.get("repository_url", "") == address

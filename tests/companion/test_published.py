@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,20 +13,16 @@ import cobandit as cb
 from cobandit.companion import paper
 
 NUMBERS = paper.published()
-BESIDE = Path(__file__).resolve().parents[3] / "shared" / "paper"
-SOURCES = Path(os.environ.get("COBANDIT_PAPER", BESIDE))
 TITLE = r"\title{Cost-Aware Multi-Objective Bandits"
 
 
-@cache
+@pytest.fixture(scope="module")
 def latex() -> str:
-    """The paper's LaTeX: the file, or the directory that holds it, named by COBANDIT_PAPER; or shared."""
-    files = [SOURCES] if SOURCES.is_file() else sorted(SOURCES.glob("*.t*x*"))
-    for file in files:
-        text = file.read_text(encoding="utf-8")
-        if TITLE in text:
-            return text
-    pytest.skip("the paper's LaTeX source is not here: let COBANDIT_PAPER name it")
+    """The paper's LaTeX: the file, or the folder that holds it, named by COBANDIT_PAPER."""
+    if not (named := os.environ.get("COBANDIT_PAPER")):
+        pytest.skip("COBANDIT_PAPER does not name the paper's LaTeX source")
+    files = [Path(named)] if Path(named).is_file() else sorted(Path(named).glob("*.t*x*"))
+    return next(text for file in files if TITLE in (text := file.read_text(encoding="utf-8")))
 
 
 # Where each place begins and ends in the source. Captions lie within paragraphs and come first.
@@ -96,11 +91,11 @@ def reported(latex: str) -> str:
     return latex
 
 
-@cache
-def places() -> dict[str, str]:
+@pytest.fixture(scope="module")
+def places(latex) -> dict[str, str]:
     """What each place in Section 5 and Appendix A reports, and what is left over outside all of them."""
     ranges = [(r"\section{Experiments}", r"\section"), (r"\section{Additional", r"\section")]
-    text = "\n".join(latex()[slice(*region(latex(), *ends))] + ends[1] for ends in ranges)
+    text = "\n".join(latex[slice(*region(latex, *ends))] + ends[1] for ends in ranges)
     cut = {}
     for place, ends in EXPERIMENTS.items():
         first, last = region(text, *ends)
@@ -121,41 +116,41 @@ def test_every_place_is_known():
 
 
 @pytest.mark.parametrize("place", EXPERIMENTS)
-def test_numbers_stand_in_their_place_and_in_its_order(place):
-    found, at = tokens(places()[place]), 0
+def test_numbers_stand_in_their_place_and_in_its_order(places, place):
+    found, at = tokens(places[place]), 0
     for number in rows_at(place):
         assert number.printed in found[at:], f"{number.key}: {number.printed} is not in {found[at:]}"
         at = found.index(number.printed, at)
 
 
 @pytest.mark.parametrize("place", EXPERIMENTS)
-def test_every_number_of_a_place_has_a_row(place):
+def test_every_number_of_a_place_has_a_row(places, place):
     printed = {number.printed for number in rows_at(place)}
     budgets = {f"{number.rho:g}" for number in rows_at(place) if number.rho}
-    assert not [token for token in tokens(places()[place]) if token not in printed | budgets]
+    assert not [token for token in tokens(places[place]) if token not in printed | budgets]
 
 
-def test_no_number_of_the_experiments_stands_elsewhere():
-    assert tokens(places()["elsewhere"]) == []
+def test_no_number_of_the_experiments_stands_elsewhere(places):
+    assert tokens(places["elsewhere"]) == []
 
 
 @pytest.mark.parametrize("pattern", NOT_REPORTED)
-def test_every_exclusion_is_needed(pattern):
-    assert re.search(pattern, latex(), flags=re.DOTALL)
+def test_every_exclusion_is_needed(latex, pattern):
+    assert re.search(pattern, latex, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_constants_of_the_theory_stand_in_their_place(place):
-    found = tokens(latex()[slice(*region(latex(), *PLACES[place]))])
+def test_constants_of_the_theory_stand_in_their_place(latex, place):
+    found = tokens(latex[slice(*region(latex, *PLACES[place]))])
     assert {number.printed for number in rows_at(place)} <= set(found)
 
 
-def test_nothing_is_copied_from_the_latex():
+def test_nothing_is_copied_from_the_latex(latex):
     def words(text: str) -> list[str]:
         named = r"\\text\w+|[\w-]*-UCB|uniform allocation"
         return re.findall(r"\w+", re.sub(named, " ", text, flags=re.IGNORECASE).lower())
 
-    text = f" {' '.join(words(latex()))} "
+    text = f" {' '.join(words(latex))} "
     said = {number.says for number in NUMBERS} | {claim.says for claim in paper.claims()}
     runs = [words(says)[at : at + 6] for says in said for at in range(len(words(says)) - 5)]
     assert len(runs) > 100

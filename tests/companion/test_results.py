@@ -49,6 +49,20 @@ def test_the_point_that_tuning_chooses_is_the_stored_one():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["swebench", "swebench-once"])
+def test_what_is_stored_of_a_table_that_is_not_bundled_is_what_it_gives(name, mirror):
+    for arguments in results.RESULTS[name].arguments():
+        results.recompute(name, *arguments)
+
+
+def test_without_its_table_a_result_stays_as_it_is(stored, capsys):
+    before = (stored / "manifest.json").read_text()
+    results.make(["swebench", "ledger"], workers=1)
+    assert "its table is not on this machine" in capsys.readouterr().err
+    assert (stored / "manifest.json").read_text() == before and len(results.read_result("swebench"))
+
+
+@pytest.mark.slow
 def test_a_part_that_differs_is_refused(stored):
     frame = pd.read_parquet(stored / "audit.parquet")
     frame["second"] += 1

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import ratios
 import workloads
 from scipy import stats
 
@@ -38,6 +39,17 @@ def test_a_pull_is_timed_with_the_radii_that_were_asked_for():
         wider.policy().reward_scale == 0.1 and workloads.Online(50, 2, rho=40).policy().reward_scale == 0.01
     )
     assert 0 < workloads.pull_seconds(50, 20_000, scales=workloads.WIDER) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("ratio", "measurable", "met"), [(2, True, "yes"), (1, True, "NO"), (1, False, "not measurable")]
+)
+def test_a_promise_is_not_broken_by_a_processor_that_was_not_free(ratio, measurable, met, monkeypatch):
+    row = {"measurement": "two over one", "ratio": ratio, "at_least": 1.6, "seconds": 1, "detail": ""}
+    monkeypatch.setattr(ratios, "MEASUREMENTS", [lambda: row | {"measurable": measurable}])
+    monkeypatch.setattr(ratios, "FURTHER", ())
+    assert ratios.measure()["met"].tolist() == [met]
+    assert ratios.main([]) == (met == "NO")
 
 
 def test_stored_timings_keep_the_promises():

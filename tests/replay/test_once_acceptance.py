@@ -32,7 +32,7 @@ def replayed(table):
     return runs.groupby(["method", "share"]).agg(wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean"))
 
 
-@pytest.fixture(scope="module", params=[*BUNDLED, SWEBENCH])
+@pytest.fixture(scope="module", params=[*BUNDLED, pytest.param(SWEBENCH, marks=pytest.mark.mirror)])
 def cells(request, once):
     """Name of a table, and what was replayed on it of each method."""
     name = request.param

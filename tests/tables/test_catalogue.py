@@ -1,10 +1,8 @@
 """The catalogue: bundled, mirrored, cached and fetched tables. Nothing here touches the network."""
 
-import os
 import shutil
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pooch
@@ -19,17 +17,6 @@ from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
 
 SWEBENCH = "swebench-bash-only"
-BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
-MIRROR = Path(os.environ.get("COBANDIT_MIRROR", BESIDE))  # as the tests were started, before one changes it
-
-
-@pytest.fixture
-def mirror(monkeypatch):
-    """The directory with the original records: COBANDIT_MIRROR, or shared data next to the checkout."""
-    if not (MIRROR / SWEBENCH / "leaderboards.json").is_file():
-        pytest.skip(f"COBANDIT_MIRROR names no directory with {SWEBENCH}/leaderboards.json")
-    monkeypatch.setenv("COBANDIT_MIRROR", str(MIRROR))
-    return MIRROR
 
 
 @pytest.fixture
@@ -44,6 +31,7 @@ def offline(monkeypatch, tmp_path):
             raise ConnectionError("no route to host")
 
     monkeypatch.delenv("COBANDIT_MIRROR", raising=False)
+    monkeypatch.delenv("COBANDIT_OFFLINE")
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     monkeypatch.setattr(pooch, "HTTPDownloader", Refused)
     return tmp_path / "cache" / "cobandit" / SWEBENCH / "leaderboards.json"
@@ -191,6 +179,13 @@ def test_unavailable_says_what_was_tried_and_what_to_do(offline, monkeypatch, tm
         assert part in text
     monkeypatch.setenv("COBANDIT_MIRROR", str(tmp_path / "mirror"))
     with pytest.raises(DatasetUnavailable, match=r"mirror: there is no .*mirror"):
+        load(SWEBENCH)
+
+
+def test_nothing_is_asked_where_nothing_may_be_fetched(offline, monkeypatch):
+    monkeypatch.setattr(pooch, "retrieve", lambda *_, **__: pytest.fail("the origin was asked"))
+    monkeypatch.setenv("COBANDIT_OFFLINE", "1")
+    with pytest.raises(DatasetUnavailable, match="not asked, since COBANDIT_OFFLINE is set"):
         load(SWEBENCH)
 
 

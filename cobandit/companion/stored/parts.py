@@ -12,10 +12,12 @@ from cobandit.companion.paper import experiments
 from cobandit.companion.reconstruction.pool import played
 from cobandit.companion.regions import maps
 from cobandit.replay import replay_identification, spec
-from cobandit.stats import paired_errors
-from cobandit.tables import EvaluationTable, load
+from cobandit.stats import metrics, paired_errors
+from cobandit.tables import EvaluationTable, available, load
 
 NAMES = tuple(reconstruction.SETTINGS)
+#: A table that is not bundled: what is stored of it can be read everywhere, and computed where the table is.
+ELSEWHERE = ("swebench-bash-only",)
 SEED = 0
 
 AUDIT_BLOCK = 1_000
@@ -29,11 +31,11 @@ AUDIT_METHODS = (
 
 
 def replication(name: str) -> pd.DataFrame:
-    """Run all experiments on one bundled reconstruction, at the paper's replication counts.
+    """Run all experiments on one table of the catalogue, at the paper's replication counts.
 
     Parameters
     ----------
-    name : {"gsm8k", "piqa"}
+    name : str
 
     Returns
     -------
@@ -85,8 +87,39 @@ def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
     return paired_errors.joint_errors(runs).assign(dataset=name, block=block)
 
 
+ONCE_METHODS = ("CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce")
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def once(name: str) -> pd.DataFrame:
+    """Evaluate every pair of a table at most once: how often each method is wrong, and its F1, at each share.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.stats.summarise`, with ``quantity`` wrong or f1.
+    """
+    runs = replay_identification(load(name), ONCE_METHODS, share=SHARES, seed=SEED, feedback="once")
+    runs["wrong"] = ~runs["correct"].astype(bool)
+    by = ("dataset", "method", "share")
+    cells = [metrics.summarise(runs, column, by).assign(quantity=column) for column in ("wrong", "f1")]
+    return pd.concat(cells, ignore_index=True)
+
+
+def here(names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """Name the tables that are on this machine: one part of a result for each."""
+    return [(name,) for name in names if available(name)]
+
+
 class Result(NamedTuple):
-    """A result: what is called for each of its parts, with which arguments, and the data files behind it."""
+    """A result: what is called for each of its parts, with which arguments, and the data files behind it.
+
+    A card stands for the records that it has the checksum of.
+    """
 
     part: Callable[..., pd.DataFrame]
     arguments: Callable[[], list[tuple[Any, ...]]]
@@ -94,6 +127,7 @@ class Result(NamedTuple):
 
 
 TABLES = tuple(f"{name}.parquet" for name in NAMES)
+CARDS = tuple(f"{name}.yml" for name in ELSEWHERE)
 
 RESULTS = {
     "replication": Result(replication, lambda: [(name,) for name in NAMES], TABLES),
@@ -114,6 +148,8 @@ RESULTS = {
         TABLES,
     ),
     "regions": Result(maps.part, maps.parts, ()),  # of random problems: no data file is read
+    "swebench": Result(replication, lambda: here(ELSEWHERE), CARDS),
+    "swebench-once": Result(once, lambda: here(ELSEWHERE), CARDS),
 }
 
 #: Columns that name a part, among those of any result.

@@ -31,6 +31,7 @@ from cobandit.companion.stored.differences import differences
 from cobandit.companion.stored.parts import NAMES, PART, RESULTS, SEED
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable
+from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
 
@@ -73,7 +74,8 @@ def read_result(name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"replication", "tuning", "posterior", "audit", "regions"}
+    name : str
+        One of `cobandit.companion.stored.parts.RESULTS`.
 
     Raises
     ------
@@ -97,12 +99,26 @@ def read_result(name: str) -> pd.DataFrame:
     return pd.read_parquet(path)
 
 
+def say_source(name: str) -> str:
+    """Say in one line of Markdown where a stored result on a table that is not bundled comes from.
+
+    Examples
+    --------
+    >>> say_source("swebench")  # doctest: +ELLIPSIS
+    '*Stored: swebench-bash-only, sha256 91bb31c7b8b6…; made by `python -m ...results swebench`.*'
+    """
+    cards = [read_card(data_directory() / file) for file in RESULTS[name].data]
+    tables = ", ".join(f"{card.name}, sha256 {str(card.sha256)[:12]}…" for card in cards)
+    return f"*Stored: {tables}; made by `python -m cobandit.companion.stored.results {name}`.*"
+
+
 def recompute(name: str, *arguments: Any) -> pd.DataFrame:
     """Recompute one part of a result and compare it with what is stored.
 
     Parameters
     ----------
-    name : {"replication", "tuning", "posterior", "audit", "regions"}
+    name : str
+        One of `cobandit.companion.stored.parts.RESULTS`.
     *arguments
         Of the function that computes it, in `cobandit.companion.stored.parts`.
 
@@ -128,8 +144,8 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
 #: Columns that say which row of a result, or of the ledger, it is.
 KEYS = (
-    *("key", *PART, "reading", "experiment", "quantity", "method", "options", "against", "measure", "costs"),
-    *("name", "problem"),
+    *("key", *PART, "share", "reading", "experiment", "quantity", "method", "options", "against", "measure"),
+    *("costs", "name", "problem"),
 )
 
 
@@ -138,7 +154,8 @@ def differences_of(name: str, part: pd.DataFrame) -> list[str]:
 
     Parameters
     ----------
-    name : {"replication", "tuning", "posterior", "audit", "regions"}
+    name : str
+        One of `cobandit.companion.stored.parts.RESULTS`.
     part : DataFrame
         What its function returned.
 
@@ -288,7 +305,9 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
     names = [_check.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or list(RESULTS)
     for name in [name for name in names if name != "ledger"]:
         result, data, start = RESULTS[name], data_checksum(name), time.perf_counter()
-        arguments = result.arguments()
+        if not (arguments := result.arguments()):
+            print(f"{name} stays as it is: its table is not on this machine", file=sys.stderr)
+            continue
         tasks = (delayed(result.part)(*each) for each in arguments)
         done = Parallel(n_jobs=workers, return_as="generator")(tasks)
         parts = list(track(done, description=name, total=len(arguments), console=Console(stderr=True)))

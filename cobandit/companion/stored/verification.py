@@ -70,7 +70,7 @@ def verify(
     -------
     list of Verification
         One for each result, and one for the ledger.  A result that is missing, damaged or of other data is a
-        difference, too.
+        difference, too.  Of a result on a table that is not on this machine nothing is computed.
     """
     outcomes, whole = [], {}
     for name, result in results.RESULTS.items():
@@ -90,7 +90,7 @@ def verify(
                 parts.append(part)
                 if tell is not None:
                     tell(name, len(parts), len(chosen))
-        if len(chosen) == len(every):
+        if parts and len(chosen) == len(every):
             again = pd.concat(parts, ignore_index=True)
             if not found and len(again) != len(stored):
                 found = [f"{len(stored)} rows are stored, {len(again)} recomputed"]
