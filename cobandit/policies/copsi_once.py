@@ -35,6 +35,10 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     plan that is made again after each removal with what is left never spends more than R.  At m = N it is
     the plan that evaluates everything.
 
+    There may be no such m: at costs 1, 4, 1 and a depth of 3 the plan takes the two cheap ones on to 9, which
+    costs 12, if m is 3.  Then the depth itself is returned: nobody is evaluated any further before one
+    leaves, and what is left is planned again for the others.
+
     Parameters
     ----------
     costs : array_like, shape (k,)
@@ -47,7 +51,7 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     Returns
     -------
     int
-        m, at least :math:`n_0`.  Time O(k log(k N)).
+        m, or :math:`n_0` if there is none.  Time O(k log(k N)).
 
     Examples
     --------

@@ -30,8 +30,8 @@ class PairedEvidence:
     (Ville; the bets without replacement of Waudby-Smith and Ramdas, 2024).  With
     :math:`\delta = (1 - \text{confidence}) / (K (K - 1) D)`, no claim that is true is given up, with
     probability at least ``confidence``.  A claim that the evaluations seen contradict outright,
-    :math:`S_q > N - q` by more than a tie, is given up for certain; after N evaluations every comparison is
-    exact.
+    :math:`S_q > N - q` by more than a tie, is given up for certain.  After N evaluations ``spared`` is exact;
+    ``above`` then holds all that is true, and still what was given up by mistake.
 
     Parameters
     ----------

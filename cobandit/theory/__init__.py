@@ -26,9 +26,12 @@ from cobandit.theory.identification import psi_sr_error_bound as psi_sr_error_bo
 from cobandit.theory.identification import random_cost_error_bound as random_cost_error_bound
 from cobandit.theory.identification import sharpened_error_bound as sharpened_error_bound
 from cobandit.theory.identification import summed_complexity as summed_complexity
+from cobandit.theory.identification import variance_complexity as variance_complexity
+from cobandit.theory.identification import variance_error_bound as variance_error_bound
 from cobandit.theory.once import bernstein_serfling_tail as bernstein_serfling_tail
 from cobandit.theory.once import hoeffding_serfling_tail as hoeffding_serfling_tail
 from cobandit.theory.once import least_evaluations as least_evaluations
+from cobandit.theory.once import least_instances as least_instances
 from cobandit.theory.once import once_error_bound as once_error_bound
 from cobandit.theory.once import paired_error_bound as paired_error_bound
 from cobandit.theory.once import serfling_factor as serfling_factor
@@ -53,7 +56,9 @@ from cobandit.theory.sharper import informative_budget as informative_budget
 from cobandit.theory.sharper import instance_pull_bound as instance_pull_bound
 from cobandit.theory.sharper import instance_standard_regret_bound as instance_standard_regret_bound
 from cobandit.theory.sharper import lean_pull_bound as lean_pull_bound
+from cobandit.theory.sharper import leaving_bound as leaving_bound
 from cobandit.theory.sharper import one_sided_failure_probability as one_sided_failure_probability
+from cobandit.theory.sharper import peeled_pull_bound as peeled_pull_bound
 from cobandit.theory.sharper import ratio_leading_constant as ratio_leading_constant
 from cobandit.theory.sharper import ratio_pull_bound as ratio_pull_bound
 from cobandit.theory.sharper import split_pull_bound as split_pull_bound

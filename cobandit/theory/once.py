@@ -107,6 +107,8 @@ def bernstein_serfling_tail(
 
     Bernstein's bound of the exponential moment holds without replacement, too, since a sum with replacement
     is larger in convex order (Hoeffding, 1963); the second pair is the first for the instances not seen.
+    Neither has the factor 1 - n/N that the variance of a mean without replacement has: the exponent is n/N
+    or 1 - n/N of what that variance would give, whichever is larger, and so half of it at n = N/2.
 
     Parameters
     ----------
@@ -154,20 +156,26 @@ def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
     return ordered[:-1]
 
 
-def once_error_bound(depths: Sequence[int], gaps: ArrayLike, *, n_objectives: int, n_instances: int) -> float:
+def once_error_bound(
+    depths: Sequence[int], gaps: ArrayLike, *, n_objectives: int, n_instances: int, delta: float = 0.0
+) -> float:
     r"""Theorem 2 on a finite benchmark: a gap elimination whose k active arms were compared at n_k or deeper.
 
     .. math::
 
         \Pr[\widehat{\mathcal P} \ne \mathcal P^\star] \le
-            2 K D \sum_{k=2}^K \exp\Bigl(-\frac{n_k\, \gamma_{(k)}^2}{32\, \rho_{n_k}}\Bigr)
+            \delta + 2 K D \sum_{k=2}^K \exp\Bigl(-\frac{n_k\, \gamma_{(k)}^2}{32\, \rho_{n_k}}\Bigr)
 
     A removal among k arms goes wrong only if one of the K D means is off by :math:`\gamma_{(k)} / 8`
     (Lemma 2).  The depth of the removal may depend on what was seen, since the tail holds for all depths
-    from n_k on.  Phases at n_k = N add nothing.  It is stated for removals by the plain gap, one at a time:
-    for `CoPSIPrintedOnce` and `PSISROnce`, not for what `CoPSIOnce` lets leave early.  Paired differences,
-    of width 2 and allowed :math:`\gamma_{(k)} / 4`, have the same exponent: what pairing buys needs the
-    variance, as in `paired_error_bound`.
+    from n_k on.  Phases at n_k = N add nothing.  Removals are by the plain gap, one at a time, as in
+    `CoPSIPrintedOnce` and `PSISROnce`.  Paired differences, of width 2 and allowed :math:`\gamma_{(k)} / 4`,
+    have the same exponent: what pairing buys needs the variance, as in `paired_error_bound`.
+
+    Besides, arms may leave early whose membership is certain, all at confidence :math:`1 - \delta`, if those
+    that are certainly dominated go first and one on the front stays while it is not known of an active arm
+    whether it dominates that: with these two rules the fixed dominator of a dominated active arm is active at
+    every removal by the gap, which is all that Lemma 2 asks of who is active.
 
     Parameters
     ----------
@@ -177,6 +185,8 @@ def once_error_bound(depths: Sequence[int], gaps: ArrayLike, *, n_objectives: in
         Classification gaps of the full means.
     n_objectives, n_instances : int
         D and N.
+    delta : float
+        In [0, 1): what may go wrong with the arms that leave early; zero if none does.
 
     Returns
     -------
@@ -185,15 +195,16 @@ def once_error_bound(depths: Sequence[int], gaps: ArrayLike, *, n_objectives: in
 
     Examples
     --------
-    >>> once_error_bound([500, 500], [0.1, 0.1, 0.2], n_objectives=2, n_instances=500)
-    0.0
+    >>> once_error_bound([500, 500], [0.1, 0.1, 0.2], n_objectives=2, n_instances=500, delta=0.05)
+    0.05
     """
     n_arms = len(_phases(depths, gaps)) + 1
     terms = [
         hoeffding_serfling_tail(gap / 8, n, n_instances) if gap else _at_no_gap(n, n_instances)
         for n, gap in zip(depths, _phases(depths, gaps), strict=True)
     ]
-    return 2 * n_arms * _check.count(n_objectives, "n_objectives", 1) * sum(terms)
+    early = _check.non_negative(delta, "delta")
+    return early + 2 * n_arms * _check.count(n_objectives, "n_objectives", 1) * sum(terms)
 
 
 def paired_error_bound(
@@ -246,6 +257,82 @@ def _at_no_gap(n: int, n_instances: int) -> float:
 
 
 # ----------------------------------------------------------------------------- what certainty costs at least
+def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
+    r"""Instances that a method touches on average if it meets them in random order.
+
+    Two tables of N instances have :math:`c_g` and :math:`c'_g` instances of kind g, a kind being what all
+    configurations score on one of them, and different fronts.  A method that returns the front of either
+    with probability at least :math:`1 - \delta`, and cannot know which instance is of which kind, touches
+    on the first table
+
+    .. math::
+
+        \mathrm E\, \tau \ge \sum_{n=0}^{N-1} (1 - \delta - \beta_n)^+
+
+    instances on average, :math:`\beta_n` being the power of the best test of level :math:`\delta` of the
+    second table against the first, from n instances drawn without replacement.
+
+    To answer with the first front after at most n instances is such a test: on the second table that is
+    wrong, and has probability at most :math:`\delta`; on the first one it has probability at least
+    :math:`\Pr[\tau \le n] - \delta`.  So :math:`\Pr[\tau > n] \ge 1 - \delta - \beta_n`; add up over n.
+    The instances touched are a random sample in whatever order a method asks for them, and the whole of each
+    may be shown to it.  By Neyman and Pearson the best test goes by the ratio of two multivariate
+    hypergeometric probabilities.  `least_evaluations` bounds methods that may know this very table, and so
+    which instances decide; that is why it is far below.
+
+    Parameters
+    ----------
+    counts, other : array_like of int, shape (G,)
+        :math:`c` and :math:`c'`, each adding up to N.  For two configurations and one binary objective G = 3:
+        only the first right, only the second, both or neither.
+    delta : float
+        In [0, 1/2).
+
+    Returns
+    -------
+    float
+        Time O(N M) for M, the product of the larger counts of all kinds but the last, plus one each.
+
+    Examples
+    --------
+    Of 40 instances, 10 speak for one configuration and 4 for the other; of the other table 7 and 7.
+
+    >>> round(least_instances([10, 4, 26], [7, 7, 26], delta=0.05), 1)
+    17.9
+    """
+    from scipy.special import gammaln
+
+    tables = np.array([counts, other], dtype=np.int64)
+    n_instances = int(tables[0].sum())
+    if tables.ndim != 2 or tables.min() < 0 or tables[1].sum() != n_instances or n_instances < 1:
+        raise CobanditError("counts and other: of one length, not negative, and with the same sum are needed")
+    log_factorial = gammaln(np.arange(n_instances + 1) + 1.0)
+
+    def log_choose(total: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+        inside = (chosen >= 0) & (chosen <= total)
+        k = np.where(inside, chosen, 0)
+        ways = log_factorial[total] - log_factorial[k] - log_factorial[total - k]
+        return np.where(inside, ways, -inf)
+
+    kinds = np.indices(tables.max(axis=0)[:-1] + 1).reshape(tables.shape[1] - 1, -1)
+    seen = [sum(log_choose(np.asarray(c), x) for c, x in zip(row[:-1], kinds, strict=True)) for row in tables]
+    least = 0.0
+    for n in range(n_instances):
+        rest, ways = n - kinds.sum(axis=0), log_choose(np.asarray(n_instances), np.asarray(n))
+        logs = [part + log_choose(row[-1], rest) - ways for part, row in zip(seen, tables, strict=True)]
+        possible = logs[0] > -inf
+        order = np.argsort(logs[1][possible] - logs[0][possible], kind="stable")
+        first, second = (np.exp(each[possible][order]) for each in logs)
+        # outcomes as long as the level holds them, and of the next one the part that it still holds
+        level = np.cumsum(second)
+        whole = int(np.searchsorted(level, delta, side="right"))
+        power = float(first[:whole].sum())
+        if whole < len(level):
+            power += float(first[whole] / second[whole] * (delta - (level[whole - 1] if whole else 0.0)))
+        least += max(0.0, 1 - delta - power)
+    return least
+
+
 def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.float64]:
     r"""Evaluations that no method can do without, of each configuration of a finite table.
 
@@ -267,7 +354,10 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
 
     Of all G that hold the g instances with the most room the best is taken, and of raising and lowering on
     instances apart the sum.  With ``delta=0`` this is certainty: i has to be evaluated on all of G but m - 1.
-    Configurations are bounded one by one, as if all others were known, so that the truth is higher.
+    Configurations are bounded one by one, as if all others were known, so that the truth is higher.  And the
+    method may know this very table, and only has to make sure: it is a bound by randomised certificates, or
+    fractional block sensitivity (Aaronson, 2008; Tal, 2013).  `least_instances` bounds methods that have to
+    find out which instances decide.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ Seeds are fixed, so nothing here is flaky.  The false-alarm rate that a test sta
 the choice of its seed, that it fails although all is well.
 """
 
+import math
 from itertools import product
 from math import inf, log, sqrt
 
@@ -16,7 +17,7 @@ from scipy import stats
 import cobandit as cb
 from cobandit import theory
 from cobandit.companion import known_arms as known
-from cobandit.companion.proofs import concentration, optimism, pulls, standard_regret
+from cobandit.companion.proofs import concentration, least_regret, optimism, pulls, standard_regret
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
 
@@ -604,3 +605,36 @@ def test_fits_find_the_law_that_made_the_data():
 def test_fits_refuse_too_few_points():
     with pytest.raises(CobanditError, match="three points"):
         optimism.fitted_power([1.0, 2.0], [[1.0], [2.0]])
+
+
+# ----------------------------------------------------------------------- peeling, and the index's region
+@pytest.mark.slow
+@pytest.mark.parametrize(("pulls", "seen", "added"), [(100, 0.37, 40), (1000, 0.56, 251), (3000, 0.61, 605)])
+def test_alpha_above_one_half_is_enough(pulls, seen, added):
+    """Adding up over sample sizes, T times the chance of leaving grows; it does not."""
+    exact = pulls * concentration.leaving_probability(pulls, 0.6, sides=1)
+    assert exact == pytest.approx(seen, abs=0.005)
+    assert pulls * pulls ** (1 - 2 * 0.6) == pytest.approx(added, abs=0.5)
+    assert exact <= pulls * theory.leaving_bound(pulls, 0.6) < 3
+
+
+@given(st.integers(2, 10**9), st.floats(0.1, 4))
+def test_the_two_forms_of_the_peeled_bound(pulls, alpha):
+    blocks = math.ceil(math.sqrt(alpha) / 2 * math.log(pulls) ** 1.5)
+    plain = math.sqrt(math.e) * blocks * pulls ** (-2 * alpha)
+    assert theory.leaving_bound(pulls, alpha) <= plain * (1 + 1e-9)
+
+
+def test_what_is_lost_off_the_event_vanishes_above_one_half():
+    lost = [T * theory.leaving_bound(T, 0.6) for T in (10**6, 10**12, 10**24, 10**48)]
+    assert lost == sorted(lost, reverse=True) and lost[-1] < 0.01
+    half = [T * theory.leaving_bound(T, 0.5) for T in (10**6, 10**12, 10**24)]
+    assert half == sorted(half)
+
+
+@pytest.mark.slow
+def test_the_region_of_the_index_is_as_small_as_it_can_be():
+    """One fair coin, 2,000 tosses: with a tenth less on the right it would leave too often."""
+    whole, cut = (least_regret.leaving_one_region(0.5, 0.1, 2000, share) for share in (1.0, 0.9))
+    assert whole == pytest.approx(0.062, abs=5e-4) and cut == pytest.approx(0.109, abs=5e-4)
+    assert whole <= 0.1 < cut

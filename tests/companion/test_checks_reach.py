@@ -12,6 +12,7 @@ import cobandit as cb
 from cobandit import theory
 from cobandit.companion.proofs import reachable
 from cobandit.companion.proofs.reachable import Disjunctions
+from cobandit.errors import CobanditError
 
 
 @pytest.mark.slow
@@ -64,22 +65,46 @@ def test_a_disjunction_needs_one_of_its_groups():
 
 
 @pytest.mark.slow
-@given(st.integers(2, 7), st.integers(0, 2**32))
-@examples(30)
-def test_the_steps_of_the_lower_bound(K, seed):
+@given(st.integers(2, 7), st.integers(1, 6), st.integers(0, 2**32))
+@examples(40)
+def test_the_steps_of_the_lower_bound(K, size, seed):
+    size = min(size, K - 1)
     costs = np.sort(10 ** np.random.default_rng(seed).uniform(-2, 0, K))
-    total = np.cumsum(costs)
-    first, *others = reachable.hard_family(costs)
-    assert len(others) == K - 1 and first.best_arm == 0
+    contested = costs[: K - size + 1]
+    total, always = np.cumsum(contested), list(range(len(contested), K))
+    first, *others = reachable.hard_family(costs, size)
+    assert len(others) == len(contested) - 1
+    assert first.pareto_mask.nonzero()[0].tolist() == [0, *always]
     for arm, problem in enumerate(others, start=1):
-        assert np.flatnonzero((problem.means != first.means).any(axis=1)).tolist() == [arm]
-        assert problem.pareto_mask.nonzero()[0].tolist() == [arm]
+        changed = (problem.means - first.means) / 2
+        assert np.flatnonzero(changed.any(axis=1)).tolist() == [arm]
+        assert problem.pareto_mask.nonzero()[0].tolist() == [arm, *always]
+        # gamma_i = s C_i, and a complexity of at most 1 / (s^2 C_i)
+        gap = changed[arm].max()
+        assert problem.classification_gaps[arm] == pytest.approx(gap)
         complexity = theory.reachable_complexity(problem.means, costs)
-        assert complexity <= 16 * total[-1] ** 2 / total[arm] * (1 + 1e-9)
-        assert complexity <= 16 / 9 * theory.summed_complexity(problem.classification_gaps, costs) * (
-            1 + 1e-9
-        )
-    assert (costs[1:] / total[1:]).sum() >= theory.exact_allocation_constant(costs) - 0.5 - 1e-12
+        assert complexity <= total[arm] / gap**2 * (1 + 1e-9)
+        if size == 1:
+            within = 16 / 9 * theory.summed_complexity(problem.classification_gaps, costs)
+            assert complexity <= within * (1 + 1e-9)
+    assert (contested[1:] / total[1:]).sum() >= theory.exact_allocation_constant(contested) - 0.5 - 1e-12
+    # the whole of a reward is in [0, 1]: its place, and a share that one coin is worth
+    places = first.means - (reachable.SHARE if size > 1 else 1) / 2
+    assert size == 1 or (places.max() <= 0.05 + 1e-12 and places.min() > -0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_lower_bound_holds_of_exact_reachable_sets_too(size):
+    costs = np.array([0.2, 0.3, 0.5, 1.0])
+    for problem in reachable.hard_family(costs, size)[1:]:
+        exact = theory.reachable_complexity(problem.means, costs, reachable.exactly_leave)
+        assert exact <= theory.reachable_complexity(problem.means, costs) * (1 + 1e-9)
+
+
+def test_a_front_has_to_leave_two_arms_contested():
+    with pytest.raises(CobanditError, match="front_size is 3: less than the 3 arms"):
+        reachable.hard_family([1.0, 1.0, 1.0], 3)
 
 
 @pytest.mark.slow

@@ -48,6 +48,8 @@ BOUNDS = {
     "Concentration without replacement": ("hoeffding_serfling_tail", None),
     "Error probability without replacement": ("paired_error_bound", "by pairs, 2"),
     "Exploration with several in flight": ("alpha_in_flight", None),
+    "Leaving a radius, by peeling: α > ½ is enough": ("leaving_bound", "m in front"),
+    "Error probability by variances of pairs, instances shared": ("variance_error_bound", "K(K−1)²D"),
 }
 
 
@@ -67,6 +69,14 @@ def ten_more(*args, selection, policy=optimism.CoHVUCB, **named):
 
 def twice_as_many(rewards, delta, least=theory.least_evaluations):
     return 2 * least(rewards, delta)
+
+
+def twice_the_instances(*tables_and_delta, least=theory.least_instances):
+    return 2 * least(*tables_and_delta)
+
+
+def both_returned(finder, feedback, seed, names, *, realised):
+    return None, None, np.ones((len(names), 2), dtype=bool)
 
 
 def small_bound(x):
@@ -115,6 +125,8 @@ OTHERS = {
     "Pulls under feasible selection: 1/λ more": (optimism, "CoHVUCB", ten_more),
     "CoPSI once stays within its budget": (without_replacement, "largest_spend", lambda *args: 1.01),
     "What certainty costs at least": (theory, "least_evaluations", twice_as_many),
+    "Instances that no method can save in random order": (theory, "least_instances", twice_the_instances),
+    "Leave early only when certain: error probability": (without_replacement, "run_kernel", both_returned),
 }
 
 
@@ -194,6 +206,12 @@ def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch, t
         ("Pulls that no method can save", "1/K_inf", 1, 1.01),
         ("Pulls that no method can save", "K_inf", 1, 1.02),
         ("CoHV-KL-UCB: its region and its pulls", "log T_B", 1, 3),
+        ("CoHV-KL-UCB: its region and its pulls", "right-hand side", 1, 1.15),
+        ("Leaving a radius, by peeling: α > ½ is enough", "m in front", 1, 5),
+        ("Leaving a radius, by peeling: α > ½ is enough", "2α in the exponent", 1, 1.15),
+        ("Instances that no method can save in random order", "sum", 1, 1.5),
+        ("Leave early only when certain: error probability", "δ", 1, 5),
+        ("Error probability by variances of pairs, instances shared", "32σ² + 16γ/3", 1, 16),
     ],
 )
 @pytest.mark.slow

@@ -93,3 +93,12 @@ def test_a_pilot_that_does_not_fit_the_first_phase_is_refused():
         overspending.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.25, pilot=10)
     with pytest.raises(cb.CobanditError, match="must lie in"):
         overspending.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.6)
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.25, 0.5, 0.9])
+def test_against_azuma_with_the_range_that_costs_have(lam):
+    """Both margins solve exponent = (1 - delta) / (16 L H); for large L H they differ by a known factor."""
+    product = 1e10
+    ours = theory.planning_margin(allocation=1.0, complexity=product, cost_ratio=lam)
+    azuma = (1 - lam) / np.sqrt(32 * lam * product)
+    assert azuma / ours == pytest.approx((1 + np.sqrt(lam)) / (2 * np.sqrt(lam)), rel=1e-3)

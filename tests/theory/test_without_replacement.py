@@ -1,14 +1,19 @@
 """Sampling without replacement: bounds against exact enumeration, and what happens if a constant is cut."""
 
-from itertools import combinations
+import math
+from itertools import combinations, product
 from math import exp, inf
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import cobandit as cb
 from cobandit import theory
 from cobandit.companion.proofs.without_replacement import exact_tails, largest_ratio, orders, two_arms_once
 from cobandit.errors import CobanditError
+from cobandit.policies.copsi_once import planned_depth
 from cobandit.policies.evidence import PairedEvidence
 
 SIZES = [(4, 2), (6, 2), (7, 2), (5, 3)]
@@ -164,3 +169,52 @@ def test_one_that_others_are_judged_by_stays():
     assert evidence.leaving(active).tolist() == [False, True, False]
     evidence.above[2, 0] = True
     assert evidence.leaving(active).tolist() == [True, True, True]
+
+
+def test_a_plan_may_be_infeasible_at_the_depth_that_is_reached():
+    """Costs 1, 4, 1 at depth 3: that the two cheap ones go on to 9, as the plan has it, takes 12."""
+    assert planned_depth([1, 4, 1], depth=3, n_instances=10, left=12) == 3
+    assert planned_depth([1, 4, 1], depth=3, n_instances=10, left=11) == 3  # nothing fits: the depth itself
+
+
+def test_a_run_whose_plan_never_fits_stays_within_its_budget():
+    for budget in (6.0, 7.0, 12.0, 17.9, 18.0, 20.0):
+        finder = cb.CoPSIOnce([1, 4, 1], budget, n_objectives=1, n_instances=10)
+        while (arm := finder.ask()) is not None:
+            finder.tell(arm, [[0.9], [0.1], [0.5]][arm])
+        assert finder.spent <= budget and 0 in finder.recommend()
+
+
+@given(st.integers(2, 40), st.integers(0, 40), st.integers(0, 40), st.floats(0, 0.49))
+def test_no_instance_is_needed_where_nothing_can_be_told_and_all_but_one_where_all_must_be_seen(
+    N, a, b, delta
+):
+    a, b = min(a, N), min(b, N - min(a, N))
+    counts = [a, b, N - a - b]
+    assert theory.least_instances(counts, counts, delta) == pytest.approx(N * (1 - 2 * delta))
+    assert theory.least_instances([N, 0, 0], [0, N, 0], delta) == pytest.approx(1 - 2 * delta, abs=1e-9)
+
+
+def test_the_best_test_is_the_best_of_all_tests_of_a_small_table():
+    """One instance of four, by hand: kinds 2, 1, 1 against 1, 2, 1; the ratio 2 is accepted at level 1/4."""
+    powers = [0.0, 0.0, 0.0, 0.0]
+    for n in range(4):
+        outcomes = list(product(range(3), range(3)))
+        first, second = (
+            np.array([_chance((x, y), n, counts) for x, y in outcomes]) for counts in ((2, 1, 1), (1, 2, 1))
+        )
+        for chosen in product([0, 1], repeat=len(outcomes)):
+            if second @ chosen <= 0.25 + 1e-12:
+                powers[n] = max(powers[n], float(first @ chosen))
+    whole = sum(max(0.0, 1 - 0.25 - power) for power in powers)
+    assert (
+        theory.least_instances([2, 1, 1], [1, 2, 1], 0.25) <= whole + 1e-12
+    )  # a randomised test may do better
+
+
+def _chance(seen, n, counts):
+    rest = n - sum(seen)
+    if not 0 <= rest <= counts[2] or seen[0] > counts[0] or seen[1] > counts[1]:
+        return 0.0
+    ways = math.comb(counts[0], seen[0]) * math.comb(counts[1], seen[1]) * math.comb(counts[2], rest)
+    return ways / math.comb(sum(counts), n)

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.proofs.checks import Finding, Holds, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Holds, below, check
 from cobandit.companion.proofs.concentration import difference_deviation, uniform_deviation
 from cobandit.errors import CobanditError
 from cobandit.policies import CoPSI
@@ -583,5 +583,60 @@ def check_difference_error(seed: int) -> Finding:
         f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
         f"at most {(seen['error'] / at)[at < 1].max():.2g} of a bound below one",
         {"16 ÷": lambda by: bool((seen["error"] <= bound(by)).all()), "K(K−1)²D ÷": below(seen["error"], at)},
+        informative=bool((at < 1).any()),
+    )
+
+
+def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
+    """Exact probability that of two arms the better has no more right answers on shared instances.
+
+    Parameters
+    ----------
+    only_better, only_worse : float
+        Chances that an instance is answered by one of them only.
+    pulls : int
+
+    Examples
+    --------
+    >>> round(shared_error(0.5, 0.25, pulls=1), 6)  # not the first alone
+    0.5
+    """
+    from scipy import stats
+
+    told = np.arange(pulls + 1)  # instances that tell the two apart
+    share = only_better / (only_better + only_worse)
+    chances = stats.binom.pmf(told, pulls, only_better + only_worse)
+    return float(chances @ stats.binom.cdf(told // 2, told, share))
+
+
+@check(
+    "Error probability by variances of pairs, instances shared",
+    "error-bound",
+    "exact error of two arms that answer the same instances, the same budget for both",
+    ours=True,
+)
+def check_variance_error(seed: int) -> Finding:
+    """Exact errors of two arms that answer almost alike, and of two that do not."""
+    rows = []
+    for better, worse in ((0.1, 0.0), (0.06, 0.02), (0.3, 0.2), (0.51, 0.49), (0.9, 0.05)):
+        gap, variance = better - worse, better + worse - (better - worse) ** 2
+        H = theory.variance_complexity([gap, gap], [1.0, 1.0], variance)
+        for n in np.unique(np.geomspace(1, 40_000 if gap < 0.05 else 4000, 12).astype(int)).tolist():
+            rows.append((shared_error(better, worse, n), 2.0 * n, H))
+    error, budget, complexity = np.array(rows).T
+
+    def bound(by: float = 1.0) -> NDArray[np.float64]:
+        how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
+        cases = zip(by * budget, complexity, strict=True)
+        return np.array([theory.variance_error_bound(b, complexity=H, **how) for b, H in cases])
+
+    at = bound()
+    return Finding(
+        f"{len(rows)} budgets to {budget.max():,.0f}, five pairs of arms",
+        f"at most {(error / at)[at < 1].max():.2g} of a bound below one",
+        {
+            "32σ² + 16γ/3 ÷": lambda by: bool((error <= bound(by) + SLACK).all()),
+            "K(K−1)²D ÷": below(error - SLACK, at),
+        },
         informative=bool((at < 1).any()),
     )

@@ -235,6 +235,31 @@ def check_least_pulls(seed: int) -> Finding:
     )
 
 
+def leaving_one_region(mean: float, level: float, longest: int, share: float = 1.0) -> float:
+    r"""Probability that one coin ever leaves the region of `leaving_region`, exactly.
+
+    Parameters
+    ----------
+    mean, level : float
+        Of the coin in (0, 1), and delta.
+    longest : int
+        Tosses of a run.
+    share : float
+        Factor of the right-hand side.
+
+    Examples
+    --------
+    >>> round(leaving_one_region(0.5, 0.1, 200), 3)
+    0.056
+    """
+
+    def off(n: int, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
+        far = n * theory.bernoulli_divergence(np.minimum(1, heads / n), mean)
+        return np.asarray(far > share * (-log(level) + log(pi * (n + 0.5)) / 2))
+
+    return ever_outside([0, 1], [1 - mean, mean], off, longest)
+
+
 @check(
     "CoHV-KL-UCB: its region and its pulls",
     "lower-bound",
@@ -274,6 +299,7 @@ def check_index(seed: int) -> Finding:
         {
             "log T_B ÷": lambda by: held(first=by) <= 1,
             "½ log ÷": lambda by: held(second=by) <= 1,
+            "right-hand side ÷": lambda by: leaving_one_region(0.5, 0.1, longest, 1 / by) <= 0.1,
             "f/K_inf ÷": below(made - 1, most),
         },
     )

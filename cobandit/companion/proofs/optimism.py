@@ -409,6 +409,34 @@ def check_event(seed: int) -> Finding:
 
 
 @check(
+    "Leaving a radius, by peeling: α > ½ is enough",
+    "regret-bound",
+    "exact probability that a fair coin ever leaves its radius to one side",
+    ours=True,
+)
+def check_peeling(seed: int) -> Finding:
+    """Exact probabilities of leaving to one side, for alpha down to where adding up says nothing."""
+    low = [(100, 0.6), (1000, 0.6), (3000, 0.6)]
+    T, alpha = np.array([*low, *product((10, 100, 1000), (0.51, 0.8, 1.0, 2.0))]).T
+    cases = [(int(t), a) for t, a in zip(T, alpha, strict=True)]
+    exact = np.array([leaving_probability(*case, sides=1) for case in cases])
+    at = np.array([theory.leaving_bound(*case) for case in cases])
+
+    def exponent_holds(by: float) -> bool:
+        return bool((exact <= [theory.leaving_bound(t, by * a) for t, a in cases]).all())
+
+    added = T ** (2 - 2 * alpha)
+    seen = ", ".join(f"{p:.2f}" for p in (T * exact)[:3])
+    return Finding(
+        f"{len(cases)} pairs of horizon (to {T.max():,.0f}) and α",
+        f"at α = {alpha[0]:g} and T to {T[2]:,.0f}, T times it is {seen}; "
+        f"adding up says up to {added[:3].max():.0f}",
+        {"m in front ÷": below(exact, at), "2α in the exponent ×": exponent_holds},
+        holds=bool((at < added / T)[:3].all()),
+    )
+
+
+@check(
     "Theorem 1, Step 2: the best arm's index is optimistic",
     "regret-bound",
     "index of the best arm over ν*, its means at the lower end of their radii",

@@ -15,6 +15,7 @@ from cobandit import _check, dominance, theory
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.identification_error import swapped_costs, two_arm_error
 from cobandit.companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
+from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
 
@@ -184,49 +185,71 @@ def complexities(trials: int, seed: int, n_arms: int, n_objectives: int = 2) -> 
 
 
 # ----------------------------------------------------------------------------- hard for every method
-def hard_family(costs: ArrayLike) -> list[Problem]:
-    r"""Problems that no method can all solve quickly: one, and K - 1 that differ from it in one arm each.
+#: What the coin of an arm is worth in each of its rewards where fronts are larger; the rest is its place.
+SHARE = 0.95
 
-    With costs ascending and :math:`\gamma_i = (c_1 + \dots + c_i) / (4 C([K]))`, the first problem has the
-    means 1/2 and :math:`\tfrac12 - \gamma_i`, and in each of the others one arm has
-    :math:`\tfrac12 + \gamma_i`.
+
+def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
+    r"""Problems that no method can all solve quickly: one, and q - 1 that differ from it in one arm each.
+
+    Of K arms, costs ascending, the last p - 1 are on the front of every problem, and q = K - p + 1 are
+    contested.  With :math:`\gamma_i = s\,(c_1 + \dots + c_i)` the contested arms of the first problem have
+    the means :math:`v` and :math:`v - \gamma_i`, and in each of the others one arm has :math:`v + \gamma_i`,
+    in every objective; so each problem has one of them on its front.  For p = 1 there is one objective,
+    :math:`v = \frac12` and :math:`s = 1 / (4 C([K]))`.  Otherwise there are two; v and the places of the arms
+    that are always on the front are evenly spaced on a falling line, :math:`1 / (20 (p - 1))` apart in each
+    objective, and s is a fifth of that over C([K]), so that they are far from all others.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
+    front_size : int
+        p, less than K.
 
     Returns
     -------
     list of Problem
-        K of them, with one objective and the costs ascending.
+        q of them, with the costs ascending.
 
     Examples
     --------
     >>> [problem.means.ravel().tolist() for problem in hard_family([1.0, 1.0])]
     [[0.5, 0.25], [0.5, 0.75]]
+    >>> [problem.pareto_mask.tolist() for problem in hard_family([1.0, 1.0, 1.0], front_size=2)]
+    [[True, False, True], [False, True, True]]
     """
-    costs = np.sort(_check.costs(costs))
-    gaps = np.cumsum(costs) / (4 * costs.sum())
-    base = 0.5 - gaps
-    base[0] = 0.5
-    problems = [Problem(base[:, None], costs)]
-    for arm in range(1, len(costs)):
+    costs, always = np.sort(_check.costs(costs)), _check.count(front_size, "front_size", 1) - 1
+    n_contested = len(costs) - always
+    if n_contested < 2:
+        raise CobanditError(f"front_size is {front_size}: less than the {len(costs)} arms is needed")
+    step = 1 / (20 * always) if always else 0.0
+    gaps = np.cumsum(costs)[:n_contested] / costs.sum() * (step / 5 if always else 1 / 4)
+    places = np.zeros((len(costs), 2 if always else 1))
+    if always:
+        places[n_contested:, 0] = step * np.arange(1, always + 1)
+        places[:, 1] = 1 / 20 - places[:, 0]
+    base = places + (SHARE / 2 if always else 1 / 2)
+    base[1:n_contested] -= gaps[1:, None]
+    problems = [Problem(base, costs)]
+    for arm in range(1, n_contested):
         flipped = base.copy()
-        flipped[arm] = 0.5 + gaps[arm]
-        problems.append(Problem(flipped[:, None], costs))
+        flipped[arm] += 2 * gaps[arm]
+        problems.append(Problem(flipped, costs))
     return problems
 
 
-def best_test_error(pulls: int) -> float:
-    """Least error on the second problem of two equal costs, if that on the first may be one half.
+def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
+    """Least error on the second problem of two contested arms, if that on the first may be one half.
 
-    The arms differ between the problems in one coin, of mean 1/4 or 3/4, so that whoever spends it all on
-    that coin does best, and by Neyman and Pearson calls it 3/4 if it succeeds often.
+    The arms differ between the problems in one coin, of mean 1/2 less or more ``apart``, so that whoever
+    spends it all on that coin does best, and by Neyman and Pearson calls it the better if it succeeds often.
 
     Parameters
     ----------
     pulls : int
         Of that coin, the budget over its cost.
+    apart : float
+        In (0, 1/2).
 
     Returns
     -------
@@ -241,13 +264,12 @@ def best_test_error(pulls: int) -> float:
     """
     from scipy import stats
 
-    pulls = _check.count(pulls, "pulls", 1)
-    median = int(stats.binom.isf(0.5, pulls, 0.25))
-    above, here = stats.binom.sf(median, pulls, 0.25), stats.binom.pmf(median, pulls, 0.25)
-    called = (0.5 - above) / here  # of the runs at the median, those that are called 3/4
-    return float(
-        stats.binom.cdf(median - 1, pulls, 0.75) + (1 - called) * stats.binom.pmf(median, pulls, 0.75)
-    )
+    pulls, low, high = _check.count(pulls, "pulls", 1), 0.5 - apart, 0.5 + apart
+    median = int(stats.binom.isf(0.5, pulls, low))
+    above, here = stats.binom.sf(median, pulls, low), stats.binom.pmf(median, pulls, low)
+    called = (0.5 - above) / here  # of the runs at the median, those that are called the better
+    missed = stats.binom.cdf(median - 1, pulls, high) + (1 - called) * stats.binom.pmf(median, pulls, high)
+    return float(missed)
 
 
 # ----------------------------------------------------------------------------- mixed-integer programs
@@ -415,28 +437,35 @@ def check_one_objective(seed: int) -> Finding:
 @check(
     "No method errs less for every cost vector",
     "which-arms",
-    "least error that any method can have on two arms, exact; complexities of the hard family",
+    "least error that any method can have on two contested arms, exact; complexities of the hard family",
     ours=True,
 )
 def check_least_error(seed: int) -> Finding:
-    """The best test of two arms, exactly, and complexities of the hard family."""
-    pulls = [2, 10, 30, 100, 300, 500]
-    p = hard_family([1.0, 1.0])[1]
-    H = theory.reachable_complexity(p.means, p.costs)
-    least = np.array([best_test_error(n) for n in pulls])
+    """The best test of two contested arms, exactly, and complexities of the hard family."""
+    rows = []  # least error, budget, complexity
+    for size, budgets in ((1, (2, 10, 30, 100, 300, 500)), (3, (10**5, 10**6))):
+        p = hard_family(np.ones(size + 1), size)[1]
+        H = theory.reachable_complexity(p.means, p.costs)
+        apart = 1 / 4 if size == 1 else p.classification_gaps[1] / SHARE
+        rows += [(best_test_error(n, apart), n, H) for n in budgets]
+    least, pulls, complexity = np.array(rows).T
 
     def bound(by: float = 1.0) -> NDArray[np.float64]:
-        return np.array([theory.least_error(n / by, allocation=1.0, complexity=H) for n in pulls])
+        cases = zip(pulls, complexity, strict=True)
+        return np.array([theory.least_error(n / by, allocation=1.0, complexity=H) for n, H in cases])
 
-    rng, scaled = np.random.default_rng(seed), []
-    for K in (2, 3, 4):
+    rng, scaled, fronts = np.random.default_rng(seed), [], []
+    for K, size in ((2, 1), (3, 1), (4, 1), (4, 2), (4, 3), (5, 3)):
         costs = np.sort(10 ** rng.uniform(-2, 0, K))
-        total = np.cumsum(costs)
-        for q, sum_ in zip(hard_family(costs)[1:], total[1:], strict=True):
-            scaled.append(theory.reachable_complexity(q.means, costs) * sum_ / (16 * total[-1] ** 2))
+        first, *others = hard_family(costs, size)
+        fronts += [int(q.pareto_mask.sum()) == size for q in (first, *others)]
+        for arm, q in enumerate(others, start=1):
+            small = (q.means - first.means)[arm, 0] / 2  # gamma_i = s C_i
+            sum_ = costs[: arm + 1].sum()
+            scaled.append(theory.reachable_complexity(q.means, costs) * small**2 / sum_)
     at = bound()
     return Finding(
-        f"{len(pulls)} budgets to {pulls[-1]:,} pulls; {len(scaled)} problems",
+        f"{len(pulls)} budgets to {pulls.max():,.0f} pulls; {len(scaled)} problems, fronts to {size} arms",
         f"at least {(least / at).min():.2g} times the bound; "
         f"complexities up to {max(scaled):.3g} of what is allowed",
         {
@@ -444,4 +473,5 @@ def check_least_error(seed: int) -> Finding:
             "¼ ×": lambda by: bool((least >= by * at).all()),
             "1/(s²C) ÷": below(max(scaled), 1 + SLACK),
         },
+        holds=all(fronts),
     )

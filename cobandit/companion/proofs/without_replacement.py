@@ -363,6 +363,108 @@ def check_error_once(seed: int) -> Finding:
 
 
 @check(
+    "Leave early only when certain: error probability",
+    "once",
+    "error of CoPSI once with a confidence, two configurations, next to δ and the bound at the planned depth",
+    ours=True,
+)
+def check_early_error(seed: int) -> Finding:
+    """Runs of two configurations, of which the bets stop some and the planned depth the others."""
+    N, runs, rows = 200, 2000, []
+    cases = [(101, 99, 1.0, 0.9), (51, 50, 1.0, 0.9), (150, 10, 0.45, 0.05), (150, 0, 0.3, 0.05)]
+    for better, worse, share, delta in cases:
+        rewards = np.zeros((2, N, 1))
+        rewards[0, :better], rewards[1, better : better + worse] = 1, 1
+        packed = np.hstack([np.ones((2 * N, 2)), rewards.reshape(-1, 1)])
+        feedback = FeedbackRows(packed, N * np.arange(3), once=True)
+        finder = CoPSIOnce([1, 1], share * 2 * N, 1, N, confidence=1 - delta)
+        _, _, returned = run_kernel(finder, feedback, seed, np.arange(runs), realised=False)
+        depth, gap = int(share * N), (better - worse) / N
+        planned = theory.once_error_bound([depth], [gap] * 2, n_objectives=1, n_instances=N)
+        rows.append((1 - (returned == [True, False]).all(axis=1).mean(), delta, planned))
+    wrong, early, planned = np.array(rows).T
+    low = wrong - 3 * np.sqrt(wrong * (1 - wrong) / runs)  # that much below is chance, once in 740 cases
+    return Finding(
+        f"{len(rows)} cases, {runs:,} orders of {N} instances each",
+        f"wrong in {wrong.max():.1%} of the runs where δ = {early[wrong.argmax()]:g}",
+        {"δ ÷": lambda by: bool((low <= early / by + planned).all())},
+        informative=bool((early + planned < 1).all()),
+    )
+
+
+def sequential_ratio(counts: Sequence[int], other: Sequence[int], delta: float) -> tuple[float, float, float]:
+    """Instances on average, and errors on either table, of a sequential test of two tables.
+
+    It looks at instances in random order until one table is (1 - delta) / delta times as likely as the
+    other, and answers with the front of that; neither error is above delta.
+
+    Parameters
+    ----------
+    counts, other : sequence of int, length 3
+        As in `cobandit.theory.least_instances`; the average is on the first.
+    delta : float
+
+    Returns
+    -------
+    instances, first, second : float
+        By a recursion over what was seen, in time O(N a b) for the counts a and b of the first two kinds.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in sequential_ratio([10, 4, 26], [7, 7, 26], delta=0.05)]
+    [28.071, 0.012, 0.025]
+    """
+    tables = np.array([counts, other])
+    N, shape = int(tables[0].sum()), tables.max(axis=0)[:2] + 1
+    chances = np.zeros((2, *shape))  # of being here and not having stopped
+    chances[:, 0, 0] = 1.0
+    a, b = np.indices(shape)
+    average, errors, limit = 0.0, np.zeros(2), (1 - delta) / delta
+    for n in range(N):
+        average += float(chances[0].sum())
+        drawn = np.zeros_like(chances)
+        seen = a, b, n - a - b
+        left = [np.maximum(tables[:, k, None, None] - x, 0) / (N - n) for k, x in enumerate(seen)]
+        drawn[:, 1:] += (chances * left[0])[:, :-1]
+        drawn[:, :, 1:] += (chances * left[1])[:, :, :-1]
+        drawn += chances * left[2]
+        stops = [drawn[0] >= limit * drawn[1], drawn[1] >= limit * drawn[0]]
+        for wrong, (stop, table) in enumerate(zip(stops[::-1], drawn, strict=True)):
+            errors[wrong] += float(table[stop & ~stops[wrong]].sum())
+        chances = np.where(stops[0] | stops[1], 0.0, drawn)
+    return average, float(errors[0]), float(errors[1])
+
+
+@check(
+    "Instances that no method can save in random order",
+    "once",
+    "instances that a sequential test of two tables touches on average, exact",
+    ours=True,
+)
+def check_least_instances(seed: int) -> Finding:
+    """A sequential test of the table against its alternative, which errs less than it may."""
+    cases = [
+        ((10, 4, 26), (7, 7, 26), 0.05),
+        ((12, 0, 28), (6, 6, 28), 0.05),
+        ((30, 20, 50), (25, 25, 50), 0.1),
+        ((60, 30, 210), (45, 45, 210), 0.025),
+    ]
+    touched, first, second = np.array([sequential_ratio(*case) for case in cases]).T
+    delta = np.array([case[2] for case in cases])
+
+    def least(by: float = 1.0) -> NDArray[np.float64]:
+        return np.array([theory.least_instances(c, other, d / by) for c, other, d in cases])
+
+    N = sum(cases[-1][0])
+    return Finding(
+        f"{len(cases)} pairs of tables of {sum(cases[0][0])} to {N} instances",
+        f"the test touches {touched[-1] / N:.0%} of {N}, where no method is below {least()[-1] / N:.0%}",
+        {"sum ×": below(least(), touched), "δ ÷": lambda by: bool((least(by) <= touched).all())},
+        holds=bool((np.maximum(first, second) <= delta).all()),
+    )
+
+
+@check(
     "What certainty costs at least",
     "once",
     "evaluations of a method that guesses with probability 3δ/2 and else looks at everything",
