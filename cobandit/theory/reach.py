@@ -166,16 +166,16 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
 
     .. math:: \frac14 \exp\Bigl( - \frac{18\, B}{(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
 
-    For every cost vector there are K problems such that whoever spends at most B errs on the first with
-    probability more than one half, or on one of the others with at least this, at that problem's own
-    complexity.
+    For every cost vector and every p < K there are K - p + 1 problems with p arms on the front such that
+    whoever spends at most B errs on the first with probability more than one half, or on one of the others
+    with at least this, at that problem's own complexity; c holds the costs of K - p + 1 arms, of any.
 
     Parameters
     ----------
     budget : float
         B > 0, on average on the first problem.
     allocation : float
-        :math:`L^\star(c)`, `exact_allocation_constant`.
+        :math:`L^\star(c)`, `exact_allocation_constant`, of the K - p + 1 arms that are contested.
     complexity : float
         `reachable_complexity`, whichever of the two rules says who may leave.
 

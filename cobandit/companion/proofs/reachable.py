@@ -198,7 +198,7 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     in every objective; so each problem has one of them on its front.  For p = 1 there is one objective,
     :math:`v = \frac12` and :math:`s = 1 / (4 C([K]))`.  Otherwise there are two; v and the places of the arms
     that are always on the front are evenly spaced on a falling line, :math:`1 / (20 (p - 1))` apart in each
-    objective, and s is a fifth of that over C([K]), so that they are far from all others.
+    objective, and s is a sixth of that over C([K]), so that they are far from all others.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     if n_contested < 2:
         raise CobanditError(f"front_size is {front_size}: less than the {len(costs)} arms is needed")
     step = 1 / (20 * always) if always else 0.0
-    gaps = np.cumsum(costs)[:n_contested] / costs.sum() * (step / 5 if always else 1 / 4)
+    gaps = np.cumsum(costs)[:n_contested] / costs.sum() * (step / 6 if always else 1 / 4)
     places = np.zeros((len(costs), 2 if always else 1))
     if always:
         places[n_contested:, 0] = step * np.arange(1, always + 1)
