@@ -1,3 +1,5 @@
+from .answers import read_answers as read_answers
+from .answers import rescore as rescore
 from .journal import Journal as Journal
 from .journal import Told as Told
 from .outcome import Progress as Progress

@@ -1,13 +1,26 @@
-"""Evaluations under way: what a policy hands out is evaluated, several at once, and told to its journal."""
+"""Evaluations under way: what a policy hands out is evaluated, several at once, and told to its journal.
+
+Three kinds of failure, and what becomes of each:
+
+==================================  =====================================================================
+the question's (400, a refusal)     scored as ``failures`` says, at once
+unclear (500, a dropped connection) tried again; it is the question's if it fails for as long as
+                                    ``patience`` while its configuration answers others, again and again
+the service's (429, nobody there)   tried again; the run stops when a configuration has answered nothing
+                                    for as long as ``patience``
+==================================  =====================================================================
+"""
 
 from __future__ import annotations
 
+import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import inf
+from typing import NoReturn
 
 import anyio
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Evaluator, Failure, Row
@@ -16,16 +29,29 @@ from cobandit.live.stages import Key, Stage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online import OnlinePolicy
 
-#: Seconds between tries: at random, up to 1, 2, 4, ... and never more than a minute.
-BACK_OFF = wait_random_exponential(multiplier=1, max=60)
+LONGEST_BACK_OFF, LONGEST_WAIT = 60.0, 120.0
+"""Seconds between two tries, at most: of our own choice, and where a service asks for more."""
+
+
+CONTRASTS = 3
+"""Answers to others between two failures of one evaluation, from which on it is the question's fault."""
+
+
+def back_off(tries: int) -> float:
+    """Draw the seconds to the next try: up to 2, 4, 8, ..., so that several do not come back together."""
+    return random.uniform(0, min(LONGEST_BACK_OFF, 2.0 ** min(tries, 10)))
+
+
+class TimedOut(Failure):
+    """An evaluation that took too long; it may have been billed, and says little of the question."""
 
 
 class Conductor:
     """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
 
-    A failure that may be mended is tried again here if it cost nothing.  One that was billed is told, so
-    that its cost is charged at once, and is evaluated when the policy hands it out again.  Where the service
-    is what fails, the run stops: no configuration is worse for that.
+    A failure that was billed is told, so that its cost is charged at once, and is evaluated when the policy
+    hands it out again; one that cost nothing waits here.  While a configuration rests after a failure, others
+    go on.
 
     Parameters
     ----------
@@ -41,9 +67,19 @@ class Conductor:
         self.evaluator = evaluator
         self.stage = stage
         self.watch = watch
-        self._waiting: list[Pull] = []  # handed out, and not yet part of a call
-        self._tries: Counter[Key] = Counter()
+        self._waiting: list[Pull] = []  # handed out, and not part of a call
+        self._held: list[tuple[Pull, Row | Failure]] = []  # ended before any cost was known
+        self._calls = 0
         self._told = anyio.Event()
+        self._silent: dict[int, float] = {}  # since when a configuration has answered nothing, but failed
+        self._answered: dict[int, float] = {}  # when the last call that a configuration answered began
+        self._began: dict[Key, float] = {}  # when an evaluation first failed
+        self._failed: dict[Key, float] = {}  # when it failed last
+        self._contrasts: Counter[Key] = Counter()  # how often its configuration answered others in between
+        self._tries: Counter[Key] = Counter()
+        self._billed: Counter[Key] = Counter()
+        self._due: dict[Key, float] = {}  # when an evaluation may be tried again
+        self._rest: dict[int, float] = {}  # until when a configuration is left alone
 
     async def play(self) -> None:
         """Evaluate until nothing can be asked any more."""
@@ -58,33 +94,46 @@ class Conductor:
                 await self._evaluate(pulls)
             elif self.stage.over:
                 return
+            elif self._held and not (self._waiting or self._calls):
+                self._refuse_held()
             else:
-                await self._told.wait()
+                with anyio.move_on_after(self._next_due() - anyio.current_time()):
+                    await self._told.wait()
 
     def _next_block(self) -> list[Pull]:
-        """Take evaluations of one configuration, as many as one call takes; none if none can be made."""
+        """Take evaluations of one configuration, as many as one call takes; none if none can be made now."""
         pulls: list[Pull] = []
-        while not pulls and self._ask():
-            first = self._waiting[:1]
-            block = [pull for pull in self._waiting if pull in first][: self.evaluator.block]
+        while not pulls and (ready := self._ask()):
+            block = [pull for pull in ready if pull == ready[0]][: self.evaluator.block]
             taken = {pull.key for pull in block}
             self._waiting = [pull for pull in self._waiting if pull.key not in taken]
             pulls = [pull for pull in block if not self._settle(pull)]  # its instance may have been left out
         return pulls
 
-    def _ask(self) -> bool:
-        """Ask as far ahead as it helps, and say whether something waits to be evaluated."""
+    def _ask(self) -> list[Pull]:
+        """Ask as far ahead as it helps, and list what can be evaluated now."""
         block, policy = self.evaluator.block, self.stage.policy
-        if block == 1:
-            most = 1
-        elif isinstance(policy, OnlinePolicy):  # wants to know most before it decides
-            most = block * self.plan.at_once
-        else:  # so many that some configuration fills a block
-            most = block * policy.n_arms
-        while len(self._waiting) < most and (pull := self.stage.journal.ask()) is not None:
+        if isinstance(policy, OnlinePolicy):  # wants to know most before it decides
+            most, room = 1 if block == 1 else block * self.plan.at_once, block * self.plan.at_once
+        else:  # so many that some configuration fills a block, past those of configurations that rest
+            most, room = 1 if block == 1 else block * policy.n_arms, sys.maxsize
+        ready = [pull for pull in self._waiting if self._is_due(pull)]
+        while (
+            len(ready) < most and len(self._waiting) < room and (pull := self.stage.journal.ask()) is not None
+        ):
             if not self._settle(pull):
                 self._waiting.append(pull)
-        return bool(self._waiting)
+                ready += [pull] * self._is_due(pull)
+        return ready
+
+    def _is_due(self, pull: Pull) -> bool:
+        return anyio.current_time() >= max(self._due.get(pull.key, 0), self._rest.get(int(pull), 0))
+
+    def _next_due(self) -> float:
+        return min(
+            (max(self._due.get(pull.key, 0), self._rest.get(int(pull), 0)) for pull in self._waiting),
+            default=inf,
+        )
 
     def _settle(self, pull: Pull) -> bool:
         """Tell an evaluation that need not be made, and say whether it was one."""
@@ -94,48 +143,88 @@ class Conductor:
         return settled
 
     async def _evaluate(self, pulls: list[Pull]) -> None:
-        """Evaluate, and go on trying what may be mended and cost nothing."""
-        trying = AsyncRetrying(sleep=anyio.sleep, wait=_pause, retry=retry_if_exception_type(Failure))
-        async for attempt in trying:
-            with attempt:
-                pulls, failure = await self._try(pulls)
-                if failure is not None:
-                    raise failure
-
-    async def _try(self, pulls: list[Pull]) -> tuple[list[Pull], Failure | None]:
-        """Evaluate once, tell what came of it, and return what is to be tried again here, and why."""
-        instances = [self.stage.instance(pull) for pull in pulls]
-        found = await self._call(int(pulls[0]), instances)
-        again, why, gone = [], None, ""
-        for pull, instance, outcome in zip(pulls, instances, found, strict=True):
-            name = f"{self.stage.names[pull]} on {instance}"
-            if not isinstance(outcome, Failure):
-                self.stage.tell(pull, outcome)
-                self.watch(
-                    f"{name}: {', '.join(f'{column} {x:.4g}' for column, x in outcome.items())}", False
-                )
-                continue
-            self._tries[pull.key] += 1
-            if not outcome.retry or self._tries[pull.key] > self.plan.retries:
-                if outcome.unavailable:
-                    gone = gone or f"{name}: {outcome}"
-                    continue
-                self.stage.give_up(pull, outcome)
-                self.watch(f"{name} failed: {outcome}", True)
-                continue
-            if outcome.cost:
-                self.stage.try_again(pull, outcome)
+        """Evaluate once, and tell what came of it."""
+        began, arm = anyio.current_time(), int(pulls[0])
+        self._calls += 1
+        try:
+            found = await self._call(arm, [self.stage.instance(pull) for pull in pulls])
+        finally:
+            self._calls -= 1
+        for pull, outcome in zip(pulls, found, strict=True):
+            if isinstance(outcome, Failure):
+                self._fail(pull, outcome)
             else:
-                again.append(pull)
-                why = max(why or outcome, outcome, key=lambda failure: failure.wait or 0)
-            self.watch(f"{name} failed, and is tried again: {outcome}", True)
+                self._answered[arm] = max(began, self._answered.get(arm, began))
+                self._silent.pop(arm, None)
+                self._rest.pop(arm, None)
+                self._end(pull, outcome)
         self._news()
-        if gone:
+
+    def _end(self, pull: Pull, outcome: Row | Failure) -> None:
+        """Tell an evaluation that is over, or hold it until something has a cost."""
+        name = self._name(pull)
+        if not self.stage.can_charge(pull, outcome):
+            self._held.append((pull, outcome))
+            if len(self._held) >= 2 * len(self.stage.names):  # a question may be bad; two of each are not
+                self._refuse_held()
+            return
+        if isinstance(outcome, Failure):
+            self.stage.give_up(pull, outcome)
+            self.watch(f"{name} failed: {outcome}", True)
+        else:
+            self.stage.tell(pull, outcome)
+            gave = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
+            self.watch(f"{name}: {gave}", False)
+            held, self._held = self._held, []
+            for each in held:
+                self._end(*each)
+
+    def _refuse_held(self) -> NoReturn:
+        pull, outcome = self._held[0]
+        name, instance = self.stage.names[pull], self.stage.instance(pull)
+        if isinstance(outcome, Failure):
             raise CobanditError(
-                f"{gone}.  What was told is kept: see to the service, or ask it less at once or with more "
-                "retries, and run the plan again"
+                f"nothing could be evaluated: {name!r} failed on instance {instance!r}: {outcome}.  Mend it "
+                "and run the plan again"
             )
-        return again, why
+        column = self.plan.cost.column
+        raise CobanditError(
+            f"every evaluation so far, such as {name!r} on instance {instance!r}, gave 0 as {column!r}, and "
+            "a method needs costs above zero: take as the cost what is used although it is free, such as "
+            f"cost: {{column: tokens, unit: tokens}} (here there are {', '.join(outcome)})"
+        )
+
+    def _fail(self, pull: Pull, failure: Failure) -> None:
+        """Score a failure, try it again later, or stop the run: as the table on top of this file says."""
+        now, arm, patience = anyio.current_time(), int(pull), self.plan.patience
+        self._tries[pull.key] += 1
+        self._billed[pull.key] += bool(failure.cost) and not isinstance(failure, TimedOut)
+        if not failure.retry or self._billed[pull.key] > self.plan.retries:
+            self._silent.pop(arm, None)  # it was answered
+            self._end(pull, failure)
+            return
+        silent = now - self._silent.setdefault(arm, now)
+        self._contrasts[pull.key] += self._answered.get(arm, -inf) > self._failed.get(pull.key, inf)
+        self._failed[pull.key] = now
+        late = now - self._began.setdefault(pull.key, now) >= patience
+        if late and not failure.unavailable and self._contrasts[pull.key] >= CONTRASTS:
+            self._end(pull, failure)
+            return
+        if silent >= patience:
+            raise CobanditError(
+                f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
+                f"instance {self.stage.instance(pull)!r}: {failure}.  What was told is kept: see to the "
+                "service, or ask it less at once or with more patience, and run the plan again"
+            )
+        wanted = failure.wait or 0.0
+        pause = min(max(back_off(self._tries[pull.key]), min(wanted, LONGEST_WAIT)), patience - silent)
+        self._due[pull.key] = self._rest[arm] = now + pause
+        if failure.cost:
+            self.stage.try_again(pull, failure)
+        else:
+            self._waiting.append(pull)
+        asked = f" (it asks for {wanted:.0f} s)" if wanted > pause else ""
+        self.watch(f"{self._name(pull)} failed, and is tried again in {pause:.0f} s{asked}: {failure}", True)
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
         """Call the evaluator, within the time that it has; what fails as a whole fails for each."""
@@ -159,16 +248,13 @@ class Conductor:
                 f"the evaluator failed on {name!r}, instance {instances[0]!r}, with {type(error).__name__}: "
                 f"{error}.  Correct it and run the plan again: what was told is kept"
             ) from error
-        late = Failure(f"no answer within {seconds:g} s", cost=self.stage.mean_cost(arm), retry=True)
+        late = TimedOut(f"no answer within {seconds:g} s", cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)
+
+    def _name(self, pull: Pull) -> str:
+        return f"{self.stage.names[pull]} on {self.stage.instance(pull)}"
 
     def _news(self) -> None:
         """Wake those that wait for the policy to have more to hand out."""
         self._told.set()
         self._told = anyio.Event()
-
-
-def _pause(state: RetryCallState) -> float:
-    """Wait as long as the service wants, or longer each time."""
-    failure = state.outcome.exception() if state.outcome else None
-    return max(BACK_OFF(state), getattr(failure, "wait", None) or 0.0)

@@ -35,6 +35,7 @@ class RunFolder:
         self.table = self.path / "table.parquet"
         self.recommendation = self.path / "recommendation.json"
         self.instances = self.path / "instances.json"
+        self.answers = self.path / "answers.jsonl"
 
     @property
     def begun(self) -> bool:

@@ -111,7 +111,7 @@ class Journal:
         self._flying: dict[tuple[int, int], Pull] = {}
         self._again: list[Pull] = []  # in flight when the file was opened, to be handed out again
         self._ended = False  # whether the end of the run has its line
-        header = header_of(policy, names)
+        header = make_header(policy, names)
         self._lines = Lines(self.path)
         try:
             self._recover(header)
@@ -187,7 +187,7 @@ class Journal:
         """
         self._check_ready()
         values = None if reward is None else _check.numbers(reward, "reward", 1)
-        kept = None if record is None else plain(record, "record")
+        kept = None if record is None else copy_plain(record, "record")
         if not isinstance(kept, dict | None):
             raise CobanditError(f"record is {record!r}: names and what they stand for are needed")
         pull = self.policy.find(arm)
@@ -286,7 +286,7 @@ class Journal:
         """Bring the policy to the state that the file holds, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            if other := differences(entries[0], header):
+            if other := list_differences(entries[0], header):
                 raise CobanditError(
                     f"{self.path} belongs to another run: {'; '.join(other)}.  Continue it with what it was "
                     "started with, or choose another file"
@@ -334,17 +334,17 @@ class Journal:
 FORMAT = 2
 
 
-def header_of(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
+def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
     """Return what identifies a run, as it looks after a way through JSON."""
     if names is not None:
         names = [str(name) for name in names]
         if len(names) != policy.n_arms:
             raise CobanditError(f"names: {policy.n_arms} are needed, one an arm, got {len(names)}")
-    options = {name: plain(value, f"option {name}") for name, value in policy.options.items()}
+    options = {name: copy_plain(value, f"option {name}") for name, value in policy.options.items()}
     return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
 
 
-def differences(written: dict[str, Any], header: dict[str, Any]) -> list[str]:
+def list_differences(written: dict[str, Any], header: dict[str, Any]) -> list[str]:
     """In what the run of a file differs from that of a policy, option by option."""
     there, here = (head | head.get("options", {}) | {"options": None} for head in (written, header))
     return [
@@ -354,7 +354,7 @@ def differences(written: dict[str, Any], header: dict[str, Any]) -> list[str]:
     ]
 
 
-def plain(value: Any, what: str) -> Any:
+def copy_plain(value: Any, what: str) -> Any:
     """A value as JSON gives it back."""
     try:
         return json.loads(json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False))

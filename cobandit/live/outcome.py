@@ -18,7 +18,7 @@ from cobandit.faults import stop
 from cobandit.live.evaluators import Row
 from cobandit.live.pilot import FAILED, check_row, worst
 from cobandit.live.plan import RESERVED, Plan
-from cobandit.live.stages import MainStage, Stage
+from cobandit.live.stages import MainStage, Stage, name_row
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification import IdentificationPolicy
 from cobandit.policies.online import OnlinePolicy
@@ -26,6 +26,9 @@ from cobandit.tables import open_table
 from cobandit.tables.schema import MIN_INSTANCES
 from cobandit.tables.storage import read_columns
 from cobandit.tables.table import EvaluationTable
+
+TRUNCATED = "truncated"
+"""Column that is 1 where a limit of tokens cut an answer off."""
 
 UNSET = "not set"
 """In a column of the table, a setting that a configuration does not have."""
@@ -119,14 +122,13 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         records.setdefault((arm, stage.place(number)), record)
     rows = []
     for arm, place in sorted(records):
-        round_, instance = divmod(place, len(order))
-        if instance in stage.left_out:
+        if place % len(order) in stage.left_out:
             continue
         record = records[arm, place]
         failed = FAILED in record
         if failed:
             record = worst(plan, stage.profile.limits) | record
-        name = order[instance] + (f" ({round_ + 1})" if round_ else "")
+        name = name_row(order, place)
         rows.append({"config": stage.names[arm], "instance": name} | record | {FAILED: failed})
     if not rows:
         raise CobanditError("an evaluation failed on every instance, so that all are left out: mend it")
@@ -201,7 +203,18 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     """Say what was lost by failures, if anything was."""
     lines = []
     if FAILED in frame:
-        lines.append(f"{int(frame[FAILED].sum())} of {len(frame)} evaluations failed and score zero")
+        failed = frame[frame[FAILED]]["config"].value_counts(sort=False)
+        most = str(failed.idxmax())
+        lines.append(
+            f"{failed.sum()} of {len(frame)} evaluations failed and score zero, of {most} {failed.max()} of "
+            f"{int((frame['config'] == most).sum())}"
+        )
+    if TRUNCATED in frame and frame[TRUNCATED].any():
+        cut = frame.groupby("config", sort=False)[TRUNCATED].mean()
+        lines.append(
+            f"{int(frame[TRUNCATED].sum())} of {len(frame)} answers were cut off at a limit of tokens, of "
+            f"{cut.idxmax()} {cut.max():.0%}"
+        )
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines

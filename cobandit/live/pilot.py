@@ -250,12 +250,6 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
                 "or name another column in the plan"
             )
         value = row[column]
-        if column == plan.cost.column and value == 0:
-            raise CobanditError(
-                f"{said} 0 as {column!r}, and a method needs costs above zero: take as the cost what is "
-                "used although it is free, such as cost: {column: tokens, unit: tokens} (here there are "
-                f"{', '.join(row)}; a run that has results keeps its cost, so take another folder then)"
-            )
         for rule in each:
             if rule.broken(np.array([value])).any():
                 problem = rule.problem.format(value=float(value))

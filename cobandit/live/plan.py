@@ -23,14 +23,14 @@ from pydantic import (
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest, stop
 from cobandit.live import methods
-from cobandit.live.evaluators import find_evaluator, shorten
+from cobandit.live.evaluators import WHERE, find_evaluator, shorten
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.fields import Fields, check_fields, load_yaml
 
 SHARE = "share"
 """Unit of a budget that is a part of what evaluating everything costs."""
 
-CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries"})
+CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers"})
 """What may change when a run is continued: nothing that was told depends on it."""
 
 AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
@@ -103,12 +103,17 @@ class Configurations(Fields):
             for name in self.settings
             if name != "model" and len({(type(c.get(name)), c.get(name)) for c in self.all}) > 1
         ]
+        # where a model is asked tells configurations apart only if nothing else does
+        what = [name for name in differ if name not in WHERE]
+        names = tuple(self._label(each, what) for each in self.all)
+        if len(set(names)) == len(names):
+            return names
+        return tuple(self._label(each, differ) for each in self.all)
 
-        def label(each: Settings) -> str:
-            model = [str(each["model"])] if "model" in each else []
-            return " ".join([*model, *(f"{name}={each[name]}" for name in differ if name in each)])
-
-        return tuple(label(each) or "no settings" for each in self.all)
+    def _label(self, each: Settings, differ: Sequence[str]) -> str:
+        model = [str(each["model"])] if "model" in each else []
+        described = [f"{name}={each[name]}" for name in differ if name in each]
+        return " ".join([*model, *described]) or "no settings"
 
     @model_validator(mode="before")
     @classmethod
@@ -264,8 +269,12 @@ class Plan(Fields):
         Calls under way at a time.
     timeout : float, optional
         Seconds that one evaluation may take.
+    patience : float
+        Seconds, or written ``10m``, for which a service that fails is tried again before the run stops.
     retries : int
-        How often an evaluation that failed is tried again.
+        How often an evaluation is tried again that was billed and gave no score.
+    answers : bool
+        Whether answers are kept, for `cobandit.live.rescore`.
     failures : {"zero", "leave-out"}
         What becomes of one that went on failing: it scores zero, or its instance is left out for all.
     seed : int
@@ -310,7 +319,13 @@ class Plan(Fields):
     reuse: str | None = Field(None, description="name the table of an earlier run, or leave it out")
     at_once: int = Field(1, ge=1, description="give the number of calls under way at a time, at least 1")
     timeout: float | None = Field(None, gt=0, description="give seconds, or leave it out for no time-out")
-    retries: int = Field(2, ge=0, description="say how often to try again, 0 for never")
+    patience: float = Field(
+        600.0,
+        ge=0,
+        description="give seconds, or such as 30s, 10m or 2h, for which a failing service is tried",
+    )
+    retries: int = Field(2, ge=0, description="say how often to try again what was billed, 0 for never")
+    answers: bool = Field(True, description="write false if answers are not to be kept")
     failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
 
@@ -363,6 +378,13 @@ class Plan(Fields):
         if repeated:
             raise ValueError(f"{repeated[0]!r} is the name of two objectives -> name each differently")
         return objectives
+
+    @field_validator("patience", mode="before")
+    @classmethod
+    def _read_seconds(cls, written: Any) -> Any:
+        if isinstance(written, str) and written[:-1].isdecimal() and written[-1] in "smh":
+            return int(written[:-1]) * {"s": 1, "m": 60, "h": 3600}[written[-1]]
+        return written
 
     @field_validator("pilot", mode="before")
     @classmethod

@@ -17,6 +17,7 @@ from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.folder import RunFolder
 from cobandit.live.journal import Journal
+from cobandit.live.log import Lines
 from cobandit.live.outcome import (
     Made,
     Progress,
@@ -185,10 +186,12 @@ async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
             setup.folder.check_instances(digests)
         if profile is None:
             with _pilot(setup, made) as pilot:
-                await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
+                with _kept_answers(setup, pilot):
+                    await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
                 profile = _completed(setup, pilot)
         with _main(setup, profile, made) as stage:
-            await _play(plan, opened, stage, budget_of(plan, profile), watch)
+            with _kept_answers(setup, stage):
+                await _play(plan, opened, stage, budget_of(plan, profile), watch)
             return _write(setup, stage)
 
 
@@ -201,6 +204,20 @@ async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, budget: float | 
         await Conductor(plan, evaluator, stage, tell).play()
     except BaseExceptionGroup as group:  # of those that stopped the run the first is enough
         raise _first(group) from None
+
+
+@contextmanager
+def _kept_answers(setup: _Setup, stage: Stage) -> Iterator[None]:
+    """Let a part of a run keep what models write, if the plan says so."""
+    if not setup.plan.answers:
+        yield
+        return
+    stage.answers = Lines(setup.folder.answers)
+    try:
+        stage.answers.mend()
+        yield
+    finally:
+        stage.answers.close()
 
 
 def _first(error: BaseException) -> BaseException:
@@ -217,6 +234,7 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
         assert plan.evaluate is not None  # as `run` has made sure
         kind = find_evaluator(plan.evaluate.name)
         objectives = [objective.column for objective in plan.objectives]
+        source = None if plan.instances.file is None else (plan.instances.file, plan.instances.column)
         context = Context(
             plan.configurations.all,
             plan.instances.ids,
@@ -224,6 +242,7 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
             setup.base,
             setup.folder.path,
             objectives,
+            source,
         )
         async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
             yield opened

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.live import methods
-from cobandit.live.evaluators import Failure, Row, read_row
+from cobandit.live.evaluators import Answered, Failure, Row, read_row
+from cobandit.live.journal import copy_plain
+from cobandit.live.log import Lines
 from cobandit.live.pilot import FAILED, Pilot, Profile, check_row, rewards, worst
 from cobandit.live.plan import SHARE, Plan
 from cobandit.policies.asktell import AskTell, Pull
@@ -59,6 +61,8 @@ class Stage:
     ----------
     results : dict of (int, int) to dict
         The record of each evaluation that was scored.
+    answers : Lines or None
+        Where answers are kept, if they are.
     """
 
     name: str
@@ -69,6 +73,7 @@ class Stage:
         self.made = made or {}
         self.order = plan.order
         self.names = plan.names
+        self.answers: Lines | None = None
         self.results: dict[Key, dict[str, Any]] = {}
         for pull, reward, _, record in journal.records():
             if reward is not None and record is not None:
@@ -99,9 +104,25 @@ class Stage:
         """Name the instance of an evaluation."""
         return self.order[pull.number]
 
+    def row_name(self, pull: Pull) -> str:
+        """Name the instance of an evaluation as the table has it, which counts how often one came back."""
+        return self.instance(pull)
+
     def mean_cost(self, arm: int) -> float | None:
         """Cost of an evaluation of a configuration, as far as it is known."""
         raise NotImplementedError
+
+    @property
+    def smallest_cost(self) -> float | None:
+        """The smallest cost of an evaluation so far, which is what a free one counts as."""
+        column = self.plan.cost.column
+        return min((record[column] for record in self.results.values()), default=None)
+
+    def can_charge(self, pull: Pull, outcome: Mapping[str, Any] | Failure) -> bool:
+        """Whether it is known what an evaluation that is over counts as."""
+        if isinstance(outcome, Failure):
+            return bool(outcome.cost) or self.mean_cost(int(pull)) is not None
+        return outcome.get(self.plan.cost.column) != 0 or self.smallest_cost is not None
 
     def settle(self, pull: Pull) -> bool:
         """Tell an evaluation that need not be made, and say whether it was one."""
@@ -115,10 +136,15 @@ class Stage:
         name, instance = self.names[pull], self.instance(pull)
         try:
             numbers = read_row(row, f"the evaluator of {name!r} on instance {instance!r}")
+            if numbers.get(self.plan.cost.column) == 0:
+                numbers[self.plan.cost.column] = self.smallest_cost or 0.0
             check_row(self.plan, numbers, name, instance)
         except CobanditError as error:
             again = "run the plan again: what was told is kept, what was in flight is made again"
             raise CobanditError(f"{error}.  Then {again}") from None
+        if self.answers is not None and isinstance(row, Answered):
+            entry = {"config": name, "instance": self.row_name(pull), **row.answer, "row": numbers}
+            self.answers.append(copy_plain(entry, f"the answer of {name!r} on instance {instance!r}"))
         self._tell(pull, self._reward(numbers), numbers)
 
     def try_again(self, pull: Pull, failure: Failure) -> None:
@@ -126,19 +152,8 @@ class Stage:
         self._told(pull, None, failure.cost or 0.0, {FAILED: str(failure)})
 
     def give_up(self, pull: Pull, failure: Failure) -> None:
-        """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration.
-
-        Raises
-        ------
-        CobanditError
-            If no cost is known at all, since nothing was evaluated yet: then more than this one is wrong.
-        """
+        """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration."""
         cost = failure.cost or self.mean_cost(int(pull))
-        if cost is None:
-            raise CobanditError(
-                f"nothing could be evaluated: {self.names[pull]!r} failed on instance "
-                f"{self.instance(pull)!r}: {failure}.  Mend it and run the plan again"
-            )
         record = {FAILED: str(failure), self.plan.cost.column: cost}
         self._tell(pull, self._failed(record), record)
 
@@ -217,12 +232,19 @@ class MainStage(Stage):
     def instance(self, pull: Pull) -> str:  # noqa: D102 (as its parent)
         return self.order[self.place(pull.number) % len(self.order)]
 
+    def row_name(self, pull: Pull) -> str:  # noqa: D102 (as its parent)
+        return name_row(self.order, self.place(pull.number))
+
     def place(self, number: int) -> int:
         """Place in the order, going round and round, of an evaluation's number."""
         return number if self.plan.is_once else number + self.profile.n_instances
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
         return self.profile.costs[arm]
+
+    @property
+    def smallest_cost(self) -> float | None:  # noqa: D102 (as its parent)
+        return self.profile.cost_range[0]
 
     def settle(self, pull: Pull) -> bool:  # noqa: D102 (as its parent)
         record = self.known.get(pull.key)
@@ -262,6 +284,18 @@ class MainStage(Stage):
         super()._keep(pull, record)
         if pull.key in self.known:
             self._charged_again += record[self.plan.cost.column]
+
+
+def name_row(order: Sequence[str], place: int) -> str:
+    """Name an instance by its place in an order that begins again at its end.
+
+    Examples
+    --------
+    >>> name_row(["a", "b"], 1), name_row(["a", "b"], 3)
+    ('b', 'b (2)')
+    """
+    round_, instance = divmod(place, len(order))
+    return order[instance] + (f" ({round_ + 1})" if round_ else "")
 
 
 def budget_of(plan: Plan, profile: Profile) -> float:

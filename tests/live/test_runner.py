@@ -34,7 +34,7 @@ AMOUNT = {"unit": "tokens", "largest_cost": LARGEST}
 def no_waiting(monkeypatch):
     """Neither for the disk nor before another try."""
     monkeypatch.setattr(os, "fsync", lambda fd: None)
-    monkeypatch.setattr(conduct, "BACK_OFF", lambda state: 0.0)
+    monkeypatch.setattr(conduct, "back_off", lambda tries: 0.0)
 
 
 def rows(path):
@@ -190,10 +190,10 @@ class TestFailures:
                 row = await super()._one(*which)
                 return row if isinstance(row, Failure) else row | {"correct": row["correct"] == 1}
 
-        fake = Booleans(fail=flaky(0.15, times=9))
-        done = live.run(PLAN | {"retries": 1}, tmp_path / "run", evaluator=fake)
+        fake = Booleans(fail=flaky(0.15, times=9, retry=False))
+        done = live.run(PLAN, tmp_path / "run", evaluator=fake)
         found = rows(done.table)
-        assert pd.Series(fake.evaluated).value_counts().max() == 2
+        assert pd.Series(fake.evaluated).value_counts().max() == 1
         assert 0.05 < found["failed"].mean() < 0.3 and found["correct"].dtype == float
         scored = cb.read(done.table).rows
         failed = found.sort_values(["config", "instance"])["failed"].to_numpy()
@@ -203,8 +203,8 @@ class TestFailures:
     @pytest.mark.slow
     def test_where_the_cost_is_an_objective_the_table_says_what_the_method_was_told(self, tmp_path):
         brevity = {"name": "brevity", "column": "tokens", "transform": "negate-minmax"}
-        plan = PLAN | {"objectives": [PLAN["objectives"][0], brevity], "retries": 0}
-        done = live.run(plan, tmp_path / "run", evaluator=Fake(fail=flaky(0.15, times=9)))
+        plan = PLAN | {"objectives": [PLAN["objectives"][0], brevity]}
+        done = live.run(plan, tmp_path / "run", evaluator=Fake(fail=flaky(0.15, times=9, retry=False)))
         means = cb.read(done.table).rows.groupby("config")[["accuracy", "brevity"]].mean()
         told = done.policy.mean_rewards
         np.testing.assert_allclose(means.loc[list(check_plan(plan, "plan").names)], told, atol=1e-12)
@@ -255,13 +255,14 @@ class TestFailures:
 
         class Busy(Fake):
             async def evaluate(self, configuration, instances):
-                called.append(time.monotonic())
+                called.append((time.monotonic(), configuration))
                 if len(called) == 1:
                     raise Failure("429: slow down", retry=True, wait=0.3)
                 return await super().evaluate(configuration, instances)
 
         live.run(PLAN, tmp_path / "run", evaluator=Busy())
-        assert called[1] - called[0] >= 0.3
+        (first, asked), *later = called
+        assert next(when for when, configuration in later if configuration == asked) - first >= 0.3
 
     @pytest.mark.slow
     @pytest.mark.parametrize("at_once", [1, 4])
@@ -271,9 +272,11 @@ class TestFailures:
         def gone(*_):
             return Failure("nobody there", unavailable=True) if len(first.calls) > 60 else None
 
-        plan = PLAN | {"at_once": at_once, "retries": 1}
+        plan = PLAN | {"at_once": at_once, "patience": 0}
         first, second = Fake(delay=0.001, fail=gone), Fake()
-        with pytest.raises(CobanditError, match=r"shots=. on \d+: nobody there.*run the plan again"):
+        with pytest.raises(
+            CobanditError, match=r"shots=.' has answered nothing .*: nobody there.*run the plan again"
+        ):
             live.run(plan, tmp_path / "run", evaluator=first)
         assert len(first.calls) <= 60 + 2 * at_once
         done = live.run(plan, tmp_path / "run", evaluator=second)
@@ -301,7 +304,7 @@ class TestFailures:
             CobanditError, match=r"'small shots=0' failed on instance .*401: no such key.*Mend it"
         ):
             live.run(PLAN, tmp_path / "run", evaluator=fake)
-        assert len(fake.calls) == 1
+        assert len(fake.calls) == 2 * 6  # one bad question is not enough
         assert live.run(PLAN, tmp_path / "run", evaluator=Fake()).recommendation == play(PLAN)[1]
 
     @pytest.mark.slow
@@ -327,10 +330,6 @@ class TestFailures:
         [
             ({"correct": 1.0, "seconds": 1.0}, "gave no 'tokens', only correct, seconds"),
             ({"correct": 80.0, "tokens": 1.0, "seconds": 1.0}, "the objective 80.0 is outside"),
-            (
-                {"correct": 1.0, "tokens": 0.0, "seconds": 1.0},
-                "a method needs costs above zero: take as the cost",
-            ),
             ({"correct": 1.0, "tokens": -1.0, "seconds": 1.0}, "the cost -1.0 is not positive"),
             ({"correct": 1.0, "tokens": 1.0, "seconds": float("nan")}, "a finite number is needed"),
             ({"correct": None, "tokens": 1.0, "seconds": 1.0}, "gave None for 'correct': a finite number"),

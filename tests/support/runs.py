@@ -75,11 +75,11 @@ class Fake:
         return row
 
 
-def flaky(share=0.2, cost=None, times=1, seed=1):
+def flaky(share=0.2, cost=None, times=1, seed=1, retry=True):
     """Some evaluations fail the first times, and would not if tried again."""
 
     def fail(configuration, instance, tried):
         draw = zlib.crc32(f"{seed} {sorted(configuration.items())} {instance}".encode()) / 2**32
-        return Failure("overloaded", cost=cost, retry=True) if draw < share and tried < times else None
+        return Failure("overloaded", cost=cost, retry=retry) if draw < share and tried < times else None
 
     return fail

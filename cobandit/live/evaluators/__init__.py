@@ -1,6 +1,6 @@
 """What evaluates a configuration on instances: the protocol, the registry, and what all of them check.
 
-Adding a way to evaluate is adding a module, here or, named ``module:name`` in the plan, anywhere else.
+Adding a way to evaluate is adding a module: one of `BUILT_IN`, or any that a plan names as ``module:name``.
 
 An evaluator knows nothing of policies, journals and budgets, and retries nothing: what went wrong with one
 evaluation it returns or raises as a `Failure`, and whoever runs it decides.
@@ -9,6 +9,7 @@ evaluation it returns or raises as a `Failure`, and whoever runs it decides.
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import pkgutil
 import sys
@@ -29,9 +30,26 @@ Row = dict[str, float]
 UNAVAILABLE = frozenset({429, 502, 503, 529})
 """Status codes that say nothing of a request: too many of them, or nobody behind the gateway."""
 
+WHERE = ("base_url", "key")
+"""Settings that say where a configuration is asked, in the place of an evaluator's options of these names."""
+
+AGAIN = frozenset({408, 409, 425}) | UNAVAILABLE
+"""Status codes below 500 after which trying again may help, and those above."""
+
+
+class Answered(dict[str, float]):
+    """A row that comes with the answer that it scores, to be kept: text, finish reason, usage and so on."""
+
+    def __init__(self, row: Row, answer: Mapping[str, Any]):
+        super().__init__(row)
+        self.answer = answer
+
 
 class Failure(Exception):
     """An evaluation that gave no score.
+
+    One that trying again cannot help is its question's and is scored as a plan's ``failures`` says.  For any
+    other the service may be at fault: it is tried again for as long as the plan's ``patience``.
 
     Parameters
     ----------
@@ -40,12 +58,12 @@ class Failure(Exception):
     cost : float, optional
         What it cost so far, in the unit of the run's cost column; None if that is not known.
     retry : bool
-        Whether trying again may help, as after a time-out or where too much was asked at once.
+        Whether trying again may help, as after a dropped connection or a time-out.
     wait : float, optional
         Seconds that the service wants to be left alone first.
     unavailable : bool
         Whether it says nothing of the evaluation, since nobody was there or too much was asked at once.  It
-        is tried again, and never scored: if that does not help, the run stops.
+        is tried again, and never scored.
 
     Examples
     --------
@@ -132,6 +150,8 @@ class Context(NamedTuple):
         The run's own folder, for logs that are worth keeping.
     objectives : sequence of str
         The columns of the objectives; refuse one that cannot come, if you know.
+    source : (str, str) or None
+        The file of the plan's instances, and its column of ids.
     """
 
     configurations: Sequence[Mapping[str, Any]]
@@ -140,6 +160,7 @@ class Context(NamedTuple):
     folder: Path
     output: Path
     objectives: Sequence[str] = ()
+    source: tuple[str, str] | None = None
 
 
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
@@ -153,6 +174,9 @@ class Kind(NamedTuple):
     options: type[EvaluatorOptions]
     open: Opener
 
+
+BUILT_IN = {"callable": "functions", "openai": "endpoints", "inspect": "inspect_tasks"}
+"""The module of each kind that comes with the package, imported when it is named: HTTP takes its time."""
 
 EVALUATORS: dict[str, Kind] = {}
 """Every kind of evaluator whose module has been imported, by name."""
@@ -174,7 +198,7 @@ def find_evaluator(name: str) -> Kind:
     Parameters
     ----------
     name : str
-        A module of this package, or ``module:name`` for one that another module registers.
+        One of `BUILT_IN`, or ``module:name`` for one that another module registers.
 
     Raises
     ------
@@ -193,12 +217,11 @@ def find_evaluator(name: str) -> Kind:
     module, _, short = name.rpartition(":")
     if module:
         import_module(module)
-    else:
-        package = importlib.import_module("cobandit.live.evaluators")
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            importlib.import_module(found.name)
+    elif name in BUILT_IN:
+        importlib.import_module(f"{__name__}.{BUILT_IN[name]}")
     if short not in EVALUATORS:
-        remedy = f"{nearest(short, EVALUATORS)}There is {', '.join(sorted(EVALUATORS))}"
+        known = sorted({*EVALUATORS, *BUILT_IN})
+        remedy = f"{nearest(short, known)}There is {', '.join(known)}"
         raise CobanditError(f"there is no evaluator {name!r}: {remedy}")
     return EVALUATORS[short]
 
@@ -230,6 +253,41 @@ def import_module(name: str) -> Any:
         raise CobanditError(
             f"the module {name!r} fails on import{place}: {describe_error(error)}: correct it"
         ) from error
+
+
+def load_function(name: str, *arguments: str) -> Callable[..., Any]:
+    """Import ``module:function`` and check that it takes so many arguments.
+
+    Raises
+    ------
+    CobanditError
+        If there is none, or it does not take them.
+
+    Examples
+    --------
+    >>> load_function("shutil:wich", "name")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.CobanditError: the module 'shutil' has no 'wich': did you mean 'which'?
+    """
+    module_name, _, path = name.partition(":")
+    module = import_module(module_name)
+    try:
+        function = pkgutil.resolve_name(name)
+    except AttributeError:
+        remedy = nearest(path, (n for n in vars(module) if not n.startswith("_"))) or "check the name"
+        raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None
+    if not callable(function):
+        raise CobanditError(f"{name} is no function but {function!r}: name a function")
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        raise CobanditError(
+            f"{name} cannot be called as {path}({', '.join(arguments)}) ({error}): let it take these"
+        ) from None
+    except ValueError:  # compiled, without a signature to look at
+        pass
+    return function
 
 
 def _last_line(error: BaseException) -> str:

@@ -12,31 +12,34 @@ import contextvars
 import errno
 import inspect
 import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from pkgutil import resolve_name
 from typing import Any
 
 from pydantic import Field
 
-from cobandit.errors import CobanditError
-from cobandit.faults import nearest
 from cobandit.live.evaluators import (
+    AGAIN,
     UNAVAILABLE,
+    Answered,
     Context,
     EvaluatorOptions,
     Failure,
     Row,
     describe_error,
     evaluator,
-    import_module,
+    load_function,
     read_row,
 )
 
 NOBODY = (ConnectionRefusedError, socket.gaierror)
 UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
 """Errors of the system, and their numbers, where a service is not there."""
+
+FILES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+"""Errors of the system that are no service's."""
 
 
 class CallableOptions(EvaluatorOptions):
@@ -51,9 +54,10 @@ class FunctionEvaluator:
     """Calls ``function(configuration, instance)``, which gives a mapping of column names to numbers.
 
     A plain function runs in a thread, so several calls may run at once; what it raises is a failure of that
-    evaluation.  It may raise a `Failure` itself, to say what it cost or that trying again may help; of other
-    errors, those of the system (connections, time-outs) are worth another try, and where they come of a
-    service that is not there, or is asked too much at once, nothing is scored.
+    evaluation.  It may raise a `Failure` itself, to say what it cost or that trying again may help; other
+    errors are taken for the service's where they are of connections or time-outs, or carry a status code that
+    says so, and else for the question's.  Under ``answer`` it may give a text, or a mapping with ``text``,
+    to be kept with the run.
 
     Parameters
     ----------
@@ -93,9 +97,14 @@ class FunctionEvaluator:
             raise
         except (Exception, SystemExit) as error:
             said = f"{self.name}: {describe_error(error)}"
-            nobody = _is_unavailable(error)
-            raise Failure(said, retry=isinstance(error, OSError), unavailable=nobody) from error
-        return read_row(result, f"{self.name}, for instance {instance!r},")
+            retry, unavailable = _judge(error)
+            raise Failure(said, retry=retry, unavailable=unavailable) from error
+        source = f"{self.name}, for instance {instance!r},"
+        if not isinstance(result, Mapping) or "answer" not in result:
+            return read_row(result, source)
+        row = read_row({name: value for name, value in result.items() if name != "answer"}, source)
+        answer = result["answer"]
+        return Answered(row, answer if isinstance(answer, Mapping) else {"text": str(answer)})
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -122,17 +131,22 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     return result
 
 
-def _is_unavailable(error: BaseException | None) -> bool:
-    """Whether a service is not there, or is asked too much at once, as clients of HTTP let it be seen."""
+def _judge(error: BaseException | None) -> tuple[bool, bool]:
+    """Whether trying again may help, and whether it says nothing of the evaluation, as far as it shows."""
+    dropped = getattr(sys.modules.get("httpx"), "TransportError", ())  # which is no error of the system
+    retry = False
     while error is not None:
         if isinstance(error, BaseExceptionGroup):  # one for each address that was tried
             error = error.exceptions[0]
         response = getattr(error, "response", None)
         status = getattr(error if response is None else response, "status_code", None)
         if isinstance(error, NOBODY) or getattr(error, "errno", None) in UNREACHABLE or status in UNAVAILABLE:
-            return True
+            return True, True
+        if isinstance(status, int):
+            return status in AGAIN or status >= 500, False
+        retry |= isinstance(error, (OSError, dropped)) and not isinstance(error, FILES)
         error = error.__cause__ or error.__context__
-    return False
+    return retry, False
 
 
 @evaluator("callable", CallableOptions)
@@ -145,34 +159,4 @@ async def open_callable(options: CallableOptions, context: Context) -> AsyncIter
     CobanditError
         If it cannot be imported, or does not take a configuration and an instance.
     """
-    yield FunctionEvaluator(load_function(options.function), options.function)
-
-
-def load_function(name: str) -> Callable[[Mapping[str, Any], str], Any]:
-    """Import ``module:function`` and check that it takes a configuration and an instance.
-
-    Examples
-    --------
-    >>> load_function("shutil:wich")
-    Traceback (most recent call last):
-        ...
-    cobandit.errors.CobanditError: the module 'shutil' has no 'wich': did you mean 'which'?
-    """
-    module_name, _, path = name.partition(":")
-    module = import_module(module_name)
-    try:
-        function = resolve_name(name)
-    except AttributeError:
-        remedy = nearest(path, (n for n in vars(module) if not n.startswith("_"))) or "check the name"
-        raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None
-    if not callable(function):
-        raise CobanditError(f"{name} is no function but {function!r}: name a function")
-    try:
-        inspect.signature(function).bind({}, "instance")
-    except TypeError as error:
-        raise CobanditError(
-            f"{name} cannot be called as {path}(configuration, instance) ({error}): let it take these two"
-        ) from None
-    except ValueError:  # compiled, without a signature to look at
-        pass
-    return function
+    yield FunctionEvaluator(load_function(options.function, "configuration", "instance"), options.function)

@@ -21,6 +21,7 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -32,18 +33,29 @@ from rich.text import Text
 
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError, nearest, stop
-from cobandit.live.evaluators import Context, EvaluatorOptions, Failure, Row, describe_error, evaluator
+from cobandit.live.evaluators import (
+    Answered,
+    Context,
+    EvaluatorOptions,
+    Failure,
+    Row,
+    describe_error,
+    evaluator,
+)
 from cobandit.tables.importers.inspect_ai import Sample, read_score, usage_usd
 from cobandit.tables.prices import Prices, check_paid, read_prices
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
+    from inspect_ai.log import EvalLog, EvalSample
 
 Limit = Literal["time_limit", "working_limit", "token_limit", "message_limit", "max_samples"]
 """Arguments of Inspect's eval that can be given; a sample that meets a limit is scored as it is."""
 
-COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "cost_usd", "seconds")
+COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "cost_usd", "seconds", "truncated")
 """What an evaluation gives, besides one column for each scorer."""
+
+RETRIES = 3
+"""Tries of one request, where the plan does not say: Inspect goes on for ever, and would not say why."""
 
 LOGS = "inspect"
 """Folder of the logs, in that of the run."""
@@ -141,9 +153,21 @@ class InspectEvaluator:
         if log.error and not samples:
             raise CobanditError(f"Inspect could not evaluate {dict(configuration)}: {why}")
         return [
-            self._row(_as_logged(samples[name]), log) if name in samples else Failure(why, retry=True)
+            self._outcome(samples[name], log) if name in samples else Failure(why, retry=True)
             for name in instances
         ]
+
+    def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
+        row = self._row(_as_logged(sample), log)
+        if isinstance(row, Failure):
+            return row
+        output = sample.output
+        asked = sha256(str(sample.input).encode()).hexdigest()[:16]
+        kept = {"prompt": asked, "text": output.completion, "finish": output.stop_reason}
+        target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
+        return Answered(
+            row | {"truncated": float(output.stop_reason == "max_tokens")}, kept | {"target": target}
+        )
 
     def arguments(self, configuration: Mapping[str, Any]) -> Arguments:
         """Sort the settings of a configuration; those that are None are left out.
@@ -161,7 +185,7 @@ class InspectEvaluator:
         if model is None:
             stop(where, "it has no model", "give each configuration a 'model', such as openai/NAME")
         settings = {name: given.pop(name) for name in list(given) if name in GenerateConfig.model_fields}
-        generate = self._options.generate | settings
+        generate = {"max_retries": RETRIES} | self._options.generate | settings
         try:
             GenerateConfig(**generate)
         except ValidationError as error:

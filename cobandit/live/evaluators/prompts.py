@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, HttpUrl, JsonValue, ValidationError, field_validator
 
 from cobandit.faults import nearest, stop
-from cobandit.live.evaluators import EvaluatorOptions
+from cobandit.live.evaluators import WHERE, EvaluatorOptions
 from cobandit.live.evaluators.scorers import ScorerOptions
 
 Columns = Mapping[str, Any]
@@ -164,23 +164,46 @@ SETTINGS = (
 """Settings of a configuration that go into the request as they are."""
 
 
+class Turn(EvaluatorOptions):
+    """A message of a chat."""
+
+    role: Literal["system", "developer", "user", "assistant"] = Field(
+        description="choose system, developer, user or assistant"
+    )
+    content: str = Field(description="write a template such as '{question}'")
+
+
+def _as_turns(written: Any) -> Any:
+    return ({"role": "user", "content": written},) if isinstance(written, str) else written
+
+
+Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length=1)]
+"""What is sent: a text, which the user says, or messages in their order."""
+
+
 class OpenAIOptions(ScorerOptions):
     """Options of ``evaluate: {openai: ...}``."""
 
-    base_url: str = Field(description="give the address up to /v1, such as http://127.0.0.1:8080/v1")
+    base_url: str | None = Field(
+        None,
+        description="give the address up to /v1, such as http://127.0.0.1:8080/v1, here or as a setting of "
+        "each configuration",
+    )
     key: str | None = Field(
         None, description="name the environment variable that holds the key, not the key itself"
     )
     api: Literal["chat", "completions"] = Field("chat", description="choose chat or completions")
-    prompt: str | dict[str, str] = Field(
-        description="write a template such as '{question}', or several by name, of which each configuration "
-        "names one as its 'prompt'"
+    prompt: dict[str, Turns] = Field(
+        description="write a template such as '{question}', a list of turns {role: ..., content: ...}, or "
+        "several by name, of which each configuration names one as its 'prompt'"
     )
     system: str | None = Field(
         None, description="write a template of the system message of a chat, or leave it out"
     )
-    instances: Instances = Field(
-        description="name a .csv or .jsonl file of instances, or write {file: ..., column: that of the ids}"
+    instances: Instances | None = Field(
+        None,
+        description="name a .csv or .jsonl file of instances, or write {file: ..., column: that of the ids}; "
+        "by default it is the file of the plan's own instances",
     )
     body: dict[str, JsonValue] = Field(
         {}, description="give further fields of the request; a setting of the same name takes its place"
@@ -189,16 +212,37 @@ class OpenAIOptions(ScorerOptions):
 
     @field_validator("base_url")
     @classmethod
-    def _base(cls, url: str) -> str:
-        url = url.rstrip("/")
-        try:
-            HttpUrl(url)
-        except ValidationError:
-            raise ValueError(f"{url!r} is no address -> write one such as http://127.0.0.1:8080/v1") from None
-        for path in ("/chat/completions", "/completions"):
-            if url.endswith(path):
-                raise ValueError(f"{url!r} is more than the base address -> leave out {path}")
-        return url
+    def _base(cls, url: str | None) -> str | None:
+        return None if url is None else check_address(url)
+
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def _by_name(cls, written: Any) -> Any:
+        return written if isinstance(written, Mapping) else {"": written}
+
+
+def check_address(url: str) -> str:
+    """Check a base address, and leave out a slash at its end.
+
+    Raises
+    ------
+    ValueError
+        With problem and remedy.
+
+    Examples
+    --------
+    >>> check_address("http://127.0.0.1:8080/v1/")
+    'http://127.0.0.1:8080/v1'
+    """
+    url = url.rstrip("/")
+    try:
+        HttpUrl(url)
+    except ValidationError:
+        raise ValueError(f"{url!r} is no address -> write one such as http://127.0.0.1:8080/v1") from None
+    for path in ("/chat/completions", "/completions"):
+        if url.endswith(path):
+            raise ValueError(f"{url!r} is more than the base address -> leave out {path}")
+    return url
 
 
 class Prompts:
@@ -224,11 +268,20 @@ class Prompts:
         instances: Mapping[str, Columns],
     ):
         self._options = options
-        written = {"": options.prompt} if isinstance(options.prompt, str) else options.prompt
-        self._templates = {name: Template(text, f"prompt {name}".strip()) for name, text in written.items()}
-        self._system = None if options.system is None else Template(options.system, "system")
-        if self._system and options.api == "completions":
-            stop("system", "plain completions have no system message", "write it into the prompt")
+        system = [] if options.system is None else [("system", Template(options.system, "system"))]
+        self._turns = {
+            name: [
+                *system,
+                *((turn.role, Template(turn.content, f"prompt {name}".strip())) for turn in turns),
+            ]
+            for name, turns in options.prompt.items()
+        }
+        if options.api == "completions" and any(len(turns) > 1 for turns in self._turns.values()):
+            stop(
+                "prompt",
+                "plain completions have no system message, and no turns",
+                "write it all into one text",
+            )
         columns = set.intersection(*(set(row) for row in instances.values()))
         for configuration in configurations:
             self._check(configuration, columns)
@@ -238,17 +291,13 @@ class Prompts:
         if self.model(configuration) is None:
             stop(where, "it has no model", "give each configuration a 'model', or one to all in body")
         name = configuration.get("prompt")
-        if self._by_name and name not in self._templates:
-            known = ", ".join(self._templates)
-            stop(
-                where,
-                f"there is no prompt {name!r}",
-                f"{nearest(str(name), self._templates)}there is {known}",
-            )
-        used = [self._template(configuration), *([self._system] if self._system else [])]
+        if self._by_name and name not in self._turns:
+            known = ", ".join(self._turns)
+            stop(where, f"there is no prompt {name!r}", f"{nearest(str(name), self._turns)}there is {known}")
+        used = [template for _, template in self._chosen(configuration)]
         for template in used:
             template.check(configuration, columns)
-        useful = {*SETTINGS, *self._options.body, *(n for t in used for n in t.names)}
+        useful = {*SETTINGS, *WHERE, *self._options.body, *(n for t in used for n in t.names)}
         useful |= {"prompt"} if self._by_name else set()
         for setting in configuration:
             if setting not in useful:
@@ -257,8 +306,8 @@ class Prompts:
 
     def digests(self, instances: Mapping[str, Columns], answer: str) -> dict[str, str]:
         """A checksum of what the templates and the scorer take of each instance."""
-        used = [*self._templates.values(), *([self._system] if self._system else [])]
-        names = sorted({answer, *(name for template in used for name in template.names)})
+        used = {name for turns in self._turns.values() for _, template in turns for name in template.names}
+        names = sorted({answer, *used})
         return {
             instance: sha256(repr([columns.get(name) for name in names]).encode()).hexdigest()[:16]
             for instance, columns in instances.items()
@@ -266,10 +315,10 @@ class Prompts:
 
     @property
     def _by_name(self) -> bool:
-        return not isinstance(self._options.prompt, str)
+        return "" not in self._turns
 
-    def _template(self, configuration: Mapping[str, Any]) -> Template:
-        return self._templates[configuration["prompt"] if self._by_name else ""]
+    def _chosen(self, configuration: Mapping[str, Any]) -> list[tuple[str, Template]]:
+        return self._turns[configuration["prompt"] if self._by_name else ""]
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
         """The model of a configuration."""
@@ -280,8 +329,9 @@ class Prompts:
         body, values = self._options.body, {**columns, **configuration}
         taken = {name: value for name, value in configuration.items() if name in SETTINGS or name in body}
         request = {name: value for name, value in {**body, **taken}.items() if value is not None}
-        prompt = self._template(configuration).fill(values)
+        messages = [
+            {"role": role, "content": template.fill(values)} for role, template in self._chosen(configuration)
+        ]
         if self._options.api == "completions":
-            return request | {"prompt": prompt}
-        messages = [{"role": "system", "content": self._system.fill(values)}] if self._system else []
-        return request | {"messages": [*messages, {"role": "user", "content": prompt}]}
+            return request | {"prompt": messages[0]["content"]}
+        return request | {"messages": messages}

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Literal
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from cobandit.live.evaluators import EvaluatorOptions
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.live.evaluators import EvaluatorOptions, Row, describe_error, load_function, read_row
+
+KINDS = ("exact", "contains", "regex", "number")
 
 # a minus right after a word, a number or a bracket is that of a subtraction
 _NUMBER = re.compile(
@@ -37,18 +43,20 @@ class ScorerOptions(EvaluatorOptions):
 
     ``exact``: it is the answer; ``contains``: the answer is in it; ``regex``: what the group of the pattern
     (or all of it) finds last is the answer; ``number``: its last number is that of the answer, within the
-    tolerance.
+    tolerance; ``module:function``: a function of the text and the answer, which gives a score in [0, 1], or
+    a mapping of columns to numbers.
 
     Examples
     --------
-    >>> ScorerOptions(scorer="number").correct("8 + 35 = 43, 43 - 25 = 18.", "#### 18")
-    True
-    >>> ScorerOptions(scorer="regex", pattern=r"\b([AB])\b").correct("Not A. So: b", "B")
-    False
+    >>> ScorerOptions(scorer="number").score("8 + 35 = 43, 43 - 25 = 18.", "#### 18")
+    {'score': 1.0}
+    >>> ScorerOptions(scorer="regex", pattern=r"\b([AB])\b").score("Not A. So: b", "B")
+    {'score': 0.0}
     """
 
-    scorer: Literal["exact", "contains", "regex", "number"] = Field(
-        description="choose exact, contains, regex or number"
+    scorer: str = Field(
+        pattern=rf"^({'|'.join(KINDS)}|[^:\s]+:[^:\s]+)$",
+        description="choose exact, contains, regex or number, or name a function as module:function",
     )
     answer: str = Field("answer", description="name the column that holds the right answer of an instance")
     pattern: str | None = Field(None, description="give the regular expression of scorer regex")
@@ -79,12 +87,39 @@ class ScorerOptions(EvaluatorOptions):
             raise ValueError(f"a tolerance means nothing with scorer {self.scorer} -> leave it out")
         return self
 
+    @cached_property
+    def function(self) -> Callable[[str, str], Any] | None:
+        """The function that scores, if the scorer is one."""
+        return None if self.scorer in KINDS else load_function(self.scorer, "text", "answer")
+
     def usable(self, answer: str) -> bool:
         """Whether a text could be right at all, given the right answer."""
+        if self.function is not None:
+            return True
         return bool(answer.strip()) and (self.scorer != "number" or last_number(answer) is not None)
 
-    def correct(self, text: str, answer: str) -> bool:
-        """Whether a text gives the right answer."""
+    def score(self, text: str, answer: str) -> Row:
+        """Score a text, given the right answer: columns of the table.
+
+        Raises
+        ------
+        CobanditError
+            If the function fails, or gives no score.
+        """
+        if self.function is None:
+            return {"score": float(self._is_correct(text, answer))}
+        try:
+            given = self.function(text, answer)
+        except Exception as error:
+            raise CobanditError(
+                f"the scorer {self.scorer} failed on an answer: {describe_error(error)}.  Correct it and run "
+                "the plan again: what was told is kept"
+            ) from error
+        if isinstance(given, Mapping):
+            return read_row(given, f"the scorer {self.scorer}")
+        return {"score": _check.scalar(given, f"the score by {self.scorer}")}
+
+    def _is_correct(self, text: str, answer: str) -> bool:
         if self.scorer == "exact":
             return _same(text) == _same(answer)
         if self.scorer == "contains":

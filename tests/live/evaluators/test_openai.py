@@ -12,7 +12,7 @@ from support.stub_endpoint import completion, stub_endpoint
 from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Failure, find_evaluator
-from cobandit.live.evaluators.client import Client
+from cobandit.live.evaluators.endpoints import Client
 
 QUESTIONS = """{"instance": "a", "question": "1 + 1?", "answer": 2}
 {"instance": "b", "question": "2 + {2}?", "answer": "#### 4"}
@@ -66,8 +66,14 @@ def test_a_chat(folder, monkeypatch):
         prices="prices.yml",
     )
     assert [row.pop("seconds") > 0 for row in rows] == [True, True]
-    usual = {"prompt_tokens": 20, "cached_tokens": 16, "tokens": 3, "cost_usd": pytest.approx(35.6e-6)}
-    assert rows == [usual | {"correct": 1}, usual | {"correct": 0}]
+    usual = {
+        "prompt_tokens": 20,
+        "cached_tokens": 16,
+        "tokens": 3,
+        "cost_usd": pytest.approx(35.6e-6),
+        "truncated": 0,
+    }
+    assert rows == [usual | {"score": 1, "truncated": 0}, usual | {"score": 0, "truncated": 0}]
     (path, headers, body), (_, _, second) = requests
     assert path == "/v1/chat/completions"
     assert headers["authorization"] == "Bearer sk-123"
@@ -105,18 +111,18 @@ def test_plain_completions_with_prompts_by_name(folder):
 
 def test_an_empty_answer_is_wrong_and_is_its_end(folder):
     rows, _ = ask(folder, lambda body: completion(None, (20, 0)))
-    assert (rows[0]["correct"], rows[0]["tokens"]) == (0, 1)
+    assert (rows[0]["score"], rows[0]["tokens"]) == (0, 1)
 
 
 @pytest.mark.parametrize("usage", [{}, {"total_tokens": 5}, {"prompt_tokens": 5, "completion_tokens": None}])
 def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
     rows, _ = ask(folder, lambda _: completion("2") | {"usage": usage}, instances=["a"])
-    assert rows[0].keys() == {"correct", "seconds"} and rows[0]["correct"] == 1
+    assert rows[0].keys() == {"score", "seconds", "truncated"} and rows[0]["score"] == 1
 
 
 def test_an_endpoint_that_counts_no_tokens_gives_no_tokens(folder):
     rows, _ = ask(folder, lambda body: {"choices": [{"message": {"content": "2"}}]})
-    assert set(rows[0]) == {"correct", "seconds"}
+    assert set(rows[0]) == {"score", "seconds", "truncated"}
 
 
 @pytest.mark.slow
@@ -130,7 +136,7 @@ def test_csv_files_and_a_column_of_ids(folder):
         scorer="exact",
         answer="right",
     )
-    assert [row["correct"] for row in rows] == [0, 1]
+    assert [row["score"] for row in rows] == [0, 1]
     assert requests[1][2]["messages"][0]["content"] == "1, 1?"
 
 
@@ -252,7 +258,7 @@ def test_a_text_that_changed_between_two_starts_is_noticed(folder):
             "configurations": {"grid": {"model": ["small", "large"]}},
             "instances": {"file": "questions.jsonl"},
             "pilot": 3,
-            "objectives": PLAN["objectives"][:1],
+            "objectives": [{"name": "accuracy", "column": "score"}],
             "evaluate": {"openai": evaluate},
         }
         (folder / "plan.yml").write_text(json.dumps(plan))
@@ -314,7 +320,7 @@ def test_nobody_there(folder):
         ({"cost": "cost_usd"}, "there are no prices"),
         ({"cost": "cost_usd", "prices": "free.yml"}, "those of 'small' are zero, and a method needs costs"),
         ({"cost": "token"}, "there is no column 'token' -> did you mean 'tokens'?"),
-        ({"objectives": ["correct", "second"]}, "no column 'second' -> did you mean 'seconds'? an endpoint"),
+        ({"objectives": ["score", "second"]}, "no column 'second' -> did you mean 'seconds'? an endpoint"),
         ({"objectives": ["cost_usd"]}, "objectives: cost_usd is wanted, and there are no prices"),
         (
             {"prices": "prices.yml", "configurations": [{"model": "smal"}]},

@@ -57,7 +57,7 @@ def test_a_number_is_read_however_it_is_grouped(number, before):
     ],
 )
 def test_scorers(options, text, answer, correct):
-    assert ScorerOptions(**options).correct(text, answer) is correct
+    assert ScorerOptions(**options).score(text, answer) == {"score": float(correct)}
 
 
 def test_answers_that_nothing_could_match():

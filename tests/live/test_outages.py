@@ -1,0 +1,221 @@
+"""What fails and is nobody's fault: an outage is no score, a bad question stops nothing."""
+
+import itertools
+import json
+import os
+import time
+
+import pandas as pd
+import pytest
+from support.runs import PLAN, Fake
+from support.stub_endpoint import completion, stub_endpoint
+
+from cobandit import live
+from cobandit.errors import CobanditError
+from cobandit.live import conduct
+from cobandit.live.evaluators import Failure
+from cobandit.live.plan import check_plan
+
+QUICK = {"patience": 0.6, "timeout": 0.5}
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """Neither for the disk nor for long before another try."""
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
+    monkeypatch.setattr(conduct, "back_off", lambda tries: 0.05)
+
+
+def hang_up(_):
+    raise ConnectionAbortedError
+
+
+def hang(_):
+    time.sleep(0.7)
+    return completion("2")
+
+
+#: What a service does when it is not well.
+OUTAGES = {
+    "status 500": lambda _: (500, "oops"),
+    "status 502": lambda _: (502, "<html>bad gateway</html>"),
+    "busy": lambda _: (503, "busy", {"Retry-After": "0.1"}),
+    "too many requests": lambda _: (429, {"error": {"message": "slow down"}}, {"Retry-After": "3600"}),
+    "overloaded": lambda _: (529, "overloaded"),
+    "a page": lambda _: (200, "<html>please log in</html>"),
+    "an error with status 200": lambda _: (200, {"error": {"message": "upstream", "code": 502}}),
+    "dropped": hang_up,
+    "silent": hang,
+}
+
+
+def write_plan(folder, address, n=8, **changes):
+    ids = [f"q{number}" for number in range(n)]
+    lines = [{"instance": name, "question": f"{name}?", "answer": "2"} for name in ids]
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    evaluate = {"base_url": address, "scorer": "number", "prompt": "{question}"}
+    plan = PLAN | {
+        "configurations": {"grid": {"model": ["small", "large"]}},
+        "instances": {"file": "questions.jsonl"},
+        "budget": 1,
+        "pilot": 3,
+        "objectives": [{"name": "accuracy", "column": "score"}],
+        "evaluate": {"openai": evaluate},
+    }
+    (folder / "plan.yml").write_text(json.dumps(plan | QUICK | changes))
+    return folder / "plan.yml"
+
+
+def answer_well(body):
+    return completion("2" if body["model"] == "large" else "3", (9, 3 + (body["model"] == "large")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sick", OUTAGES.values(), ids=OUTAGES)
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_seconds_of_outage_change_nothing(tmp_path, sick, at_once):
+    """The service is ill for three answers, and then well: the run ends as if it had never been."""
+    counter = itertools.count()
+
+    def answer(body):
+        return sick(body) if 4 <= next(counter) < 7 else answer_well(body)
+
+    with stub_endpoint(answer) as address:
+        plan = write_plan(tmp_path, address, at_once=at_once, patience="1m")
+        if sick is OUTAGES["too many requests"]:
+            conduct.LONGEST_WAIT, before = 0.1, conduct.LONGEST_WAIT
+        lines = []
+        try:
+            done = live.run(plan, tmp_path / "run", watch=lambda progress: lines.append(progress.line))
+        finally:
+            if sick is OUTAGES["too many requests"]:
+                conduct.LONGEST_WAIT = before
+    found = pd.read_parquet(done.table)
+    # one that took too long may have been billed, and is charged
+    assert "failed" not in found and (len(found) == 16 or sick is hang)
+    assert found.groupby("model")["score"].mean().to_dict() == {"large": 1.0, "small": 0.0}
+    again = [line for line in lines if "is tried again in" in line]
+    assert len(again) >= 3
+    if sick is OUTAGES["too many requests"]:
+        assert all("(it asks for 3600 s)" in line for line in again)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sick", OUTAGES.values(), ids=OUTAGES)
+def test_an_outage_that_lasts_stops_the_run_which_names_it_and_goes_on(tmp_path, sick):
+    counter = itertools.count()
+
+    def answer(body):
+        return sick(body) if body["model"] == "small" and next(counter) >= 4 else answer_well(body)
+
+    with stub_endpoint(answer) as address:
+        plan = write_plan(tmp_path, address, at_once=2)
+        began = time.monotonic()
+        with pytest.raises(CobanditError, match=r"^'small' has answered nothing for .*run the plan again"):
+            live.run(plan, tmp_path / "run")
+        assert 0.5 < time.monotonic() - began < 20
+    with stub_endpoint(answer_well) as address:
+        plan = write_plan(tmp_path, address, at_once=2)
+        move(tmp_path / "run" / "plan.json", address)
+        done = live.run(plan, tmp_path / "run")
+    found = pd.read_parquet(done.table)
+    assert "failed" not in found and (len(found) == 16 or sick is hang)
+
+
+def move(path, address):
+    """A server that comes back has another port in this test; a plan may not change it."""
+    kept = json.loads(path.read_text())
+    kept["evaluate"]["options"]["base_url"] = str(address)
+    path.write_text(json.dumps(kept))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_an_error_of_the_question_scores_zero_and_stops_nothing(tmp_path, status, at_once):
+    """Even if the very first question of all is too long for every model."""
+    first = check_plan(PLAN | {"instances": [f"q{n}" for n in range(8)], "pilot": 2}, "plan").order[0]
+
+    def answer(body):
+        if body["messages"][0]["content"] == f"{first}?":
+            return status, {"error": {"message": "the context is too long"}}
+        return answer_well(body)
+
+    with stub_endpoint(answer) as address:
+        done = live.run(write_plan(tmp_path, address, at_once=at_once), tmp_path / "run")
+    found = pd.read_parquet(done.table)
+    assert found[found["failed"]]["instance"].tolist() == [first, first]
+    assert (found[found["failed"]]["tokens"] > 0).all()  # charged what others cost
+    assert done.recommendation == ("large",)
+
+
+@pytest.mark.slow
+def test_a_question_that_breaks_the_service_is_the_questions_once_others_are_answered(tmp_path):
+    """It fails as an outage does, for longer than the patience, while its configuration answers others."""
+    bad = check_plan(PLAN, "plan").order[2]
+
+    def fail(configuration, instance, tried):
+        return Failure("status 500", retry=True) if instance == bad and configuration["shots"] == 6 else None
+
+    fake = Fake(delay=0.05, fail=fail)
+    done = live.run(
+        PLAN | {"patience": 0.4, "at_once": 3, "pilot": 12, "budget": 1}, tmp_path / "run", evaluator=fake
+    )
+    found = pd.read_parquet(done.table)
+    assert set(found[found["failed"]]["instance"]) == {bad} and found["failed"].sum() == 2
+
+
+@pytest.mark.slow
+def test_others_go_on_while_one_configuration_rests(tmp_path):
+    """The small model's service is away for a while, and the only worker does not wait for it."""
+    began = time.monotonic()
+    order = []
+
+    def fail(configuration, instance, tried):
+        away = configuration["model"] == "small" and time.monotonic() - began < 0.3
+        order.append((configuration["model"], away))
+        return Failure("nobody there", unavailable=True) if away else None
+
+    done = live.run(PLAN | {"pilot": 2}, tmp_path / "run", evaluator=Fake(fail=fail))
+    assert "failed" not in pd.read_parquet(done.table)
+    first_small = next(place for place, (model, away) in enumerate(order) if model == "small" and not away)
+    assert sum(model == "large" for model, _ in order[:first_small]) >= 6  # all of its pilot
+
+
+class TestFree:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("at_once", [1, 4])
+    def test_what_is_free_counts_as_the_smallest_cost(self, tmp_path, at_once):
+        """An answer from a cache, the first of all among them."""
+        order = check_plan(PLAN, "plan").order
+
+        class Cached(Fake):
+            async def _one(self, configuration, instance, tried):
+                row = await super()._one(configuration, instance, tried)
+                return row | ({"tokens": 0.0} if instance in (order[0], order[7]) else {})
+
+        done = live.run(PLAN | {"budget": 1, "at_once": at_once}, tmp_path / "run", evaluator=Cached())
+        found = pd.read_parquet(done.table).set_index("instance")["tokens"]
+        smallest = found.loc[list(order[1:5])].min()  # of the pilot, which comes first
+        assert (found[order[0]] > 0).all() and (found[order[7]] == smallest).all()
+
+    def test_where_all_is_free_the_cost_is_another(self, tmp_path):
+        class Free(Fake):
+            async def _one(self, configuration, instance, tried):
+                return await super()._one(configuration, instance, tried) | {"tokens": 0.0}
+
+        fake = Free()
+        with pytest.raises(CobanditError, match=r"gave 0 as 'tokens'.*take as the cost what is used"):
+            live.run(PLAN, tmp_path / "run", evaluator=fake)
+        assert len(fake.calls) == 12
+
+
+@pytest.mark.parametrize("usage", [(-5, 3), (20, -3), (20, 3, 30)])
+def test_negative_usage_is_refused(tmp_path, usage):
+    """It would make the cheapest model."""
+    prompt, generated, *cached = usage
+    with (
+        stub_endpoint(lambda _: completion("2", (prompt, generated), *cached)) as address,
+        pytest.raises(CobanditError, match="no cost can be taken from that"),
+    ):
+        live.run(write_plan(tmp_path, address), tmp_path / "run")
