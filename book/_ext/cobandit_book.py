@@ -17,6 +17,7 @@
     but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
     book so, since it runs the notebooks against these outputs, and the cells that measure on less.
 12. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
+13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ import os
 import re
 import shutil
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import ahead
+import nbformat
 import provenance
 from docutils.nodes import Element, Node, Text, container, document, raw
+from jupyter_cache import get_cache
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -194,6 +198,22 @@ def _draws(part: Element) -> bool:
     return any('class="panels"' in node.astext() for node in part.findall(raw))
 
 
+def offer_the_notebook(
+    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
+) -> None:
+    """Put a page that ran next to its source, with the outputs that the cache has; the theme offers both."""
+    cells = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
+    if not cells.is_file():
+        return
+    with suppress(KeyError):  # of a page that did not run
+        cache = get_cache(app.config.nb_execution_cache_path)
+        _, notebook = cache.merge_match_into_notebook(nbformat.read(cells, as_version=4))
+        offered = Path(app.outdir) / "_sources" / f"{page}.ipynb"
+        offered.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, offered)
+        context["ipynb_source"] = f"{page}.ipynb"
+
+
 WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
 
 
@@ -237,6 +257,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-before-read-docs", fill_the_cache)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
+    app.connect("html-page-context", offer_the_notebook, priority=400)  # before the theme makes the menu
     app.connect("missing-reference", find_by_last_name)
     app.connect("missing-reference", find_the_section)
     app.connect("html-page-context", without_empty_roles)

@@ -209,7 +209,7 @@ def small_book(tmp_path):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "cobandit").mkdir()
     (tmp_path / "cobandit" / "a.py").write_text("x = 1\n")
-    (tmp_path / "_config.yml").write_text(CONFIG.format(cobandit_book=EXTENSION))
+    (tmp_path / "_config.yml").write_text(CONFIG.format(extension=EXTENSION))
     (tmp_path / "_toc.yml").write_text(
         "format: jb-book\nroot: intro\nchapters:\n- file: notebooks/runs\n- file: notebooks/other\n"
     )
@@ -241,10 +241,14 @@ def build(book: Path, *options: str, **more: str) -> str:
 
 @pytest.mark.slow
 @needs_sphinx
-def test_pages_run_again_when_the_library_has_changed(small_book):
+def test_pages_offer_their_outputs_and_run_again_when_the_library_has_changed(small_book):
     build(small_book)
-    html = small_book / "_build" / "html" / "notebooks"
-    assert "42" in "".join(Page((html / "runs.html").read_text(encoding="utf-8")).text)
+    runs = small_book / "_build" / "html" / "notebooks" / "runs.html"
+    shown = Page(runs.read_text(encoding="utf-8"))
+    assert "42" in "".join(shown.text)
+    (link,) = (link for link in shown.links if link.endswith(".ipynb"))
+    offered = nbformat.read(runs.parent / link, as_version=4)
+    assert [cell.outputs[0].text for cell in offered.cells if cell.cell_type == "code"] == ["42\n"]
     caches = small_book / "_build" / ".jupyter_cache"
     (first,) = caches.iterdir()
     assert "no targets are out of date" in build(small_book)
