@@ -177,6 +177,33 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     return gaps
 
 
+#: Gaps this close to the largest count as equal to it (paper, Appendix A).
+GAP_RTOL, GAP_ATOL = 1e-10, 1e-12
+
+
+def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
+    """Position of the arm that a gap elimination removes: the largest gap, a dominated arm first.
+
+    Parameters
+    ----------
+    gaps : ndarray, shape (k,)
+    front : ndarray of bool, shape (k,)
+
+    Returns
+    -------
+    int
+        Among gaps that count as the largest that of a dominated arm, if there is one; then the first.
+
+    Examples
+    --------
+    >>> find_clearest(np.array([0.5, 0.25, 0.5, 0.5]), np.array([True, False, False, False]))
+    2
+    """
+    largest = gaps >= gaps.max() - (GAP_ATOL + GAP_RTOL * gaps.max())
+    dominated = largest & ~front
+    return int((dominated if dominated.any() else largest).argmax())
+
+
 #: What decides a classification gap, as formulas.
 TERMS = {
     "dominated": r"$m(i,j)$",

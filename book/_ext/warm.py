@@ -97,21 +97,23 @@ def load_kernels() -> None:
     import fcntl  # Linux has it, as everything that comes here
 
     import cobandit as cb
-    from cobandit.replay import kernels
+    from cobandit.policies.registry import list_methods
     from cobandit.replay.kernels._cache import FOLDER
 
     table = cb.load("synthetic-24")
 
     def once() -> None:
-        cb.replay_identification(table, list(kernels.ONCE), share=0.5, replications=1, feedback="once")
+        cb.replay_identification(
+            table, list(list_methods("once")), share=0.5, replications=1, feedback="once"
+        )
 
     with open(FOLDER / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (child := os.fork()) == 0:
             once()
             os._exit(0)
-        cb.replay_online(table, list(kernels.ONLINE), rho=4, replications=1)
-        cb.replay_identification(table, list(kernels.IDENTIFICATION), rho=200, replications=1)
+        cb.replay_online(table, list(list_methods("online")), rho=4, replications=1)
+        cb.replay_identification(table, list(list_methods("identification")), rho=200, replications=1)
         os.waitpid(child, 0)
         once()
 

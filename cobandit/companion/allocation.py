@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from cobandit.errors import BudgetError
-from cobandit.replay import identification, online
-from cobandit.replay.grid import GridCell, Source, grid_cells, run_grid
-from cobandit.replay.methods import specs
+from cobandit.policies.registry import read_methods
+from cobandit.replay.grid import GridCell, Source, cut_grid, make_policy, run_grid
 from cobandit.replay.parallel import Parallel
 from cobandit.replay.running import run_kernel
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def _part(source: Source, cell: GridCell) -> dict[str, Any]:
     try:
-        policy = (online if cell.spec.kind == "online" else identification).policy_of(source, cell)
+        policy = make_policy(source, cell)
         pulls, *_ = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False)
     except BudgetError:
         pulls = np.empty((0, source.problem.n_arms), dtype=np.int64)
@@ -71,5 +70,5 @@ def allocation(
     (48, [4])
     """
     # one part per cell: with K rows per run, many small frames would take longer than the runs
-    cells = grid_cells(table, specs(methods, kind), rho, replications, seed, most=1)
+    cells = cut_grid(table, read_methods(methods, kind), rho, replications, seed, most=1)
     return run_grid(_part, cells, table, **parallel)

@@ -19,7 +19,7 @@ from cobandit.faults import ellipsize
 from cobandit.figures.looks import INK, LOOKS, Look
 from cobandit.figures.looks import PALETTE as PALETTE
 from cobandit.figures.panels import panels
-from cobandit.replay.kernels import IDENTIFICATION, ONCE, ONLINE
+from cobandit.policies.registry import list_methods
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -112,8 +112,8 @@ def method_label(method: str, options: str = "") -> str:
     >>> method_label("PSISR", "rounds=mean")
     'PSI-SR (rounds=mean)'
     """
-    kernel = (ONLINE | IDENTIFICATION | ONCE).get(method)
-    label = kernel.policy.label if kernel and kernel.policy.label else method
+    known = list_methods()
+    label = known[method].label if method in known else method
     return f"{label} ({options})" if options else label
 
 

@@ -27,7 +27,7 @@ from cobandit.live.evaluators import Evaluator, Failure, Row
 from cobandit.live.plan import Plan
 from cobandit.live.stages import Key, Stage
 from cobandit.policies.asktell import Pull
-from cobandit.policies.online import OnlinePolicy
+from cobandit.policies.online_policy import OnlinePolicy
 
 LONGEST_BACK_OFF, LONGEST_WAIT = 60.0, 120.0
 """Seconds between two tries, at most: of our own choice, and where a service asks for more."""

@@ -1,51 +1,15 @@
-"""The methods that a plan can name: the policies of this project, and those that were imported besides."""
+"""The method that a plan names, and the policy that it makes of what the pilot found."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cobandit import policies
 from cobandit.errors import CobanditError
 from cobandit.faults import nearest
-from cobandit.policies.identification import IdentificationPolicy
-from cobandit.policies.online import OnlinePolicy
-
-#: Arguments of policies that come from the plan and its pilot.
-FROM_RUN = frozenset(
-    {"n_arms", "n_objectives", "n_instances", "budget", "cost_range", "costs", "expected_costs"}
-    | {"largest_costs", "min_cost"}
-)
-
-Policy = OnlinePolicy | IdentificationPolicy
-
-
-def known() -> dict[str, type[Policy]]:
-    """Every method by name: the policies that have a label.
-
-    Examples
-    --------
-    >>> {"CoHVUCB", "CoPSI", "CoPSIOnce"} <= set(known())
-    True
-    """
-    for module in pkgutil.iter_modules(policies.__path__, f"{policies.__name__}."):
-        importlib.import_module(module.name)
-    found: dict[str, type[Policy]] = {}
-    families: list[Any] = [OnlinePolicy, IdentificationPolicy]
-    while families:
-        family = families.pop()
-        families += family.__subclasses__()
-        if family.label:
-            found.setdefault(family.__name__, family)
-    return found
-
-
-def is_once(method: type[Policy]) -> bool:
-    """Whether a method evaluates every instance at most once: it is told how many there are."""
-    return "n_instances" in inspect.signature(method).parameters
+from cobandit.policies.online_policy import OnlinePolicy
+from cobandit.policies.registry import SUPPLIED, Policy, get_kind, list_methods
 
 
 def find(written: Any) -> tuple[str, dict[str, Any]]:
@@ -72,21 +36,21 @@ def find(written: Any) -> tuple[str, dict[str, Any]]:
             f"{written!r} is no method -> write CoPSIOnce, or {{CoPSIOnce: {{confidence: 0.95}}}}"
         )
     ((name, options),) = written.items()
-    methods = known()
+    methods = list_methods()
     if name not in methods:
         remedy = f"{nearest(name, methods)}there are {', '.join(sorted(methods))}"
         raise ValueError(f"there is no method {name!r} -> {remedy}")
     options = {} if options is None else options
     if not isinstance(options, Mapping):
         raise ValueError(f"the options of {name} are {options!r} -> write them as a mapping")
-    takes = sorted(set(inspect.signature(methods[name]).parameters) - FROM_RUN)
+    takes = sorted(set(inspect.signature(methods[name]).parameters) - SUPPLIED)
     for option in options:
         if option not in takes:
             remedy = f"{nearest(option, takes)}it has {', '.join(takes) or 'none'}"
             raise ValueError(f"{name} has no option {option!r} that a plan can set -> {remedy}")
-    try:  # whether the values are right, only the class knows
+    try:  # whether the values are right, only the class knows; costs are above any smallest cost
         make(
-            methods[name], dict(options), costs=[1.0, 1.0], cost_range=(1.0, 1.0), budget=1e6, n_objectives=2
+            methods[name], dict(options), costs=[1e9, 1e9], cost_range=(1e9, 1e9), budget=1e15, n_objectives=2
         )
     except CobanditError as error:
         raise ValueError(f"{name} refuses its options: {error} -> correct them") from None
@@ -108,7 +72,8 @@ def make(
 
     Examples
     --------
-    >>> make(known()["CoPSI"], {}, costs=[1.0, 2.0], cost_range=(0.5, 3.0), budget=20.0, n_objectives=2)
+    >>> CoPSI = list_methods()["CoPSI"]
+    >>> make(CoPSI, {}, costs=[1.0, 2.0], cost_range=(0.5, 3.0), budget=20.0, n_objectives=2)
     CoPSI(2 arms, 2 objectives, spent 0 of 20 in 0 pulls)
     """
     given = dict(options)
@@ -119,6 +84,6 @@ def make(
         return method(len(costs), n_objectives, budget, **given)
     if largest_costs is not None:
         given["largest_costs"] = largest_costs
-    if is_once(method):
+    if get_kind(method) == "once":
         given["n_instances"] = n_instances
     return method(costs=costs, budget=budget, n_objectives=n_objectives, **given)

@@ -20,8 +20,8 @@ from cobandit.live.pilot import FAILED, check_row, worst
 from cobandit.live.plan import RESERVED, Plan
 from cobandit.live.stages import MainStage, Stage, name_row
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.identification import IdentificationPolicy
-from cobandit.policies.online import OnlinePolicy
+from cobandit.policies.identification_policy import IdentificationPolicy
+from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.tables import open_table
 from cobandit.tables.schema import MIN_INSTANCES
 from cobandit.tables.storage import read_columns

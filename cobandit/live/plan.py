@@ -24,6 +24,7 @@ from cobandit.errors import CobanditError
 from cobandit.faults import nearest, stop
 from cobandit.live import methods
 from cobandit.live.evaluators import WHERE, find_evaluator, shorten
+from cobandit.policies.registry import get_kind, list_methods
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.fields import Fields, check_fields, load_yaml
 
@@ -347,12 +348,12 @@ class Plan(Fields):
     @cached_property
     def policy(self) -> type[methods.Policy]:
         """Class of the method."""
-        return methods.known()[self.method.name]
+        return list_methods()[self.method.name]
 
     @cached_property
     def is_once(self) -> bool:
         """Whether the method evaluates every instance at most once."""
-        return methods.is_once(self.policy)
+        return get_kind(self.policy) == "once"
 
     @cached_property
     def largest_costs(self) -> list[float] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.errors import CobanditError, GuaranteeWarning
+from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
@@ -244,6 +244,11 @@ class AskTell:
     def _land(self, pull: Pull) -> None:
         self._flying.remove(pull.key)
         self.in_flight[pull] -= 1
+
+    def _too_small(self, why: str, smallest: float, what: str = "") -> BudgetError:
+        """Say that the budget is, why, and what would be enough."""
+        needed = _check.round_up(smallest)
+        return BudgetError(f"budget {self.budget:g} {why}: at least {needed} is needed{what}", smallest)
 
     def _valid(self, reward: ArrayLike) -> NDArray[np.float64]:
         values = _check.numbers(reward, "reward", 1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.policies.online import OnlinePolicy
+from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.theory.divergence import cheapest
 
 #: Newton's steps are over when one is as small as this (the next is its square), or after so many.

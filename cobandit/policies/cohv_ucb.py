@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.policies.online import OnlinePolicy
+from cobandit.policies.online_policy import OnlinePolicy
 
 
 class CoHVUCB(OnlinePolicy):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.dominance import TIE
-from cobandit.errors import BudgetError, CobanditError
-from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
+from cobandit.dominance import TIE, find_clearest
+from cobandit.errors import CobanditError
 from cobandit.policies.evidence import PairedEvidence
-from cobandit.policies.identification import Phase
-from cobandit.policies.once import Once
+from cobandit.policies.once_policy import Once
 
 #: Paired differences are looked at every so many evaluations, and first after five.
 FIRST_LOOK, STEP = 5, 0.05
@@ -62,16 +61,12 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     >>> planned_depth([1, 4, 1], depth=0, n_instances=10, left=60)  # everything
     10
     """
-    round_costs = np.cumsum(np.sort(_check.costs(costs)))[:0:-1].tolist()  # C_1, ..., C_{k-1}
+    round_costs = np.cumsum(np.sort(_check.costs(costs)))[:0:-1]  # C_1, ..., C_{k-1}
 
-    def fits(m: int) -> bool:
-        reached, spend = depth, 0.0
-        for round_cost in round_costs:
-            target = min(n_instances, _check.floor(m * round_costs[0] / round_cost))
-            if target > reached:
-                spend += round_cost * (target - reached)
-                reached = target
-        return spend <= left
+    def fits(m: int) -> bool:  # added up from the first phase on, as the kernel does
+        targets = np.minimum(n_instances, np.floor(_check.add_slack(m * round_costs[0] / round_costs)))
+        more = np.diff(np.maximum(targets, depth), prepend=depth)
+        return bool(np.cumsum(round_costs * more)[-1] <= left)
 
     low, high = depth, n_instances + 1
     while high - low > 1:
@@ -80,29 +75,79 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     return low
 
 
-def classify(differences: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Front and classification gaps, as `cobandit.classification_gaps`, of differences instead of means.
+class Gaps:
+    """Classification gaps, as `cobandit.classification_gaps`, of differences instead of means.
+
+    They are kept while arms leave: only what the one that left had decided is looked for again, so that all
+    departures together take about as long as the first gaps.
 
     Parameters
     ----------
-    differences : ndarray, shape (k, k, D)
-        How far j is above i in each objective, in units that may differ from pair to pair.
+    weakest : ndarray, shape (k, k)
+        m(i, j), how far j is above i where it is weakest, in units that may differ from pair to pair; M(i, j)
+        is -m(i, j), and how far j is above i where it is strongest is -m(j, i).  It is taken over.
 
-    Returns
-    -------
-    front : ndarray of bool, shape (k,)
-    gaps : ndarray, shape (k,)
-        Never negative.
+    Attributes
+    ----------
+    present : ndarray of int
+        Positions of those that have not left.
     """
-    dominates, beats = differences.min(axis=2), np.maximum(differences.max(axis=2), 0.0)
-    apart = -dominates  # M(i, j): how far i is above j where it is strongest
-    np.fill_diagonal(dominates, -np.inf)
-    np.fill_diagonal(apart, np.inf)
-    dominated = dominates.max(axis=1)  # Delta^-
-    needed = beats + np.maximum(dominated, 0.0)  # M(j, i)^+ + (Delta_j^-)^+
-    np.fill_diagonal(needed, np.inf)
-    front = dominated <= 0
-    return front, np.where(front, np.minimum(apart, needed).min(axis=1), dominated)
+
+    def __init__(self, weakest: NDArray[np.float64]):
+        np.fill_diagonal(weakest, -inf)
+        self._weakest = weakest
+        self.present = np.arange(len(weakest))
+        self._minus, self._above = np.empty(len(weakest)), np.empty(len(weakest), dtype=np.int64)
+        self._plus, self._nearest = np.empty((2, len(weakest)))
+        self._find_minus(self.present)
+        self._find_plus(self.present)
+
+    @property
+    def front(self) -> NDArray[np.bool_]:
+        """Which of those present are on the front, shape (k,)."""
+        return self._minus[self.present] <= 0
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The gaps of those present, never negative, shape (k,)."""
+        return np.where(self.front, self._plus[self.present], self._minus[self.present])
+
+    def remove(self, place: int) -> None:
+        """Take out the arm at a place of ``present``."""
+        gone, self.present = self.present[place], np.delete(self.present, place)
+        self._weakest[:, gone] = -inf
+        self._minus[gone] = inf  # nobody needs it
+        present = self.present
+        freed = present[self._above[present] == gone]
+        self._find_minus(freed)
+        on_front = present[self._minus[present] <= 0]
+        again = (self._nearest[on_front] == gone) | np.isin(on_front, freed)
+        self._find_plus(on_front[again])
+        for j in freed.tolist():  # less has to be overcome for others to depend on it
+            self._lower_plus(on_front[~again], j)
+
+    def _find_minus(self, arms: NDArray[np.int64]) -> None:
+        """Compute Delta^-, the strongest of those above."""
+        for i in arms.tolist():
+            self._above[i] = self._weakest[i].argmax()
+            self._minus[i] = self._weakest[i, self._above[i]]
+
+    def _find_plus(self, arms: NDArray[np.int64]) -> None:
+        """Compute Delta^+ of arms on the front."""
+        for i in arms[self._minus[arms] <= 0].tolist():
+            terms = self._find_terms(i, slice(None))
+            self._nearest[i] = terms.argmin()
+            self._plus[i] = terms.min()
+
+    def _lower_plus(self, arms: NDArray[np.int64], j: int) -> None:
+        terms = self._find_terms(arms, j)
+        lower = terms < self._plus[arms]
+        self._plus[arms[lower]], self._nearest[arms[lower]] = terms[lower], j
+
+    def _find_terms(self, i: Any, j: Any) -> NDArray[np.float64]:
+        """M(i, j), or M(j, i)^+ + (Delta_j^-)^+ where that is less."""
+        needed = np.maximum(-self._weakest[j, i], 0.0) + np.maximum(self._minus[j], 0.0)
+        return np.minimum(-self._weakest[i, j], needed)
 
 
 class CoPSIOnce(Once):
@@ -195,7 +240,10 @@ class CoPSIOnce(Once):
         self.depth = 0
         shape = self.n_arms, self.n_objectives
         self._sums = np.zeros(shape)
-        self._squares = np.zeros((self.n_arms, *shape))  # of paired differences
+        #: Of paired differences, of those that were active when they were last added: (D, k, k).
+        self._squares = np.zeros((self.n_objectives, self.n_arms, self.n_arms))
+        self._paired = self._active
+        self._gaps: Gaps | None = None  # of the active arms at this depth, once they are needed
         self._evidence = None
         if self.confidence is not None:
             self._evidence = PairedEvidence(*shape, self.n_instances, self.confidence)
@@ -211,11 +259,7 @@ class CoPSIOnce(Once):
     def _check_budget(self) -> None:
         smallest = float(self.costs.sum())
         if not self._affords(smallest):
-            raise BudgetError(
-                f"budget {self.budget:g} does not hold one evaluation of each configuration: "
-                f"at least {_check.round_up(smallest)} is needed",
-                smallest,
-            )
+            raise self._too_small("does not hold one evaluation of each configuration", smallest)
 
     @property
     def certain(self) -> NDArray[np.bool_]:
@@ -259,51 +303,64 @@ class CoPSIOnce(Once):
     def _compare(self, instances: slice) -> None:
         """Take in instances on which all active configurations are evaluated, but for those left out."""
         active = self._active
-        for rewards in self._rewards[instances][~self.left_out[instances]][:, active]:
-            differences = rewards[None, :, :] - rewards[:, None, :]
-            self._sums[active] += rewards
-            self._squares[np.ix_(active, active)] += differences**2
+        rewards = self._rewards[instances][~self.left_out[instances]][:, active]  # (q, k, D)
+        self._gaps = None
+        if len(self._paired) > len(active):
+            kept = np.flatnonzero(np.isin(self._paired, active))
+            self._squares = np.stack([squares[np.ix_(kept, kept)] for squares in self._squares])
+            self._paired = active
+        for values, squares in zip(rewards.transpose(2, 0, 1), self._squares, strict=True):
+            terms = np.empty((len(values) + 1, len(active)))
+            for own, of_own in zip(values.T, squares, strict=True):  # one row: it stays near the processor
+                terms[0] = of_own
+                np.square(np.subtract(values, own[:, None], out=terms[1:]), out=terms[1:])
+                np.sum(terms, axis=0, out=of_own)
+        for scores in rewards:
+            self._sums[active] += scores
             if self._evidence:
-                self._evidence.add(active, differences)
-            self.depth += 1
+                self._evidence.add(active, scores[None, :, :] - scores[:, None, :])
+        self.depth += len(rewards)
 
-    def _statistics(self) -> NDArray[np.float64]:
-        """Paired t-statistics of the k active configurations, shape (k, k, D): how far j is above i."""
-        active, n = self._active, self.depth
-        means = self._sums[active] / n
-        differences = means[None, :, :] - means[:, None, :]
-        differences[np.abs(differences) <= TIE] = 0.0
-        scatter = self._squares[np.ix_(active, active)] - n * differences**2
-        scatter = np.maximum(scatter, 0.0) + PRIOR_VARIANCE
-        return differences / np.sqrt(scatter * ((1 - n / self.n_kept) / (n * n)))
+    def _find_weakest(self) -> NDArray[np.float64]:
+        """Compute the smallest of the D paired t-statistics of j over i, shape (k, k)."""
+        n = self.depth
+        means = self._sums[self._active] / n
+        weakest = np.full((len(means), len(means)), inf)
+        for mean, squares in zip(means.T, self._squares, strict=True):
+            for own, of_own, least in zip(mean, squares, weakest, strict=True):
+                differences = mean - own
+                differences[np.abs(differences) <= TIE] = 0.0
+                scatter = np.maximum(of_own - n * differences**2, 0.0) + PRIOR_VARIANCE
+                errors = np.sqrt(scatter * ((1 - n / self.n_kept) / (n * n)))
+                np.minimum(least, differences / errors, out=least)
+        return weakest
 
     def _leaves(self) -> bool:
         """Let one configuration leave, if one may, and say whether it did."""
         active, n, N = self._active, self.depth, self.n_kept
         if len(active) < 2 or n in (0, N):
             return False
-        front, gaps = classify(self._statistics())
         if self._evidence and (sure := self._evidence.leaving(active)).any():
             # the dominated before those that dominate them: whoever is left last is returned
             dominated = self._evidence.dominated[active]
-            return self._remove(int((dominated if dominated.any() else sure).argmax()), ~dominated, gaps)
+            return self._let_go(int((dominated if dominated.any() else sure).argmax()), ~dominated)
         target = self._target()
         if target == N or (self._evidence and n < target):
             return False
-        # the clearest: a dominated one first, then the lowest number
-        largest = gaps >= gaps.max() - (GAP_ATOL + GAP_RTOL * gaps.max())
-        candidates = largest & ~front if (largest & ~front).any() else largest
-        clearest = int(candidates.argmax())
-        if gaps[clearest] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
+        gaps = self._find_gaps()
+        clearest = find_clearest(gaps.values, gaps.front)
+        if gaps.values[clearest] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
             return False
-        return self._remove(clearest, front, gaps)
+        return self._let_go(clearest, gaps.front)
 
-    def _remove(self, position: int, front: NDArray[np.bool_], gaps: NDArray[np.float64]) -> bool:
-        active = self._active
-        removed, accepted = int(active[position]), bool(front[position])
-        if accepted:
-            self._accepted.append(removed)
-        means = self._sums[active] / self.depth
-        self.phases.append(Phase(len(self.phases) + 1, active, self.depth, means, gaps, removed, accepted))
-        self._active = np.delete(active, position)
+    def _find_gaps(self) -> Gaps:
+        """Return the gaps at this depth; departures keep them up to date."""
+        if self._gaps is None:
+            self._gaps = Gaps(self._find_weakest())
+        return self._gaps
+
+    def _let_go(self, position: int, front: NDArray[np.bool_]) -> bool:
+        means, gaps = self._sums[self._active] / self.depth, self._find_gaps()
+        self._remove(position, front, self.depth, means, gaps.values)
+        gaps.remove(position)
         return True

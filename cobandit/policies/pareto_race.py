@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
-from cobandit.policies.identification import Phase
-from cobandit.policies.once import Once
+from cobandit.policies.identification_policy import Phase
+from cobandit.policies.once_policy import Once
 from cobandit.policies.standing import Calls, Standing, beats
 
 #: Configurations are first compared on ten instances, and then after every tenth part more.

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Means that differ by less than this are equal: sums of floats are not exact.
-TIE = 1e-9
+from cobandit.dominance import TIE
 
 
 def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:

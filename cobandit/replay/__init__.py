@@ -1,8 +1,9 @@
 """The same algorithms, fast, over tables: streams, kernels, experiment drivers, parallel back ends."""
 
-from cobandit.replay.identification import replay_identification
-from cobandit.replay.methods import Spec, spec
-from cobandit.replay.online import replay_online, replay_paths
-from cobandit.replay.reference import PlayedRun, play
-
-__all__ = ["PlayedRun", "Spec", "play", "replay_identification", "replay_online", "replay_paths", "spec"]
+from cobandit.policies.registry import Spec as Spec
+from cobandit.policies.registry import spec as spec
+from cobandit.replay.drivers import replay_identification as replay_identification
+from cobandit.replay.drivers import replay_online as replay_online
+from cobandit.replay.drivers import replay_paths as replay_paths
+from cobandit.replay.running import PlayedRun as PlayedRun
+from cobandit.replay.running import play as play

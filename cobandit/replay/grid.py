@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.policies.registry import Spec
 from cobandit.problem import Problem
 from cobandit.replay.kernels import FeedbackRows
-from cobandit.replay.methods import Spec
 from cobandit.replay.parallel import Parallel, run
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class GridCell(NamedTuple):
     seed: int
 
 
-def source_from_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
+def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
     """Pack what workers need of a table; ``true_costs`` as in its ``truth``."""
     _check.table(table)
     feedback = table.feedback
@@ -52,7 +52,7 @@ def source_from_table(table: EvaluationTable, true_costs: str | None = None) -> 
     return Source(packed, table.truth(true_costs), table.costs, table.cost_range)
 
 
-def once_from_table(table: EvaluationTable) -> Source:
+def pack_shared(table: EvaluationTable) -> Source:
     """Pack what workers need where every instance is evaluated once: those that all configurations have.
 
     Raises
@@ -60,7 +60,7 @@ def once_from_table(table: EvaluationTable) -> Source:
     CobanditError
         If fewer than two instances of the evaluation split have been evaluated with every configuration.
     """
-    source, rows = source_from_table(table), table.rows
+    source, rows = pack_table(table), table.rows
     held = rows.loc[rows["split"] == "evaluation", "instance"].cat.codes.to_numpy()
     shared = np.bincount(held)[held] == table.n_arms
     n_instances = int(shared.sum()) // table.n_arms
@@ -76,7 +76,7 @@ def once_from_table(table: EvaluationTable) -> Source:
     return source._replace(feedback=FeedbackRows(packed, offsets, once=True), problem=problem)
 
 
-def grid_cells(
+def cut_grid(
     table: EvaluationTable,
     chosen: list[Spec],
     rho: Iterable[float] | float,
@@ -97,7 +97,22 @@ def grid_cells(
     return [GridCell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
 
 
-def columns_of(cell: GridCell, **columns: Any) -> dict[str, Any]:
+def make_policy(source: Source, cell: GridCell) -> Any:
+    """Make the readable policy of a cell; `BudgetError` where the budget is too small."""
+    costs, problem = source.costs, source.problem
+    return cell.spec.make(
+        cell.rho,
+        n_arms=problem.n_arms,
+        n_objectives=problem.n_objectives,
+        n_instances=int(source.feedback.offsets[1]),
+        budget=cell.budget,
+        cost_range=source.cost_range,
+        costs=costs,
+        expected_costs=costs,
+    )
+
+
+def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
     """Columns of a part, one row per replication: arrays, or one value for all rows."""
     shared = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho, "budget": cell.budget}
     return {**shared, "replication": cell.replications, **columns}
@@ -125,7 +140,7 @@ def run_grid(
 ) -> pd.DataFrame:
     """Play every part with ``part(source, cell, *fixed)``; the joined frame names the table."""
     tasks = [(cell, *fixed) for cell in cells]
-    parts = run(part, tasks, shared=(source or source_from_table(table),), **parallel)
+    parts = run(part, tasks, shared=(source or pack_table(table),), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
     return _frame(parts).assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from cobandit.errors import CobanditError
-from cobandit.replay.grid import source_from_table
-from cobandit.replay.kernels import kernel_of, record
-from cobandit.replay.reference import play
-from cobandit.replay.running import run_kernel
+from cobandit.policies.registry import KERNELS
+from cobandit.replay.grid import pack_table
+from cobandit.replay.kernels import record
+from cobandit.replay.running import play, run_kernel
 from cobandit.tables import EvaluationTable
 from cobandit.testing.playing import guarantees_aside, require, result_of
 from cobandit.testing.tables import Method, chosen_spec, policy_on, ragged_table, smallest_budget
@@ -23,7 +23,7 @@ def _play_kernel(
     policy: Any, table: EvaluationTable, realised: bool, seed: int, replication: int
 ) -> tuple[list[int], list[float], tuple[Any, ...]]:
     """Arms and charges in their order, and the result as of the policy, of one run of the kernel."""
-    feedback, replications = source_from_table(table).feedback, np.array([replication])
+    feedback, replications = pack_table(table).feedback, np.array([replication])
     without = run_kernel(policy, feedback, seed, replications, realised=realised)
     taken = record(1, int(without[0].sum()))
     run = run_kernel(policy, feedback, seed, replications, taken, realised=realised)
@@ -73,7 +73,7 @@ def check_kernel_on(
     21
     """
     chosen = chosen_spec(method)
-    if kernel_of(chosen.policy) is None:
+    if chosen.policy not in KERNELS:
         raise CobanditError(f"{chosen.name} has no kernel to check")
     policy = policy_on(chosen, table, budget)
     compiled, charges, result = _play_kernel(policy, table, charge == "realised", seed, replication)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cobandit.errors import GuaranteeWarning
 from cobandit.policies.asktell import AskTell, Pull
-from cobandit.policies.identification import IdentificationPolicy
+from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.tables import EvaluationTable
 from cobandit.testing.tables import Method, policy_on, ragged_table, smallest_budget
 

@@ -12,7 +12,7 @@ import numpy as np
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.asktell import AskTell, Pull
-from cobandit.policies.identification import IdentificationPolicy
+from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.tables import EvaluationTable
 from cobandit.testing.playing import (
     Event,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from cobandit.errors import BudgetError
 from cobandit.policies.asktell import AskTell
-from cobandit.replay.methods import Spec, spec
+from cobandit.policies.registry import Spec, spec
 from cobandit.tables import EvaluationTable
 from cobandit.tables.columns import profiling_mask
 

@@ -51,9 +51,8 @@ def test_no_page_compiles_a_method(start):
     """One that the server forgets would be compiled by each page that replays it, side by side."""
     _, client = start()
     code = """
-from cobandit.replay import kernels
-methods = kernels.ONLINE | kernels.IDENTIFICATION | kernels.ONCE
-print([name for name, kernel in methods.items() if not kernel.run.signatures])"""
+from cobandit.policies.registry import KERNELS
+print([policy for policy, kernel in KERNELS.items() if not kernel.run.signatures])"""
     assert answer(client, code) == ["[]"]
 
 

@@ -22,9 +22,10 @@ import cobandit as cb
 from cobandit import live
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.faults import TableError
-from cobandit.live import conduct, methods
+from cobandit.live import conduct
 from cobandit.live.evaluators import Failure
 from cobandit.live.plan import check_plan
+from cobandit.policies.registry import list_methods
 from cobandit.testing.protocol import guarantees_aside
 
 AMOUNT = {"unit": "tokens", "largest_cost": LARGEST}
@@ -117,7 +118,7 @@ def test_no_more_calls_run_at_once_than_the_evaluator_allows(tmp_path):
 
 
 #: Other tests make methods of their own.
-OURS = sorted(name for name, each in methods.known().items() if each.__module__.startswith("cobandit."))
+OURS = sorted(name for name, each in list_methods().items() if each.__module__.startswith("cobandit."))
 
 
 @pytest.mark.slow

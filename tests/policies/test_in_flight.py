@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import methods
 from support.strategies import cost_vectors, examples
 
 import cobandit as cb
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import Pull
-from cobandit.replay import kernels
 from cobandit.testing import fly
 from cobandit.testing.playing import with_failures
 
 PLANS, ONCE, INDICES = (
-    [kernel.policy for kernel in registry.values()]
-    for registry in (kernels.IDENTIFICATION, kernels.ONCE, kernels.ONLINE)
+    list(known.values()) for known in (methods.IDENTIFICATION, methods.ONCE, methods.ONLINE)
 )
 ALL = 10**9
 

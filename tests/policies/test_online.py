@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.asking import noise_free, run
+from support.methods import ONLINE
 from support.strategies import examples, problems
 
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
-from cobandit.replay.kernels import ONLINE
 
-POLICIES = [kernel.policy for kernel in ONLINE.values()]
+POLICIES = list(ONLINE.values())
 every_policy = pytest.mark.parametrize("policy_class", POLICIES)
 SMALL_RADII = {"reward_scale": 0.05, "cost_scale": 0.05}
 

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
+from support import methods
 
 import cobandit as cb
 from cobandit import testing
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import Pull
-from cobandit.policies.identification import IdentificationPolicy
-from cobandit.policies.online import OnlinePolicy
-from cobandit.replay import kernels
+from cobandit.policies.identification_policy import IdentificationPolicy
+from cobandit.policies.online_policy import OnlinePolicy
+from cobandit.policies.registry import KERNELS
 
 METHODS = [
-    *(cb.spec(name) for name in (*kernels.ONLINE, *kernels.IDENTIFICATION)),
+    *(cb.spec(name) for name in (*methods.ONLINE, *methods.IDENTIFICATION)),
     cb.spec("PSISR", rounds="max"),
     cb.spec("PSISR", rounds="mean"),
 ]
@@ -207,12 +208,12 @@ def test_a_fault_is_found_by_its_check(policy, check, message):
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "CoPSI"])
 def test_a_kernel_that_differs_is_found(method, monkeypatch):
-    registry = kernels.ONLINE if method in kernels.ONLINE else kernels.IDENTIFICATION
-    kernel = registry[method]
+    policy = cb.spec(method).policy
+    kernel = KERNELS[policy]
 
     def other_stream(p, *where):
         return kernel.run(p, *(np.uint64(9) if isinstance(each, np.uint64) else each for each in where))
 
-    monkeypatch.setitem(registry, method, kernel._replace(run=other_stream))
+    monkeypatch.setitem(KERNELS, policy, kernel._replace(run=other_stream))
     with pytest.raises(AssertionError, match=r"part at pull|ends with"):
         testing.check_kernel(method, seeds=range(3))

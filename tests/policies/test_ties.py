@@ -12,8 +12,7 @@ import cobandit as cb
 from cobandit.policies import CoPSIOnce, UniformOnce
 from cobandit.replay import kernels
 from cobandit.replay.kernels import FeedbackRows
-from cobandit.replay.reference import run_class
-from cobandit.replay.running import run_kernel
+from cobandit.replay.running import run_class, run_kernel
 
 
 @st.composite

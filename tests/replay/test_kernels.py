@@ -6,18 +6,19 @@ import numba
 import numpy as np
 import pytest
 from scipy import stats
+from support import methods
 
 import cobandit as cb
 from cobandit.errors import GuaranteeWarning
 from cobandit.replay import kernels
-from cobandit.replay.grid import source_from_table
+from cobandit.replay.grid import pack_table
 from cobandit.replay.kernels import fronts
-from cobandit.replay.kernels.stream import keys
+from cobandit.replay.kernels.draws import keys
 from cobandit.replay.running import run_kernel
 from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
 
 LARGEST_SEED = 2**64 - 1
-METHODS = [*kernels.ONLINE, *kernels.IDENTIFICATION]
+METHODS = [*methods.ONLINE, *methods.IDENTIFICATION]
 
 # ----------------------------------------------------------------------------- pull for pull
 
@@ -27,7 +28,7 @@ def check(method, table, factor, charge="realised", **stream):
 
 
 def charges(method):
-    return ("realised",) if method in kernels.ONLINE else ("declared", "realised")
+    return ("realised",) if method in methods.ONLINE else ("declared", "realised")
 
 
 @pytest.mark.slow
@@ -52,7 +53,7 @@ def test_identical_arms(method, n_objectives):
             check(method, table, factor, charge)
 
 
-@pytest.mark.parametrize("method", kernels.IDENTIFICATION)
+@pytest.mark.parametrize("method", methods.IDENTIFICATION)
 @pytest.mark.parametrize("off", [-1e-4, -1e-8, -1e-12, 0, 1e-12, 1e-8, 1e-4])
 def test_budgets_around_whole_rounds(method, off):
     """What a budget certainly allows is drawn at once; where it is tight, pull by pull."""
@@ -73,7 +74,7 @@ def sampled(feedback, none, terms, seen):
 def test_a_phase_that_the_budget_cuts_short(off):
     """A sample ends at the pull that does not fit, and what it adds up does not depend on a record."""
     table = ragged_table(np.random.default_rng(4), 5, 2)
-    feedback, costs, none = source_from_table(table).feedback, table.costs, np.empty(0, dtype=np.int64)
+    feedback, costs, none = pack_table(table).feedback, table.costs, np.empty(0, dtype=np.int64)
     limit = 40 * costs.sum() * (1 + off)
     terms = kernels.IdentificationTerms(limit, costs, False, np.sort(costs), none[None])
     ends = []
@@ -86,7 +87,7 @@ def test_a_phase_that_the_budget_cuts_short(off):
     assert ends[0] == ends[1]
 
 
-@pytest.mark.parametrize("method", kernels.ONLINE)
+@pytest.mark.parametrize("method", methods.ONLINE)
 @pytest.mark.parametrize("seed", range(3))
 def test_selection_among_all_arms(method, seed):
     """Algorithm 1 as printed goes on where an arm does not fit: the pull in flight is that which crosses."""
@@ -104,7 +105,7 @@ def test_selection_among_all_arms(method, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", kernels.ONLINE)
+@pytest.mark.parametrize("method", methods.ONLINE)
 def test_the_pull_that_crosses_is_taken_down(method):
     """Behind the last pull of a record; where nothing is affordable any more there is none."""
     table, crossed = ragged_table(np.random.default_rng(1), 5, 2, noise=0.4), []
@@ -114,7 +115,7 @@ def test_the_pull_that_crosses_is_taken_down(method):
             warnings.simplefilter("ignore", GuaranteeWarning)
             run = cb.play(policy, table, seed=5)
         taken = kernels.record(1, len(run.arms) + 1)
-        run_kernel(policy, source_from_table(table).feedback, 5, np.arange(1), taken)
+        run_kernel(policy, pack_table(table).feedback, 5, np.arange(1), taken)
         crossed.append(int(taken.arms[0, -1]))
         in_flight = np.flatnonzero(policy.in_flight).tolist()
         assert crossed[-1] == (in_flight[0] if in_flight else -1)

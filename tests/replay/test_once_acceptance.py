@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import cobandit as cb
-from cobandit.replay.grid import once_from_table
+from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
@@ -83,7 +83,7 @@ def test_what_a_part_of_the_cost_buys(cells):
 
 def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limit=None):
     """Runs on parts of a table, and those that stopped with a membership called certain that was wrong."""
-    rows = once_from_table(cb.load(name)).feedback.rows
+    rows = pack_shared(cb.load(name)).feedback.rows
     table = rows.reshape(len(cb.load(name).costs), -1, rows.shape[1])
     offsets, wrong, runs = n_instances * np.arange(n_arms + 1), 0, 0
     for part in range(4):

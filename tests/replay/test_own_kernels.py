@@ -11,14 +11,15 @@ import pytest
 import cobandit as cb
 from cobandit import testing
 from cobandit.errors import CobanditError
-from cobandit.policies.online import OnlinePolicy
+from cobandit.policies.online_policy import OnlinePolicy
+from cobandit.policies.registry import KERNELS
 from cobandit.replay import kernels
-from cobandit.replay.kernels import registry
+from cobandit.replay.kernels import compiling, selection
 
 MODULE = """
     from typing import NamedTuple
     import numpy as np
-    from cobandit.policies.online import OnlinePolicy
+    from cobandit.policies.online_policy import OnlinePolicy
     from cobandit.replay.kernels import online_index
 
     class Weighted(OnlinePolicy):
@@ -39,12 +40,12 @@ MODULE = """
 
 USE = """
     import cobandit as cb, own
-    from cobandit.replay import kernels
+    from cobandit.policies.registry import KERNELS
     table = cb.load("synthetic-24")
     policy = own.Weighted(24, 2, 8 * table.costs.sum(), table.cost_range, expected_costs=table.costs)
     cb.play(policy, table)
     runs = cb.replay_online(table, ["Weighted", own.Weighted][CHOICE], 8, replications=4, workers=WORKERS)
-    assert kernels.kernel_of(own.Weighted)
+    assert own.Weighted in KERNELS
     print(runs["spent"][0] == policy.spent and runs["pulls"][0] == policy.pulls.sum())
     print(runs["efficiency_regret"].tolist())
 """
@@ -70,6 +71,8 @@ def test_a_changed_formula_is_noticed(tmp_path):
 
 
 class Own(OnlinePolicy):
+    label = "Own"
+
     def index(self):
         return -self.pulls.astype(float)
 
@@ -81,7 +84,7 @@ class OwnParameters(NamedTuple):
 @pytest.fixture
 def forgotten():
     """What a test registers is forgotten afterwards."""
-    known = (kernels.ONLINE, kernels.IDENTIFICATION, registry.INDICES)
+    known = (KERNELS, compiling.INDICES)
     before = [dict(each) for each in known]
     yield
     for each, kept in zip(known, before, strict=True):
@@ -89,37 +92,48 @@ def forgotten():
         each.update(kept)
 
 
-def register(policy=Own, parameters=OwnParameters):
-    kernels.online_index(policy, parameters)(lambda n, sums, squares, p: -float(n))
+def register(policy=Own, parameters=OwnParameters, formula=lambda n, sums, squares, p: -float(n)):
+    kernels.online_index(policy, parameters)(formula)
 
 
 @pytest.mark.slow
 def test_only_runs_of_the_project_are_kept_on_disk(forgotten):
     register()
-    assert kernels.ONLINE["Own"].run is not kernels.ONLINE["CoHVUCB"].run
+    assert KERNELS[Own].run is not KERNELS[cb.CoHVUCB].run
     runs = cb.replay_online(cb.load("synthetic-24"), ["Own", "UniformAllocation"], 4, replications=3)
     own, uniform = (runs[runs["method"] == name]["spent"].tolist() for name in ("Own", "UniformAllocation"))
     assert own == uniform
-    run = kernels.ONLINE["Own"].run
+    run = KERNELS[Own].run
     assert run.signatures and run.stats.cache_path is None
-    assert kernels.ONLINE["CoHVUCB"].run.stats.cache_path
+    assert KERNELS[cb.CoHVUCB].run.stats.cache_path
 
 
-def test_a_formula_that_may_be_compiled_is_not_replaced(forgotten):
+@pytest.mark.slow
+def test_formulas_that_read_the_same_share_a_run_until_it_is_compiled(forgotten):
     """A class that a notebook defines again takes the place of the former one, with a tuple of its own."""
-    register()
+    eager = type("Eager", (Own,), {"index": lambda self: self.pulls.astype(float)})
+    register(), register(eager, formula=lambda n, sums, squares, p: float(n))
+    assert KERNELS[Own].run is KERNELS[eager].run
+    for policy in (Own, eager):
+        testing.check_kernel(policy, range(2))
     with pytest.raises(CobanditError, match="define the tuple again"):
-        register()
+        register(eager)
     again = type("Own", (Own,), {"__module__": __name__, "__qualname__": Own.__qualname__})
     register(again, type("OwnParameters", (OwnParameters,), {}))
-    assert kernels.ONLINE["Own"].policy is again
+    assert cb.spec("Own").policy is again
+
+
+def test_a_formula_of_ones_own_does_not_join_a_run_of_the_project(forgotten):
+    """What is kept on disk does not know it."""
+    with pytest.raises(CobanditError, match="define the tuple again"):
+        register(parameters=selection.PaperParameters)
 
 
 def test_a_kernel_cannot_take_the_name_of_another_method(forgotten):
     taken = type("CoHVUCB", (cb.CoHVUCB,), {})
     with pytest.raises(CobanditError, match="there is a method CoHVUCB already"):
         register(taken)
-    assert OwnParameters not in registry.INDICES
+    assert OwnParameters not in compiling.INDICES
 
 
 class Listed(NamedTuple):
@@ -154,7 +168,7 @@ class SteadyParameters(NamedTuple):
 def test_targets_of_ones_own_share_the_run_of_all_eliminations(forgotten):
     """A notebook may define class and formula again, for the same tuple."""
     kernels.elimination_target(Steady, SteadyParameters)(lambda at, p: p.step * at.phase)
-    assert kernels.IDENTIFICATION["Steady"].run is kernels.IDENTIFICATION["CoPSI"].run
+    assert KERNELS[Steady].run is KERNELS[cb.CoPSI].run
     testing.check_kernel(Steady, range(3))
     squares = {"_target": lambda self, phase: self.step * phase**2}
     again = type("Steady", (Steady,), {"__module__": __name__, **squares})

@@ -13,7 +13,8 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 import cobandit as cb
-from cobandit.replay import grid, identification, kernels, online, parallel, running
+from cobandit.policies.registry import KERNELS
+from cobandit.replay import grid, parallel, running
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +69,10 @@ def test_dask_changes_nothing(processes, usual, small_table):
 
 def test_arrays_are_of_one_type_in_every_process(small_table, tmp_path):
     """Another type, writable or mapped, would have the kernels compiled again in each worker."""
-    feedback = grid.source_from_table(small_table).feedback
+    feedback = grid.pack_table(small_table).feedback
     mapped = joblib.load(joblib.dump(feedback, tmp_path / "feedback")[0], mmap_mode="r")
     types = {
-        numba.typeof(running.as_compiled_for(each))
+        numba.typeof(running.fix_types(each))
         for each in (feedback, pickle.loads(pickle.dumps(feedback)), mapped)
     }
     assert len(types) == 1
@@ -79,7 +80,7 @@ def test_arrays_are_of_one_type_in_every_process(small_table, tmp_path):
 
 def compilations(_):
     """Versions of each run that this process took from the disk, and that it compiled."""
-    runs = {kernel.run for kernel in (kernels.ONLINE | kernels.IDENTIFICATION).values()}
+    runs = {kernel.run for kernel in KERNELS.values()}
     counts = [(sum(r.stats.cache_hits.values()), sum(r.stats.cache_misses.values())) for r in runs]
     return tuple(map(sum, zip(*counts, strict=True)))
 
@@ -87,18 +88,18 @@ def compilations(_):
 @pytest.mark.slow
 def test_workers_take_compiled_runs_from_the_disk(small_table):
     """In fresh processes, which receive the methods and the table as a replay sends them."""
-    source = grid.source_from_table(small_table)
+    source = grid.pack_table(small_table)
     replays(small_table)  # compiled here, if not before
     with get_reusable_executor(max_workers=1, kill_workers=True) as worker:
-        for name, play in (("CoHVUCB", online), ("CoPSI", identification), ("PSISR", identification)):
-            (cell,) = grid.grid_cells(small_table, [cb.spec(name)], 20, 3, 0, most=1)
-            assert worker.submit(play_in_worker, play, source, cell).result() > 0
+        for name in ("CoHVUCB", "CoPSI", "PSISR"):
+            (cell,) = grid.cut_grid(small_table, [cb.spec(name)], 20, 3, 0, most=1)
+            assert worker.submit(play_in_worker, source, cell).result() > 0
         hits, misses = worker.submit(compilations, None).result()
     assert hits == 2 and misses == 0  # one online, and one that all eliminations share
 
 
-def play_in_worker(play, source, cell):
-    policy = play.policy_of(source, cell)
+def play_in_worker(source, cell):
+    policy = grid.make_policy(source, cell)
     return running.run_kernel(policy, source.feedback, cell.seed, cell.replications)[0].sum()
 
 

@@ -5,19 +5,20 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from support import methods
 
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.replay import grid, kernels, online
+from cobandit.replay import drivers, grid
 from cobandit.testing import ragged_table, table_of
 
-ONLINE, IDENTIFICATION = list(kernels.ONLINE), list(kernels.IDENTIFICATION)
+ONLINE, IDENTIFICATION = list(methods.ONLINE), list(methods.IDENTIFICATION)
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarning")
 
 
 def online_policy(name, table, budget, **options):
     how = {"cost_range": table.cost_range, "expected_costs": table.costs}
-    return kernels.ONLINE[name].policy(table.n_arms, table.n_objectives, budget, **how, **options)
+    return methods.ONLINE[name](table.n_arms, table.n_objectives, budget, **how, **options)
 
 
 def played(policy, table, replication, **how):
@@ -79,7 +80,7 @@ def test_identification_numbers_are_those_of_the_class(method, charge, small_tab
     truth = set(np.array(small_table.configs)[small_table.problem.pareto_mask])
     runs = cb.replay_identification(small_table, [method], [9, 30], replications=4, seed=2, charge=charge)
     for row in runs.itertuples():
-        finder = kernels.IDENTIFICATION[method].policy(small_table.costs, row.budget, 2)
+        finder = methods.IDENTIFICATION[method](small_table.costs, row.budget, 2)
         played(finder, small_table, row.replication, seed=2, charge=charge)
         returned = {small_table.configs[arm] for arm in finder.recommend()}
         assert (row.spent, row.pulls, set(row.returned)) == (finder.spent, finder.pulls.sum(), returned)
@@ -146,8 +147,8 @@ def test_chunking_does_not_matter(small_table, monkeypatch):
     usual = replay(grid.PARTS)
     for parts, cut in ((1, 1), (3, 3), (1000, 25)):
         pd.testing.assert_frame_equal(usual, replay(parts))
-        assert len(grid.grid_cells(small_table, [cb.spec("CoPSI")], 9, 25, 0)) == cut
-    many = grid.grid_cells(small_table, [cb.spec("CoPSI")], range(9, 109), 25, 0)
+        assert len(grid.cut_grid(small_table, [cb.spec("CoPSI")], 9, 25, 0)) == cut
+    many = grid.cut_grid(small_table, [cb.spec("CoPSI")], range(9, 109), 25, 0)
     assert len(many) == 100  # cells enough for many workers: each is one part
 
 
@@ -157,11 +158,11 @@ def test_chunking_does_not_matter(small_table, monkeypatch):
 def path_of(run, problem, budget):
     """Regret and mean gap of the last 50 pulls at 200 steps of the budget, by counting."""
     rows = []
-    for step in range(1, online.POINTS + 1):
+    for step in range(1, drivers.POINTS + 1):
         spent, done = 0.0, 0
         for cost in run.costs:
             spent += cost
-            if spent > budget * step / online.POINTS * (1 + 1e-9):
+            if spent > budget * step / drivers.POINTS * (1 + 1e-9):
                 break
             done += 1
         gaps = problem.efficiency_gaps[run.arms[:done]]
@@ -377,16 +378,19 @@ def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
         pd.testing.assert_frame_equal(*halves(found, "OwnCoPSI", "CoPSI"))
 
 
-def test_a_spec_changes_nothing_for_others():
-    """What was specified before is not known by name, and neither looks nor messages depend on it."""
+def test_a_class_goes_by_its_name_and_its_label():
+    """Also without a kernel, in replays, plans and figures; of this project's names there is one of each."""
     from cobandit import figures
+    from cobandit.live import methods as of_plans
 
-    before = figures.method_style("Later"), figures.method_label("Later")
-    later = cb.spec(type("Later", (cb.CoPSI,), {"label": "later"}))
-    assert (figures.method_style("Later"), figures.method_label("Later")) == before
-    assert later.label == "later"
-    with pytest.raises(CobanditError, match="unknown method 'Later'"):
-        cb.spec("Later")
+    later = type("Later", (cb.CoPSI,), {"label": "later"})
+    assert cb.spec("Later") == cb.spec(later) and figures.method_label("Later") == "later"
+    assert of_plans.find("Later") == ("Later", {})
+    with pytest.raises(CobanditError, match="there is a method CoPSI already"):
+        cb.spec(type("CoPSI", (cb.CoPSI,), {}))
+    with pytest.raises(CobanditError, match="unknown method 'Unnamed'"):
+        type("Unnamed", (cb.CoPSI,), {"label": ""})
+        cb.spec("Unnamed")
 
 
 @pytest.mark.slow

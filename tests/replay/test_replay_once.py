@@ -4,19 +4,19 @@ import warnings
 
 import numpy as np
 import pytest
+from support import methods
 
 import cobandit as cb
 from cobandit.companion.proofs.without_replacement import largest_spend
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies import EGESHOnce, UniformOnce
 from cobandit.replay import kernels
-from cobandit.replay.grid import once_from_table
+from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows, shared_order
-from cobandit.replay.reference import run_class
-from cobandit.replay.running import run_kernel
+from cobandit.replay.running import run_class, run_kernel
 from cobandit.testing import ragged_table
 
-METHODS = kernels.ONCE
+METHODS = methods.ONCE
 
 
 def made_up(rng, n_arms, n_instances, n_objectives):
@@ -43,7 +43,7 @@ def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
             budget = share * n_instances * costs.sum()
             for options in ({}, {"confidence": 0.5}) if name == "CoPSIOnce" else ({},):
                 try:
-                    policy = METHODS[name].policy(costs, budget, n_objectives, n_instances, **options)
+                    policy = METHODS[name](costs, budget, n_objectives, n_instances, **options)
                 except BudgetError:
                     continue
                 for realised in (False, True):
@@ -114,7 +114,7 @@ def test_instances_that_some_configuration_lacks_are_left_out():
     rows = rows[rows["split"] == "evaluation"]
     counts = rows["instance"].astype(str).value_counts()
     shared = counts.index[counts == 3]
-    source = once_from_table(table)
+    source = pack_shared(table)
     assert np.diff(source.feedback.offsets).tolist() == [len(shared)] * 3
     kept = rows[rows["instance"].astype(str).isin(shared)]
     means = kept.groupby("config", observed=True)[list(table.objectives)].mean().to_numpy()

@@ -10,11 +10,12 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import stats
+from support import methods
 
 import cobandit as cb
 from cobandit import theory
 from cobandit.replay import kernels
-from cobandit.replay.grid import source_from_table
+from cobandit.replay.grid import pack_table
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.testing import table_of
@@ -37,7 +38,7 @@ def noisy():
 
 def pulls_by_kernel(table, policy, replications):
     """Pulls of an online policy in many replications, (R, K)."""
-    return run_kernel(policy, source_from_table(table).feedback, 0, np.arange(replications))[0]
+    return run_kernel(policy, pack_table(table).feedback, 0, np.arange(replications))[0]
 
 
 @pytest.mark.parametrize("budget", [300_000.0, 600_000.0])
@@ -68,7 +69,7 @@ def test_theorem_1_and_corollary_1(budget, noisy):
     assert (pulls[:, 0] > pulls[:, 1:].sum(axis=1)).all()  # and it has found the best arm
 
 
-@pytest.mark.parametrize("method", [kernel.policy for kernel in kernels.ONLINE.values()])
+@pytest.mark.parametrize("method", list(methods.ONLINE.values()))
 def test_lemma_1(method, noisy):
     """No policy earns more than nu* (B + 1) in expectation; here the optimum is nearly attained.
 

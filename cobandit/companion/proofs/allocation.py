@@ -16,9 +16,8 @@ from cobandit.companion.proofs.checks import SLACK, Finding, check
 from cobandit.companion.proofs.identification_error import LEVELS
 from cobandit.dominance import classification_gaps
 from cobandit.errors import CobanditError
-from cobandit.replay import identification
-from cobandit.replay.grid import GridCell
-from cobandit.replay.methods import specs
+from cobandit.policies.registry import read_methods
+from cobandit.replay.grid import GridCell, make_policy
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
@@ -377,8 +376,8 @@ def errors_by_ratio(
     for ratio, (number, (means, deal)) in product(ratios, enumerate(dealt)):
         source = feedback_source(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
         budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
-        for method in specs(methods, "identification"):
-            policy = identification.policy_of(source, GridCell(method, rho, budget, streams, seed))
+        for method in read_methods(methods, "identification"):
+            policy = make_policy(source, GridCell(method, rho, budget, streams, seed))
             _, spent, returned = run_kernel(policy, source.feedback, seed, streams, realised=False)
             wrong = (returned != truth).any(axis=1)
             means_of = (wrong.mean(), metrics.f1_score(returned, truth).mean(), spent.mean() / budget)

@@ -16,7 +16,7 @@ from cobandit import _check, theory
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.dominance import pareto_mask
 from cobandit.policies import CoPSIOnce, UniformOnce
-from cobandit.replay.grid import once_from_table
+from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 from cobandit.tables import EvaluationTable
@@ -156,7 +156,7 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     >>> round(least_share(cb.load("synthetic-24")), 2)
     0.7
     """
-    source = once_from_table(table)
+    source = pack_shared(table)
     costs, rewards = source.costs, source.feedback.rows[:, 2:]
     rewards = rewards.reshape(len(costs), -1, rewards.shape[1])
     least = theory.least_evaluations(rewards, delta)
@@ -189,7 +189,7 @@ def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0
     >>> found["variance kept"] < 1 and found["paired"] <= found["as if independent"]
     True
     """
-    source = once_from_table(table)
+    source = pack_shared(table)
     scores = source.feedback.rows[:, 2].reshape(table.n_arms, -1)
     n_instances, pairs = scores.shape[1], np.triu_indices(table.n_arms, 1)
     paired = np.array([(scores - one).var(axis=1) for one in scores])[pairs]

@@ -14,8 +14,8 @@ from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
 from cobandit.companion.regions.traits import Traits
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.replay import Spec, identification, online, replay_identification, replay_online, spec
-from cobandit.replay.grid import GridCell, Source
+from cobandit.replay import Spec, replay_identification, replay_online, spec
+from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
@@ -98,7 +98,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
 
 def _online(source: Source, cell: GridCell) -> tuple[float, float]:
     """Share of the fluid optimum that is lost, and efficiency regret; means over replications."""
-    policy = online.policy_of(source, cell)
+    policy = make_policy(source, cell)
     pulls, _ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
     most = cell.budget / source.cost_range[1]
     lost = metrics.standard_regret(source.problem, pulls, most) / (source.problem.efficiency.max() * most)
@@ -107,7 +107,7 @@ def _online(source: Source, cell: GridCell) -> tuple[float, float]:
 
 def _identification(source: Source, cell: GridCell) -> tuple[float, float]:
     """One less F1, and share of wrong sets."""
-    policy = identification.policy_of(source, cell)
+    policy = make_policy(source, cell)
     *_, returned = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False)
     truth = source.problem.pareto_mask
     wrong = (returned != truth).any(axis=1)

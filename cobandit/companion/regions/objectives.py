@@ -12,8 +12,7 @@ from cobandit import _check
 from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.regions.maps import METHODS
 from cobandit.errors import CobanditError
-from cobandit.replay import identification, online
-from cobandit.replay.grid import GridCell, Source
+from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import Card, EvaluationTable
@@ -96,10 +95,10 @@ def by_objectives(
             budget = rho * float(source.costs.sum())
             streams = np.arange(replications)
             finder = GridCell(METHODS["identification"]["CoPSI (adaptive L*)"], rho, budget, streams, seed)
-            policy = identification.policy_of(source, finder)
+            policy = make_policy(source, finder)
             *_, returned = run_kernel(policy, source.feedback, seed, streams, realised=False)
             chooser = finder._replace(spec=METHODS["online"]["CoHV-UCB (s = 0.1)"])
-            pulls, _ = run_kernel(online.policy_of(source, chooser), source.feedback, seed, streams)
+            pulls, _ = run_kernel(make_policy(source, chooser), source.feedback, seed, streams)
             truth = source.problem.pareto_mask
             lost = metrics.standard_regret(source.problem, pulls, budget).mean()
             rows.append(

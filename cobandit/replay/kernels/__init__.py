@@ -10,40 +10,17 @@ Compiled code unpacks the tuples that hold arrays before its loops: each look at
 from importlib import import_module
 from pkgutil import iter_modules
 
-from cobandit.replay.kernels.elimination import elimination_target
-from cobandit.replay.kernels.online import online_index
-from cobandit.replay.kernels.registry import (
-    IDENTIFICATION,
-    ONCE,
-    ONLINE,
-    FeedbackRows,
-    IdentificationTerms,
-    Kernel,
-    OnlineTerms,
-    PhaseState,
-    Record,
-    kernel_of,
-    record,
-)
-from cobandit.replay.kernels.stream import instance, shared_order
-
-__all__ = [
-    "IDENTIFICATION",
-    "ONCE",
-    "ONLINE",
-    "FeedbackRows",
-    "IdentificationTerms",
-    "Kernel",
-    "OnlineTerms",
-    "PhaseState",
-    "Record",
-    "elimination_target",
-    "instance",
-    "kernel_of",
-    "online_index",
-    "record",
-    "shared_order",
-]
+from cobandit.replay.kernels.compiling import FeedbackRows as FeedbackRows
+from cobandit.replay.kernels.compiling import IdentificationTerms as IdentificationTerms
+from cobandit.replay.kernels.compiling import Kernel as Kernel
+from cobandit.replay.kernels.compiling import OnlineTerms as OnlineTerms
+from cobandit.replay.kernels.compiling import PhaseState as PhaseState
+from cobandit.replay.kernels.compiling import Record as Record
+from cobandit.replay.kernels.compiling import record as record
+from cobandit.replay.kernels.draws import instance as instance
+from cobandit.replay.kernels.draws import shared_order as shared_order
+from cobandit.replay.kernels.elimination import elimination_target as elimination_target
+from cobandit.replay.kernels.selection import online_index as online_index
 
 for _found in iter_modules(__path__, f"{__name__}."):
     import_module(_found.name)

@@ -1,9 +1,10 @@
-"""Gap elimination: one arm leaves at the end of each phase (Algorithm 2)."""
+"""Gap elimination: one arm leaves at the end of each phase (Algorithm 2); and the targets of its phases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numba
@@ -11,27 +12,22 @@ import numpy as np
 from numba import cfunc, types
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
+from cobandit import policies
+from cobandit._check import SLACK
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
+from cobandit.policies.registry import is_ours
 from cobandit.replay.kernels._cache import inner, kept
+from cobandit.replay.kernels.compiling import REPLICATIONS, PhaseState, identify, read_attributes, register
+from cobandit.replay.kernels.draws import sample
 from cobandit.replay.kernels.fronts import (
     empirical,
+    find_clearest,
     find_front,
+    find_least,
     front_gap,
-    sample,
     sort_by_mean,
-    without,
 )
-from cobandit.replay.kernels.registry import (
-    IDENTIFICATION,
-    Kernel,
-    PhaseState,
-    attributes,
-    is_ours,
-    register,
-)
-from cobandit.replay.kernels.replications import REPLICATIONS, identify
 
 
 class Rule(NamedTuple):
@@ -65,35 +61,32 @@ class Active(NamedTuple):
 
 
 @inner
-def _least(largest):
-    """From which gap on an arm counts as one of those with the largest."""
-    return largest - (GAP_ATOL + GAP_RTOL * largest)
+def without(value, values):
+    """Take a value out, keeping the order of the others."""
+    position = 0
+    while values[position] != value:
+        position += 1
+    for later in range(position, len(values) - 1):
+        values[later] = values[later + 1]
+    return values[:-1]
 
 
 @inner
-def _removed(left, front, at):
-    """e_r and whether it is accepted: within the tolerance of the largest gap, a dominated arm first, then
-    the lowest number.
-    """  # noqa: D205
-    arms, order, _ = left
-    minus, plus = at.minus, at.plus
+def _find_removed(left, front, at):
+    """e_r, and whether it is accepted.
+
+    The gap of an arm of the front is looked for only as far as it may still be the largest.
+    """
     largest = 0.0
-    for arm in arms:
-        largest = max(largest, minus[arm])
+    for arm in left.arms:
+        largest = max(largest, at.minus[arm])
     position = 0
     for arm in front:
-        while order[position] != arm:
+        while left.order[position] != arm:
             position += 1
-        plus[arm] = front_gap(position, order, at, _least(largest))
-        largest = max(largest, plus[arm])
-    least = _least(largest)
-    accepted = -1
-    for arm in arms:
-        if minus[arm] > 0.0 and minus[arm] >= least:
-            return arm, False
-        if accepted < 0 and minus[arm] <= 0.0 and plus[arm] >= least:
-            accepted = arm
-    return accepted, True
+        at.plus[arm] = front_gap(position, left.order, at, find_least(largest))
+        largest = max(largest, at.plus[arm])
+    return find_clearest(left.arms, at.minus, at.plus)
 
 
 @inner
@@ -122,7 +115,7 @@ def _eliminate(p, terms, draws, seen, returned):
 
         if moved:  # else nobody is dominated by the arm that left, and the front and its margins are the same
             front = find_front(left.order, at)
-        arm, accepted = _removed(left, front, at)
+        arm, accepted = _find_removed(left, front, at)
         moved = accepted
         returned[arm] = accepted
         costs = without(declared[arm], left.costs)
@@ -134,20 +127,99 @@ def _eliminate(p, terms, draws, seen, returned):
 REPLICATIONS[Rule] = _eliminate
 
 
-def elimination_target(
-    policy: type[AskTell], parameters: Any, registry: dict[str, Kernel] = IDENTIFICATION
-) -> Callable[[Any], Any]:
+def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
     """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`, and p holds numbers."""
 
     def made(formula: Callable[..., Any]) -> Callable[..., Any]:
         def read(of: AskTell) -> Rule:
-            p = attributes(parameters, of)
+            p = read_attributes(parameters, of)
             if not all(np.isscalar(number) for number in p):
                 raise CobanditError(f"{parameters.__name__}: a target reads numbers, got {p}")
             return Rule(_by_address(formula, parameters), np.array(p, dtype=np.float64))
 
         inner(formula)
-        register(registry, policy, identify, parameters, read)
+        register(policy, identify, parameters, read)
         return formula
 
     return made
+
+
+# ----------------------------------------------------------------------------- targets
+
+
+class CoPSIParameters(NamedTuple):
+    """What the target of CoPSI reads."""
+
+    budget: float
+    allocation_constant: float
+
+
+class CoPSIExactParameters(NamedTuple):
+    """What the target of CoPSI with the exact constant reads: the same formula, another constant."""
+
+    budget: float
+    allocation_constant: float
+
+
+@elimination_target(policies.CoPSIExact, CoPSIExactParameters)
+@elimination_target(policies.CoPSI, CoPSIParameters)
+def _copsi_target(at, p):
+    return floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))
+
+
+class CoPSIPrintedOnceParameters(NamedTuple):
+    """What the target of CoPSI as printed reads on a finite benchmark."""
+
+    budget: float
+    allocation_constant: float
+    n_instances: int
+
+
+@elimination_target(policies.CoPSIPrintedOnce, CoPSIPrintedOnceParameters)
+def _copsi_once_target(at, p):
+    target = floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))
+    return min(p.n_instances, target)
+
+
+class CoPSIAdaptiveParameters(NamedTuple):
+    """What the target of CoPSI with the adaptive constant reads."""
+
+    budget: float
+
+
+@elimination_target(policies.CoPSIAdaptive, CoPSIAdaptiveParameters)
+def _copsi_adaptive_target(at, p):
+    budget = p.budget - (at.spent - at.reached * at.round_cost)  # less what the arms that left were charged
+    constant = 1.0  # L* of those that are left, from the cheapest upwards
+    left = at.costs[0] + at.costs[1]
+    for cost in at.costs[2:]:
+        left += cost
+        constant += cost / left
+    return floor(budget / (constant * at.round_cost) * (1.0 + SLACK))
+
+
+class PSISRParameters(NamedTuple):
+    """What the target of PSI-SR reads."""
+
+    n_arms: int
+    n_rounds: int
+    log_bar: float
+
+
+@elimination_target(policies.PSISR, PSISRParameters)
+def _psi_sr_target(at, p):
+    return ceil((p.n_rounds - p.n_arms) / (p.log_bar * (p.n_arms + 1 - at.phase)) * (1.0 - SLACK))
+
+
+class PSISROnceParameters(NamedTuple):
+    """What the target of PSI-SR reads on a finite benchmark."""
+
+    n_arms: int
+    n_rounds: int
+    log_bar: float
+    n_instances: int
+
+
+@elimination_target(policies.PSISROnce, PSISROnceParameters)
+def _psi_sr_once_target(at, p):
+    return min(p.n_instances, _psi_sr_target(at, p))

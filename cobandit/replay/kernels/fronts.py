@@ -1,4 +1,4 @@
-"""Empirical Pareto sets and gaps, from running sums.
+"""Empirical Pareto sets and gaps from running sums, and the two methods that need no more.
 
 An arm that is dominated is dominated by one of the front, with a margin at least as large, and every
 dominator comes earlier in the order of falling first coordinate; so one pass over that order finds the
@@ -8,34 +8,17 @@ front is a least one over all others, which is mostly found small at the first.
 
 from __future__ import annotations
 
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
 
-from cobandit.dominance import TIE
+from cobandit import policies
+from cobandit._check import SLACK
+from cobandit.dominance import GAP_ATOL, GAP_RTOL, TIE
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.stream import draw
-
-
-class Draws(NamedTuple):
-    """Where the pulls of one replication come from: rows of feedback, and the start of each arm's stream.
-
-    ``order`` (N,) are the instances in the order in which they are evaluated once, empty for a bootstrap.
-    """
-
-    rows: np.ndarray
-    offsets: np.ndarray
-    starts: np.ndarray
-    order: np.ndarray
-
-
-class Tally(NamedTuple):
-    """What one replication has seen: pulls (K,), sums of rewards (K, D), and its first L pulls in order."""
-
-    pulls: np.ndarray
-    sums: np.ndarray
-    arms: np.ndarray
-    charges: np.ndarray
+from cobandit.replay.kernels.compiling import REPLICATIONS, identify, register
+from cobandit.replay.kernels.draws import CERTAIN, sample, sample_affordable
 
 
 class Empirical(NamedTuple):
@@ -52,91 +35,10 @@ class Empirical(NamedTuple):
 
 
 @inner
-def without(value, values):
-    """Take a value out, keeping the order of the others."""
-    position = 0
-    while values[position] != value:
-        position += 1
-    for later in range(position, len(values) - 1):
-        values[later] = values[later + 1]
-    return values[:-1]
-
-
-@inner
 def empirical(n_arms, n_objectives):
     """Return room for the means and gaps of all arms."""
     means, front = np.zeros((n_arms, n_objectives)), np.empty(n_arms, dtype=np.int64)
     return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front, np.empty((n_objectives, n_arms)))
-
-
-#: Rows that are named before they are added up; and up to which share of its limit a budget is not looked at
-#: before every pull, which is more than rounding adds to any sum of charges.
-BLOCK, CERTAIN = 128, 1.0 - 1e-9
-
-
-@inner
-def sample_affordable(chosen, goal, draws, terms, seen, spent):
-    """Bring arms up to ``goal`` pulls that the budget allows for certain; the spend.
-
-    A block of rows is named and then added, two objectives at a time: the first loop is vectorised, and in
-    the second the sums do not wait for each other.
-    """
-    rows, offsets, starts, order = draws
-    pulls, sums, declared = seen.pulls, seen.sums, terms.declared
-    last, named = sums.shape[1] - 1, np.empty(BLOCK, dtype=np.int64)
-    for arm in chosen:
-        n, start, expected = pulls[arm], starts[arm], declared[arm]
-        first, size = offsets[arm], offsets[arm + 1] - offsets[arm]
-        while n < goal:
-            m = min(BLOCK, goal - n)
-            for q in range(m):
-                named[q] = first + (order[n + q] if len(order) else draw(start, n + q, size))
-            for d in range(0, last + 1, 2):
-                e, charge = min(d + 1, last), expected if d == 0 else 0.0
-                one, other = sums[arm, d], sums[arm, e]
-                for q in range(m):
-                    one += rows[named[q], d + 2]
-                    other += rows[named[q], e + 2]
-                    spent += charge
-                sums[arm, d], sums[arm, e] = one, other
-            n += m
-        pulls[arm] = n
-    return spent
-
-
-@inner
-def sample(chosen, goal, draws, terms, seen, spent):
-    """Bring arms up to ``goal`` pulls, one after the other; the spend, and whether the budget held."""
-    rows, offsets, starts, order = draws
-    limit, declared, realised, _, _ = terms
-    pulls, sums, arms, charges = seen
-    t, needed = 0, spent
-    for n in pulls:
-        t += n
-    for arm in chosen:
-        needed += max(0, goal - pulls[arm]) * declared[arm]
-    if not realised and t >= len(arms) and needed < limit * CERTAIN:
-        return sample_affordable(chosen, goal, draws, terms, seen, spent), True
-    for arm in chosen:
-        n, start, expected = pulls[arm], starts[arm], declared[arm]
-        first, size = offsets[arm], offsets[arm + 1] - offsets[arm]
-        while n < goal and spent + expected <= limit:
-            row = first + (order[n] if len(order) else draw(start, n, size))
-            cost = rows[row, 0] if realised else expected
-            if spent + cost > limit:
-                break
-            spent += cost
-            if t < len(arms):
-                arms[t] = arm
-                charges[t] = cost
-            t += 1
-            n += 1
-            for d in range(sums.shape[1]):
-                sums[arm, d] += rows[row, d + 2]
-        pulls[arm] = n
-        if n < goal:
-            return spent, False
-    return spent, True
 
 
 @inner
@@ -204,3 +106,117 @@ def front_gap(position, order, at, enough=0.0):
         if smallest < enough:
             break
     return max(0.0, smallest)
+
+
+@inner
+def find_least(largest):
+    """From which gap on an arm counts as one of those with the largest."""
+    return largest - (GAP_ATOL + GAP_RTOL * largest)
+
+
+@inner
+def find_clearest(arms, minus, plus):
+    """Arm with the largest gap, and whether it is on the front: a dominated one first, then the first.
+
+    As `cobandit.dominance.find_clearest`; the gap of an arm is ``minus`` where that is positive, and ``plus``
+    on the front.
+    """
+    largest = 0.0
+    for arm in arms:
+        largest = max(largest, minus[arm] if minus[arm] > 0.0 else plus[arm])
+    least, accepted = find_least(largest), -1
+    for arm in arms:
+        if minus[arm] > 0.0:
+            if minus[arm] >= least:
+                return arm, False
+        elif accepted < 0 and plus[arm] >= least:
+            accepted = arm
+    return accepted, True
+
+
+# ----------------------------------------------------------------------------- uniform identification
+
+
+@inner
+def _rounds(p, terms, draws, seen, returned):
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    n_arms, n_objectives = seen.sums.shape
+    limit, declared, realised, _, _ = terms
+    arms, round_cost = np.arange(n_arms), 0.0
+    for arm in arms:
+        round_cost += declared[arm]
+    spent, n_rounds, whole = 0.0, 0, True
+    most = len(draws.order) or np.iinfo(np.int64).max
+    if not realised and len(seen.arms) == 0:  # rounds that the budget allows for certain, at once
+        n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
+        sample_affordable(arms, n_rounds, draws, terms, seen, spent)
+        for _ in range(n_rounds):
+            for arm in arms:  # in the order of the pulls, of which the last digits depend
+                spent += declared[arm]
+    complete = seen.sums.copy()  # sums of the complete rounds
+    while whole and n_rounds < most and spent + round_cost <= limit:
+        spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
+        if whole:
+            n_rounds += 1
+            for arm in arms:  # assigning the whole array would take seconds more to compile
+                for d in range(n_objectives):
+                    complete[arm, d] = seen.sums[arm, d]
+    if n_rounds > 0:
+        at, rounds = empirical(n_arms, n_objectives), np.full(n_arms, n_rounds)
+        for arm in find_front(sort_by_mean(arms, complete, rounds, at.means), at):
+            returned[arm] = True
+    return spent
+
+
+class UniformParameters(NamedTuple):
+    """Uniform identification reads nothing, on a finite benchmark neither."""
+
+
+REPLICATIONS[UniformParameters] = _rounds
+register(policies.UniformIdentification, identify, UniformParameters)
+register(policies.UniformOnce, identify, UniformParameters)
+
+
+# ----------------------------------------------------------------------------- sequential halving
+
+
+class EGESHOnceParameters(NamedTuple):
+    """What sequential halving reads."""
+
+    budget: float
+    n_rounds: int
+    n_instances: int
+
+
+@inner
+def _halve(p, terms, draws, seen, returned):
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    n_arms, n_objectives = seen.sums.shape
+    declared, at = terms.declared, empirical(n_arms, n_objectives)
+    arms, spent, depth = np.arange(n_arms), 0.0, 0
+    while len(arms) > 1:
+        depth += floor(p.budget / (p.n_rounds * declared[arms].sum()) * (1.0 + SLACK))
+        depth = min(p.n_instances, depth)
+        spent, complete = sample(arms, depth, draws, terms, seen, spent)
+        if not complete:
+            arms = arms[seen.pulls[arms] > 0]
+        order = sort_by_mean(arms, seen.sums, seen.pulls, at.means)
+        front = find_front(order, at)
+        if not complete:
+            returned[front] = True
+            return spent
+        stay = arms
+        for position, arm in enumerate(order):
+            if at.minus[arm] == 0.0:
+                at.plus[arm] = front_gap(position, order, at)
+        for _ in range(len(arms) // 2):
+            arm, accepted = find_clearest(stay, at.minus, at.plus)
+            returned[arm] = accepted
+            stay = stay[stay != arm]
+        arms = stay
+    returned[arms] = True
+    return spent
+
+
+REPLICATIONS[EGESHOnceParameters] = _halve
+register(policies.EGESHOnce, identify, EGESHOnceParameters)

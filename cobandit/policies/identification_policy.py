@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.dominance import pareto_mask
+from cobandit.dominance import classification_gaps, find_clearest, pareto_mask
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.asktell import AskTell, Pull
 
@@ -106,11 +106,7 @@ class IdentificationPolicy(AskTell):
             if _check.add_slack(error.smallest) >= at_largest:
                 raise
         if not self._affords(at_largest):
-            raise BudgetError(
-                f"budget {self.budget:g} does not hold one evaluation of each arm at its largest cost: at "
-                f"least {_check.round_up(at_largest)} is needed",
-                at_largest,
-            )
+            raise self._too_small("does not hold one evaluation of each arm at its largest cost", at_largest)
 
     @property
     def active(self) -> NDArray[np.int64]:
@@ -149,6 +145,22 @@ class IdentificationPolicy(AskTell):
         yield from self._hand_out(target)
         while self._flying:
             yield None
+
+    def _remove(
+        self,
+        position: int,
+        front: NDArray[np.bool_],
+        target: int,
+        means: NDArray[np.float64],
+        gaps: NDArray[np.float64],
+    ) -> None:
+        """Accept or reject one of the active arms, and write the phase down."""
+        active, accepted = self._active, bool(front[position])
+        removed = int(active[position])
+        if accepted:
+            self._accepted.append(removed)
+        self.phases.append(Phase(len(self.phases) + 1, active, target, means, gaps, removed, accepted))
+        self._active = np.delete(active, position)
 
     def _hand_out(self, target: int) -> Iterator[int]:
         for arm in self._active.tolist():
@@ -215,3 +227,29 @@ class IdentificationPolicy(AskTell):
             return ""
         declared = "declared" if self.largest_costs is None else "largest"
         return f"above its {declared} cost {self._largest[arm]:g}: it is charged, but the guarantee is void"
+
+
+class GapElimination(IdentificationPolicy):
+    r"""Empirical gap elimination, one arm a phase (Algorithm 2); subclasses set the targets n_r.
+
+    .. math::
+
+        \text{for } r = 1, \dots, K - 1: \quad
+        &\text{pull every } i \in A_r \text{ until } N_i = n_r, \\
+        &e_r \in \arg\max_{i \in A_r} \hat\gamma_{i,r}
+            \text{ (a dominated arm first, then the lowest number)}, \\
+        &\text{accept } e_r \text{ if it is on the empirical front, else reject it}; \quad
+            A_{r+1} = A_r \setminus \{e_r\}
+    """
+
+    def _target(self, phase: int) -> int:
+        """Pulls that every active arm has at the end of the phase (counted from 1)."""
+        raise NotImplementedError
+
+    def _schedule(self) -> Iterator[int | None]:
+        for phase in range(1, self.n_arms):
+            target = self._target(phase)
+            yield from self._evaluate(target)
+            means = self.mean_rewards[self._active]
+            front, gaps = pareto_mask(means), classification_gaps(means)
+            self._remove(find_clearest(gaps, front), front, target, means, gaps)

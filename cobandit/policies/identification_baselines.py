@@ -1,15 +1,18 @@
-"""PSI-SR (Kone et al., 2024), the baseline of the paper that counts rounds instead of costs."""
+"""The paper's two baselines of identification: PSI-SR counts rounds, and uniform allocation asks nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit import _check
-from cobandit.errors import BudgetError
-from cobandit.policies.elimination import GapElimination
+from cobandit.dominance import pareto_mask
+from cobandit.policies.asktell import Pull
+from cobandit.policies.identification_policy import GapElimination, IdentificationPolicy
 
 
 class PSISR(GapElimination):
@@ -50,11 +53,8 @@ class PSISR(GapElimination):
         else:
             smallest, n_rounds = self._worst_spend(fewest), self._most_rounds()
         if n_rounds < fewest:
-            raise BudgetError(
-                f"budget {self.budget:g} does not hold {fewest} rounds, one more than arms: at least "
-                f"{_check.round_up(smallest)} is needed (rounds={self.rounds!r})",
-                float(smallest),
-            )
+            why = f"does not hold {fewest} rounds, one more than arms"
+            raise self._too_small(why, float(smallest), f" (rounds={self.rounds!r})")
         self.n_rounds = n_rounds
         self.targets = self._targets(n_rounds)
 
@@ -84,3 +84,53 @@ class PSISR(GapElimination):
 
     def _target(self, phase: int) -> int:
         return int(self.targets[phase - 1])
+
+
+class UniformIdentification(IdentificationPolicy):
+    r"""Uniform allocation, then the empirical Pareto set.
+
+    .. math:: n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
+
+    Takes what `IdentificationPolicy` takes.  Only complete rounds count, so that every arm is judged by
+    the same number of evaluations; with realised costs their number follows from what was charged.
+
+    Examples
+    --------
+    >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
+    >>> finder = UniformIdentification(costs=[1, 4, 1], budget=40, n_objectives=2)
+    >>> while (arm := finder.ask()) is not None:
+    ...     finder.tell(arm, rewards[arm])
+    >>> finder.recommend(), finder.pulls, finder.spent
+    (array([0, 1]), array([6, 6, 6]), 36.0)
+    """
+
+    label = "Uniform identification"
+
+    #: Means after the latest complete round.
+    _round_means: NDArray[np.float64] | None = None
+
+    def _check_budget(self) -> None:
+        smallest = float(self.costs.sum())
+        if not self._affords(smallest):
+            raise self._too_small("does not hold one pull of each arm", smallest)
+
+    def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent, over complete rounds)
+        if self._round_means is None:
+            return np.array([], dtype=np.int64)
+        return np.flatnonzero(pareto_mask(self._round_means))
+
+    def _schedule(self) -> Iterator[int | None]:
+        for n in self._rounds():
+            while not self._affords(float(self._set_aside.sum())):
+                if not self._flying:
+                    return
+                yield None  # what is in flight may cost less than what is set aside for it
+            yield from self._hand_out(n)
+
+    def _rounds(self) -> Iterable[int]:
+        return count(1)
+
+    def _take(self, pull: Pull, reward: NDArray[np.float64]) -> None:
+        super()._take(pull, reward)
+        if pull == self.n_arms - 1:
+            self._round_means = self._reward_sums / (pull.number + 1)

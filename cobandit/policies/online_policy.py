@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.errors import BudgetError, CobanditError
+from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell, Pull
 from cobandit.problem import hypervolume
 
@@ -115,15 +115,13 @@ class OnlinePolicy(AskTell):
         self._declared = None
         if expected_costs is not None:
             self._declared = _check.costs(expected_costs, "expected_costs", n_arms=self.n_arms)
-            if self._declared.max() > _check.add_slack(high) or low > _check.add_slack(self._declared.min()):
+            if self._declared.max() > _check.add_slack(high) or low > _check.add_slack(
+                self._declared.min()
+            ):
                 raise CobanditError(f"expected_costs: means outside cost_range {self.cost_range}")
         smallest = float(self.expected_costs.sum())
         if smallest > _check.add_slack(self.budget):
-            raise BudgetError(
-                f"budget {self.budget:g} does not hold one pull of each of the {self.n_arms} arms: "
-                f"at least {_check.round_up(smallest)} is needed",
-                smallest,
-            )
+            raise self._too_small(f"does not hold one pull of each of the {self.n_arms} arms", smallest)
 
     def index(self) -> NDArray[np.float64]:
         """Index of each arm, shape (K,), from what was observed so far.  Time O(K D)."""

@@ -8,14 +8,17 @@ cannot be afforded stays out: the most expensive that is still in is the next to
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit import policies
 from cobandit.policies.asktell import AskTell
+from cobandit.policies.cohv_kl_ucb import LEAST, MOST_STEPS, START, STEP
 from cobandit.replay.kernels._cache import compiled, inner
-from cobandit.replay.kernels.registry import index, reads_squares, register_index
-from cobandit.replay.kernels.stream import draw, keys
+from cobandit.replay.kernels.compiling import index, reads_squares, register_index
+from cobandit.replay.kernels.draws import draw, keys
 
 
 class Tournament(NamedTuple):
@@ -79,7 +82,7 @@ class Tally(NamedTuple):
 
 
 @inner
-def _index_of(arm, seen, p):
+def _look_up(arm, seen, p):
     return index(seen.pulls[arm], seen.sums[arm], seen.squares[arm], p)
 
 
@@ -122,7 +125,7 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
             if not begun:
                 for i in range(n_arms):
                     if affordable[i]:
-                        leaves[i] = _index_of(i, seen, p)
+                        leaves[i] = _look_up(i, seen, p)
                 _play_all(tree)
                 best = tree.winner[1]
                 begun = True
@@ -144,7 +147,7 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
         ahead[arm] = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
         t += 1
         if begun:
-            best = _play_again(tree, arm, _index_of(arm, seen, p))
+            best = _play_again(tree, arm, _look_up(arm, seen, p))
 
 
 @compiled
@@ -171,3 +174,137 @@ def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]
         return formula
 
     return made
+
+
+# ----------------------------------------------------------------------------- indices
+
+
+class PaperParameters(NamedTuple):
+    """What the indices of the paper's policies read; ``objective`` is Accuracy-Cost-UCB's."""
+
+    log_term: float
+    reward_scale: float
+    cost_scale: float
+    cost_ratio: float
+    objective: int = 0
+
+
+@online_index(policies.HVUCB, PaperParameters)
+def _hv_ucb_index(n, sums, squares, p):
+    radius, hypervolume = sqrt(p.log_term / n), 1.0
+    for d in range(1, len(sums)):
+        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * radius)
+    return hypervolume
+
+
+@online_index(policies.CoHVUCB, PaperParameters)
+def _cohv_ucb_index(n, sums, squares, p):
+    cost = max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * sqrt(p.log_term / n))
+    return _hv_ucb_index(n, sums, squares, p) / cost
+
+
+@online_index(policies.AccuracyCostUCB, PaperParameters)
+def _accuracy_cost_ucb_index(n, sums, squares, p):
+    radius = sqrt(p.log_term / n)
+    reward = min(1.0, sums[1 + p.objective] / n + p.reward_scale * radius)
+    return reward / max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * radius)
+
+
+@online_index(policies.UniformAllocation, PaperParameters)
+def _uniform_allocation_index(n, sums, squares, p):
+    return -float(n)
+
+
+class CoHVUCBVParameters(NamedTuple):
+    """What the index of CoHV-UCB-V reads."""
+
+    log_term: float
+    reward_scale: float
+    cost_scale: float
+    cost_ratio: float
+
+    reads_squares = True  # type: ignore[misc]  # of the class, not a field
+
+
+@inner
+def _narrowed(radius, n, total, squares):
+    """Radius of a mean, given the sum and the sum of squares behind it."""
+    mean = total / n
+    variance = max(0.0, squares / n - mean * mean)
+    return min(radius, 2.0 * sqrt(variance) * radius + 6.0 * (radius * radius))
+
+
+@online_index(policies.CoHVUCBV, CoHVUCBVParameters)
+def _cohv_ucb_v_index(n, sums, squares, p):
+    radius = sqrt(p.log_term / n)
+    hypervolume = 1.0
+    for d in range(1, len(sums)):
+        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * _narrowed(radius, n, sums[d], squares[d]))
+    cost_radius = _narrowed(radius, n, sums[0], squares[0])
+    return hypervolume / max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * cost_radius)
+
+
+class CoHVKLUCBParameters(NamedTuple):
+    """What the index of CoHV-KL-UCB reads."""
+
+    log_term: float
+    cost_ratio: float
+
+
+@inner
+def _cheapest(q, eta, lam):
+    """Share z of the way from lambda to 1 that the optimistic cost is at."""
+    square, linear = (1 - lam) * (eta - 1), (1 - lam) * (1 - eta * q) + eta * lam
+    constant = eta * q * lam
+    root = sqrt(max(0.0, linear * linear + 4 * square * constant))
+    if linear < 0:
+        return min(q, (root - linear) / (2 * square))
+    return min(q, 2 * constant / (linear + root)) if constant > 0 else 0.0
+
+
+@online_index(policies.CoHVKLUCB, CoHVKLUCBParameters)
+def _cohv_kl_ucb_index(n, sums, squares, p):
+    lam, coordinates = p.cost_ratio, len(sums)
+    span = 1 - lam
+    allowed = (p.log_term + coordinates / 2 * log(pi * (n + 0.5))) / n
+    q = min(1.0, max(0.0, (sums[0] / n - lam) / span)) if span > 0 else 0.0
+    eta = (coordinates - 1 + span / lam) / allowed
+    spread = q * (1 - q) * (span / (lam + span * q)) ** 2
+    for d in range(1, coordinates):
+        spread += (n - sums[d]) / sums[d] if sums[d] > 0 else -inf
+    if spread > 0 and sqrt(spread / (2 * allowed)) > START:
+        eta = sqrt(spread / (2 * allowed))
+    at, low, high = log(eta), LEAST, inf
+    for _ in range(MOST_STEPS):
+        eta = exp(at)
+        value, slope = 0.0, 0.0
+        for d in range(1, coordinates):
+            r = sums[d] / n
+            value += (1 - r) * log1p(1 / eta)
+            if r > 0:
+                value -= r * log1p((1 - r) / (r * (1 + eta)))
+            slope -= (1 - r) / ((1 + eta * r) * (1 + eta))
+        z = _cheapest(q, eta, lam)
+        if q > z:
+            value += q * log(q / z)
+            if q < 1:
+                value += (1 - q) * log((1 - q) / (1 - z))
+            slope -= span * (q - z) / (span * (1 - 2 * z) + eta * (lam + span * z) - eta * (q - z) * span)
+        if value > allowed:
+            low = at
+        else:
+            high = at
+        after = low
+        if value > 0 and slope < 0:
+            after = at - value * log(value / allowed) / slope
+        if not low < after < high:
+            after = (low + high) / 2 if high < inf else at + 1
+        step = after - at
+        at = after
+        if abs(step) < STEP:
+            break
+    eta = exp(at)
+    hypervolume = 1.0
+    for d in range(1, coordinates):
+        hypervolume *= (1 + eta * sums[d] / n) / (1 + eta)
+    return hypervolume / (lam + span * _cheapest(q, eta, lam))

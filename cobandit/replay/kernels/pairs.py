@@ -14,12 +14,12 @@ from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
-from cobandit.policies.elimination import GAP_ATOL, GAP_RTOL
 from cobandit.policies.evidence import STAKES
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.fronts import empirical, find_front, sample, sort_by_mean, without
-from cobandit.replay.kernels.registry import ONCE, register
-from cobandit.replay.kernels.replications import REPLICATIONS, identify
+from cobandit.replay.kernels.compiling import REPLICATIONS, identify, register
+from cobandit.replay.kernels.draws import sample
+from cobandit.replay.kernels.elimination import without
+from cobandit.replay.kernels.fronts import empirical, find_clearest, find_front, sort_by_mean
 
 
 class CoPSIOnceParameters(NamedTuple):
@@ -186,37 +186,27 @@ def _compare(arms, n, n_instances, sums, pairs):
 
 
 @inner
-def _clearest(k, pairs, dominated, gaps):
-    """Position of the arm with the largest gap, the gap, and whether the arm is on the front.
+def _find_gaps(k, pairs, minus, plus):
+    """Fill the gaps of k arms, by positions: ``minus`` of those dominated, else 0, and ``plus`` of the front.
 
     Of a over b < a the statistics are those of b over a with the other sign.
     """
     _, lowest, highest = pairs
-    dominated[:k] = -inf
+    minus[:k] = 0.0
     for a in range(k):
         for b in range(a + 1, k):
-            dominated[a] = max(dominated[a], lowest[a, b])
-            dominated[b] = max(dominated[b], -highest[a, b])
-    largest = -inf
+            minus[a] = max(minus[a], lowest[a, b])
+            minus[b] = max(minus[b], -highest[a, b])
     for a in range(k):
-        gap = dominated[a]
-        if gap <= 0:
-            gap = inf
-            for b in range(k):
-                if b == a:
-                    continue
-                apart, beats = (-lowest[a, b], highest[a, b]) if a < b else (highest[b, a], -lowest[b, a])
-                gap = min(gap, min(apart, max(beats, 0.0) + max(dominated[b], 0.0)))
-        gaps[a] = gap
-        largest = max(largest, gap)
-    accepted = -1
-    for a in range(k):
-        if gaps[a] >= largest - (GAP_ATOL + GAP_RTOL * largest):
-            if dominated[a] > 0:
-                return a, gaps[a], False
-            if accepted < 0:
-                accepted = a
-    return accepted, gaps[accepted], True
+        gap = inf
+        if minus[a] > 0.0:
+            continue
+        for b in range(k):
+            if b == a:
+                continue
+            apart, beats = (-lowest[a, b], highest[a, b]) if a < b else (highest[b, a], -lowest[b, a])
+            gap = min(gap, min(apart, max(beats, 0.0) + minus[b]))
+        plus[a] = gap
 
 
 @inner
@@ -238,7 +228,7 @@ def _play(p, terms, draws, seen, returned):
     depth, compared = 0, 0  # pairs are compared only where somebody may leave
     shape = n_arms, n_arms
     pairs = Pairs(np.zeros((n_objectives, n_arms, n_arms)), np.empty(shape), np.empty(shape))
-    dominated, gaps = np.empty(n_arms), np.empty(n_arms)
+    minus, plus = np.empty(n_arms), np.empty(n_arms)
     certainty = claims_limit < inf
     shape = (n_arms, n_arms, n_objectives) if certainty else (0, 0, n_objectives)
     evidence = Evidence(
@@ -270,7 +260,9 @@ def _play(p, terms, draws, seen, returned):
                     _add_squares(arms, compared, depth, draws, pairs.squares)
                     _compare(arms, depth, n_instances, seen.sums, pairs)
                     compared = depth
-                position, gap, accepted = _clearest(len(arms), pairs, dominated, gaps)
+                _find_gaps(len(arms), pairs, minus, plus)
+                position, accepted = find_clearest(np.arange(len(arms)), minus, plus)
+                gap = plus[position] if accepted else minus[position]
                 if gap < sqrt(chance * (1 - depth / target) / (1 - target / n_instances)):
                     break
             arm, k = arms[position], len(arms)
@@ -297,4 +289,4 @@ def _play(p, terms, draws, seen, returned):
 
 
 REPLICATIONS[CoPSIOnceParameters] = _play
-register(ONCE, policies.CoPSIOnce, identify, CoPSIOnceParameters)
+register(policies.CoPSIOnce, identify, CoPSIOnceParameters)

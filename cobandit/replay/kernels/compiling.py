@@ -1,0 +1,238 @@
+"""What a kernel is: what its run takes, and how a formula becomes one.
+
+Each method has a named tuple of what its formula reads off its readable class.  An index is called at every
+pull: the type of the tuple selects it when a run is compiled, so that it becomes part of the run.  A target
+is called once a phase: by its address, so that all eliminations share one compiled run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+from cobandit.errors import CobanditError
+from cobandit.policies.asktell import AskTell
+from cobandit.policies.registry import KERNELS, check_class, is_ours
+from cobandit.replay.kernels._cache import BY_NAME, INNER, compiled, inner
+from cobandit.replay.kernels.draws import Draws, Tally, keys
+
+# ----------------------------------------------------------------------------- what runs take and give
+
+
+class FeedbackRows(NamedTuple):
+    """What pulls are drawn from: evaluation rows arm after arm, ``offsets[i]`` to ``offsets[i + 1]`` arm i's.
+
+    A row of ``rows`` (N, D + 2) holds the cost, the cost divided by the largest, and the D objectives.  With
+    ``once`` row n of each arm is on the same instance, and each is drawn at most once, in an order that the
+    arms share; otherwise by bootstrap.
+    """
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    once: bool = False
+
+
+class OnlineTerms(NamedTuple):
+    """Terms of an online run: the budget with its slack, expected costs (K,), and pulls before the index.
+
+    ``by_cost`` (K,) are the arms, the most expensive first: the order in which they cease to be affordable.
+    """
+
+    limit: float
+    expected: np.ndarray
+    by_cost: np.ndarray
+    n_init: int
+
+
+class IdentificationTerms(NamedTuple):
+    """Terms of an identification run: the budget with its slack, declared costs (K,), and what is charged.
+
+    ``ascending`` (K,) are the declared costs in order.  ``orders`` (R, N) are the instances in the order in
+    which each replication evaluates them once, (R, 0) for a bootstrap.
+    """
+
+    limit: float
+    declared: np.ndarray
+    realised: bool
+    ascending: np.ndarray
+    orders: np.ndarray
+
+
+class Record(NamedTuple):
+    """Takes down the first L pulls of R replications: ``arms`` and what each was charged, (R, L) each.
+
+    Behind the last pull of an online run stands the one that crosses the budget, which is not charged, or -1.
+    """
+
+    arms: np.ndarray
+    charges: np.ndarray
+
+
+def record(replications: int, pulls: int = 0) -> Record:
+    """Make a record of so many pulls each; by default nothing is taken down."""
+    shape = replications, pulls
+    return Record(np.empty(shape, dtype=np.int64), np.empty(shape))
+
+
+class PhaseState(NamedTuple):
+    """Where a gap elimination stands when it sets a target: phases count from 1.
+
+    ``costs`` (k,) are the declared costs of the active arms, ascending, and ``round_cost`` is their sum;
+    ``reached`` pulls each arm has, and ``spent`` is what all arms were charged.
+    """
+
+    phase: int
+    costs: np.ndarray
+    round_cost: float
+    reached: int
+    spent: float
+
+
+# ----------------------------------------------------------------------------- registry
+
+
+class Kernel(NamedTuple):
+    """A compiled method: its run, and the tuple of what its formula reads.
+
+    ``run(p, terms, feedback, seed, replications, record)`` returns the pulls (R, K) and the spend (R,) of
+    the replications, for identification also the returned sets (R, K).  ``read`` makes p of an instance of
+    the readable class, which also has checked the options.
+    """
+
+    run: Callable[..., Any]
+    parameters: Any
+    read: Callable[[AskTell], Any]
+
+
+def read_attributes(parameters: Any, policy: AskTell) -> Any:
+    """Fill a tuple with the attributes of a policy that have the names of its fields."""
+    found = {name: getattr(policy, name) for name in parameters._fields if hasattr(policy, name)}
+    return parameters(**found)
+
+
+def register(
+    policy: type[AskTell], run: Any, parameters: Any, read: Callable[[Any], Any] | None = None
+) -> None:
+    """Enter the kernel of a class; p are its attributes, or what ``read`` gives.
+
+    Raises
+    ------
+    CobanditError
+        If the name is that of another method of this project's.
+    """
+    check_class(policy)
+    KERNELS[policy] = Kernel(run, parameters, read or partial(read_attributes, parameters))
+
+
+# ----------------------------------------------------------------------------- indices, by type
+
+
+class Choice(NamedTuple):
+    """What the run of an index is given: which formula of those that read p, and p."""
+
+    which: int
+    p: Any
+
+
+INDICES: dict[Any, list[Callable[..., Any]]] = {}  # by the type of p: formulas that share a compiled run
+
+
+def register_index(policy: type[AskTell], run: Any, parameters: Any, formula: Any) -> None:
+    """Enter the run of an index; one that comes from outside is not kept on disk.
+
+    Formulas that read the same tuple share a run: a branch at every pull costs less than can be measured,
+    and a run of its own a second to compile.
+
+    Raises
+    ------
+    CobanditError
+        If the name is that of another method, or the tuple's run may be compiled without this formula.
+    """
+    check_class(policy)
+    if not is_ours(parameters):  # the cache on disk knows when our files change, not a user's
+        others = [kernel.run for kernel in KERNELS.values() if kernel.parameters is parameters]
+        run = others[0] if others else njit(run.py_func, nogil=True, **BY_NAME)
+    if is_ours(parameters) != is_ours(formula) or (not is_ours(parameters) and run.signatures):
+        raise CobanditError(
+            f"the run of {parameters.__name__} may be compiled already: define the tuple again, too"
+        )
+    formulas = INDICES.setdefault(parameters, [])
+    formulas.append(inner(formula))
+    which = len(formulas) - 1
+    register(policy, run, parameters, lambda of: Choice(which, read_attributes(parameters, of)))
+
+
+def index(n, sums, squares, chosen):
+    """Index of an arm, by the type of p; replaced at compile time."""
+
+
+def reads_squares(chosen):
+    """Whether the index reads sums of squares, by the type of p; replaced at compile time."""
+
+
+@overload(index, jit_options=INNER)
+def _compile_index(n, sums, squares, chosen):
+    linked = None
+    for which, formula in reversed(list(enumerate(INDICES[chosen.types[1].instance_class]))):
+        linked = _link(which, formula, linked)
+    return linked
+
+
+def _link(which: int, formula: Any, others: Any) -> Any:
+    """Return an index that takes this formula where it is the one chosen, else one of the others."""
+    if others is None:
+
+        def index(n, sums, squares, chosen):
+            return formula(n, sums, squares, chosen.p)
+
+    else:
+        others = inner(others)
+
+        def index(n, sums, squares, chosen):
+            if chosen.which == which:
+                return formula(n, sums, squares, chosen.p)
+            return others(n, sums, squares, chosen)
+
+    return index
+
+
+@overload(reads_squares, jit_options=INNER)
+def _compile_reads_squares(chosen):
+    if getattr(chosen.types[1].instance_class, "reads_squares", False):
+        return lambda chosen: True
+    return lambda chosen: False
+
+
+# ----------------------------------------------------------------------------- replications, by type
+
+
+REPLICATIONS: dict[Any, Any] = {}  # by the type of the parameters
+
+
+def replication(p, terms, draws, seen, returned):
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend.  Replaced at compile time."""
+
+
+@overload(replication, jit_options=INNER)
+def _compile_replication(p, terms, draws, seen, returned):
+    return REPLICATIONS[p.instance_class]
+
+
+@compiled
+def identify(p, terms, feedback, seed, replications, record):
+    """Play replications: pulls (R, K), spend (R,) and returned sets (R, K)."""
+    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
+    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
+    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
+    spent = np.empty(len(replications))
+    for r in range(len(replications)):
+        starts = keys(seed, replications[r], n_arms)
+        draws = Draws(feedback.rows, feedback.offsets, starts, terms.orders[r])
+        seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
+        spent[r] = replication(p, terms, draws, seen, returned[r])
+    return pulls, spent, returned

@@ -1,0 +1,13 @@
+"""The project's methods that have a kernel, by kind; tests of other files define methods, too."""
+
+from cobandit.policies.registry import KERNELS, is_ours, list_methods
+from cobandit.replay import kernels  # noqa: F401 (they enter themselves)
+
+
+def compiled(kind):
+    return {
+        name: policy for name, policy in list_methods(kind).items() if is_ours(policy) and policy in KERNELS
+    }
+
+
+ONLINE, IDENTIFICATION, ONCE = (compiled(kind) for kind in ("online", "identification", "once"))
