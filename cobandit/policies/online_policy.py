@@ -115,9 +115,7 @@ class OnlinePolicy(AskTell):
         self._declared = None
         if expected_costs is not None:
             self._declared = _check.costs(expected_costs, "expected_costs", n_arms=self.n_arms)
-            if self._declared.max() > _check.add_slack(high) or low > _check.add_slack(
-                self._declared.min()
-            ):
+            if self._declared.max() > _check.add_slack(high) or low > _check.add_slack(self._declared.min()):
                 raise CobanditError(f"expected_costs: means outside cost_range {self.cost_range}")
         smallest = float(self.expected_costs.sum())
         if smallest > _check.add_slack(self.budget):
