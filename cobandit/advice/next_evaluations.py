@@ -1,111 +1,111 @@
-"""How to spend a budget: on evaluations that the benchmark still has, and beyond them on new instances."""
+"""What to evaluate next: what a race would, that knows what was seen, and whether it is worth its money."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from cobandit.advice.paired import Evaluations
-from cobandit.advice.questions import Question
+from cobandit.policies.pareto_race import FIRST_LOOK, ParetoRace, arrange
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-def allocate(
-    questions: list[Question], costs: NDArray[np.float64], budget: float, missing: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Spend a budget on whole evaluations, the cheapest open question first.
+@dataclass(frozen=True)
+class NextEvaluations:
+    """What a race has settled, and what it would go on with.
 
-    What the benchmark still has comes first, for every question; new instances are for what is left then.  A
-    question is funded whole as long as the budget lasts; the first that it does not cover gets what is left,
-    in proportion to its needs.  Evaluations that two questions need are bought once.  No number of new
-    instances settles a tie, but missing evaluations may end it.
-
-    Parameters
+    Attributes
     ----------
-    questions : list of Question
-    costs : ndarray, shape (K,)
-        Mean cost of one evaluation of each arm.
-    budget : float
-        In the same unit.
-    missing : ndarray of int, shape (K,)
-        Instances of the benchmark on which each arm is not evaluated.
-
-    Returns
-    -------
-    ndarray of int, shape (K,)
-        With ``costs @ result <= budget``; what exceeds ``missing`` needs new instances.
-
-    Examples
-    --------
-    >>> needs = Question("front", 0, 1, 1.0, 2.0, np.array([0, 1]), np.array([6.0, 6.0]), 18.0)
-    >>> allocate([needs], np.array([1.0, 2.0]), budget=10.0, missing=np.array([0, 9]))
-    array([0, 5])
-    >>> allocate([needs], np.array([1.0, 2.0]), budget=10.0, missing=np.array([0, 0]))
-    array([4, 3])
+    settled : int
+        Configurations that are settled now: known to be kept, or not needed.
+    would_be_settled : int
+        How many would be after the evaluations named, if means and variances stay as they are.
+    compared : bool
+        Whether all configurations share instances enough to be compared; if not, ``pairs`` are what the first
+        comparison takes, and ``evaluations`` is everything that is missing.
+    evaluations : int
+        About how many it takes to settle all.
+    price : float
+        What these cost, in the table's unit.
+    pairs : DataFrame
+        ``configuration``, ``instance``: the evaluations to make, in order; those of a budget, if there is
+        one, and none if the budget can be expected to settle nothing more.
     """
-    granted = np.zeros(len(costs))
-    left = float(budget)
-    ordered = sorted(questions, key=lambda question: question.price)
-    needs = [(question.arms, np.minimum(question.extra, missing[question.arms])) for question in ordered]
-    needs += [(question.arms, question.extra) for question in ordered if np.isfinite(question.price)]
-    for arms, extra in needs:
-        more = np.maximum(extra - granted[arms], 0.0)
-        price = float(more @ costs[arms])
-        if price <= left:
-            granted[arms] += more
-            left -= price
-            continue
-        share = more * (left / price)
-        whole = np.floor(share)
-        left -= float(whole @ costs[arms])
-        for place in np.argsort(whole - share, kind="stable"):
-            if share[place] > whole[place] and costs[arms[place]] <= left:
-                whole[place] += 1
-                left -= costs[arms[place]]
-        granted[arms] += whole
-        break
-    return granted.astype(np.int64)
+
+    settled: int
+    would_be_settled: int
+    compared: bool
+    evaluations: int
+    price: float
+    pairs: pd.DataFrame
 
 
-def missing_pairs(table: EvaluationTable, numbers: NDArray[np.int64], seed: int = 0) -> pd.DataFrame:
-    """Name evaluations that the benchmark still has, in the order in which they should be made.
-
-    All configurations follow one order of the instances: those on which most configurations are evaluated
-    come first, because there a new evaluation is compared in pairs with most others; equal ones at random, so
-    that a benchmark sorted by subject or difficulty is not evaluated from one end.
+def plan_next(
+    table: EvaluationTable,
+    budget: float | None = None,
+    tolerance: ArrayLike = 0.0,
+    error: float = 0.05,
+    seed: int = 0,
+) -> NextEvaluations:
+    """Plan the evaluations that are missing, as `cobandit.ParetoRace` would go on.
 
     Parameters
     ----------
     table : EvaluationTable
-        Both splits are used.
-    numbers : ndarray of int, shape (K,)
-        How many of each configuration, at most what it misses.
+        Both splits are used.  Whether an evaluation is there must not depend on what it gave.
+    budget : float, optional
+        What they may cost, in the table's unit.
+    tolerance : float or array_like, shape (D,)
+        What is not worth telling apart, in the unit of each objective.
+    error : float
+        In (0, 1).
     seed : int
-        Of the order of equal instances.
+        Of the order of the instances: those that most configurations have first, equal ones at random.
 
     Returns
     -------
-    DataFrame
-        ``configuration``, ``instance``: pairs that are not in the table, each once.
+    NextEvaluations
 
     Examples
     --------
     >>> import cobandit as cb
-    >>> len(missing_pairs(cb.load("synthetic-24"), np.zeros(24, int)))
-    0
+    >>> plan = plan_next(cb.load("synthetic-24"))
+    >>> plan.settled, plan.evaluations, len(plan.pairs)  # everything is evaluated
+    (24, 0, 0)
     """
-    instances, evaluations = table.rows["instance"].cat, Evaluations(table)
-    order = np.random.default_rng(seed).permutation(evaluations.n_instances)
-    evaluated = np.bincount(evaluations.instance)
-    order = order[np.argsort(-evaluated[order], kind="stable")]
-    chosen = []
-    for arm in np.flatnonzero(numbers).tolist():
-        _, (present,) = evaluations.block([arm])
-        chosen += [(place, arm) for place in np.flatnonzero(~present[order])[: numbers[arm]].tolist()]
-    pairs = [(table.configs[arm], instances.categories[order[place]]) for place, arm in sorted(chosen)]
-    return pd.DataFrame(pairs, columns=["configuration", "instance"], dtype=str)
+    evaluations, instances = Evaluations(table), table.rows["instance"].cat.categories
+    values, present = evaluations.block(np.arange(table.n_arms))
+    order = arrange(present.T, seed)
+    rewards = np.where(present.T[order][:, :, None], values[:-1].transpose(2, 1, 0)[order], np.nan)
+    costs = table.summary()["cost"].to_numpy()
+    race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerance, error=error)
+    race.know(rewards)
+    whole, limit = race.forecast(), inf if budget is None else budget
+    settled, compared = int(race.settled.sum()), race.depth >= min(FIRST_LOOK, len(order))
+    if compared:
+        part, would_be_settled = race.forecast(limit), int(race.forecast_settled(limit).sum())
+        worth = would_be_settled > settled
+    else:
+        part, would_be_settled = (~present[:, order[:FIRST_LOOK]]).sum(axis=1), settled
+        worth = float(part @ costs) <= limit
+    chosen = sorted(
+        (place, arm)
+        for arm in np.flatnonzero(part).tolist()
+        for place in np.flatnonzero(~present[arm, order])[: part[arm]].tolist()
+    )
+    pairs = [(table.configs[arm], instances[order[place]]) for place, arm in chosen] if worth else []
+    return NextEvaluations(
+        settled,
+        would_be_settled,
+        compared,
+        int(whole.sum()),
+        float(whole @ costs),
+        pd.DataFrame(pairs, columns=["configuration", "instance"], dtype=str),
+    )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit.dominance import TIE, pareto_mask
 from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
@@ -144,11 +145,14 @@ def redraw_means(
 
 
 class Gaps(NamedTuple):
-    """Arms compared with all others: t-statistics of gaps, and the errors that new instances would have."""
+    """Arms compared with all others, each array but the first of shape (rows, k, K)."""
 
     arms: NDArray[np.int64]  # (k,)
-    ratios: NDArray[np.float64]  # (..., k, K), positive where the other is ahead
-    errors: NDArray[np.float64]  # the same shape
+    ratios: NDArray[np.float64]  # t-statistics of the gaps
+    errors: NDArray[np.float64]  # standard errors that gaps on new instances would have
+    gaps: NDArray[np.float64]  # positive where the other is ahead
+    left: NDArray[np.float64]  # standard errors of what the evaluations leave open
+    tied: NDArray[np.bool_]  # known to be equal
 
 
 class Paired(NamedTuple):
@@ -172,9 +176,32 @@ class Paired(NamedTuple):
     means: NDArray[np.float64]  # (K, D)
     costs: NDArray[np.float64]  # (K,)
     counts: NDArray[np.int64]  # (K,)
-    one_more: NDArray[np.float64]  # (D + 1, K), what the instance more adds to each variance
-    variances: NDArray[np.float64]  # (D + 1, K), of the means, the last of the efficiency
+    one_more: NDArray[np.float64]  # (D + 2, K), what the instance more adds to each variance
+    variances: NDArray[np.float64]  # (D + 2, K), of `coordinates`
     finite: bool  # whether the benchmark is all there is
+    strict: bool  # whether dominance is the paper's: better in every objective, whatever the cost
+
+    @property
+    def coordinates(self) -> NDArray[np.float64]:
+        """What is compared, more is better: the objectives, minus the cost, the efficiency: (D + 2, K)."""
+        return np.vstack([self.means.T, -self.costs, self.efficiency])
+
+    @property
+    def n_compared(self) -> int:
+        """In how many of the values an arm may be ahead of another: D, and one for the cost."""
+        return self.means.shape[1] + (not self.strict)
+
+    @property
+    def on_front(self) -> NDArray[np.bool_]:
+        """Which arms no other dominates, by the means, shape (K,)."""
+        return self.front_of(self.means, self.costs)
+
+    def front_of(self, means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
+        if self.strict:
+            return pareto_mask(means)
+        values = np.column_stack([means, -costs / costs.max()])
+        return pareto_mask(values, dominance="standard")
 
     @property
     def efficiency(self) -> NDArray[np.float64]:
@@ -187,28 +214,36 @@ class Paired(NamedTuple):
         return self.evaluations.n_instances - self.counts
 
     def influence(self, arms: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Influences on the objectives' means and, last, on the efficiency: shape (D + 1, k, I)."""
+        """Influences on `coordinates`: shape (D + 2, k, I)."""
         values, present = self.evaluations.block(arms)
         centre = np.vstack([self.means[arms].T, self.costs[arms]])
         values -= centre[:, :, None]
         n = self.counts[arms]
         values *= present / np.sqrt(n * (n - 1.0))[:, None]
-        values[-1] = np.einsum("dk,dks->ks", _slopes(self.means[arms], self.costs[arms]), values)
-        return values
+        efficiency = np.einsum("dk,dks->ks", _slopes(self.means[arms], self.costs[arms]), values)
+        values[-1] *= -1
+        return np.concatenate([values, efficiency[None]])
 
     def dominance(self, arms: NDArray[np.int64] | None = None) -> Iterator[Gaps]:
-        """Compare arms (default: all) with every arm in each objective: ratios of shape (D, k, K)."""
-        return self._compare(np.arange(len(self.means[0])), self.means.T, arms)
+        """Compare arms (default: all) with every arm in each of `n_compared` coordinates: that, k, K.
+
+        Equal in one of them is as good as ahead there, unless dominance is strict: about the benchmark where
+        both means are exact, and of costs where both cost the same on every instance.
+        """
+        for gaps in self._compare(np.arange(self.n_compared), arms):
+            if not self.strict:
+                gaps.ratios[gaps.tied] = np.inf
+                gaps.ratios[:, gaps.tied.all(axis=0)] = -np.inf
+            yield gaps
 
     def efficiency_gaps(self, arms: NDArray[np.int64] | None = None) -> Iterator[Gaps]:
         """Compare arms (default: all) with every arm in efficiency: ratios of shape (1, k, K)."""
-        return self._compare(np.array([len(self.means[0])]), self.efficiency[None], arms)
+        return self._compare(np.array([len(self.coordinates) - 1]), arms)
 
-    def _compare(
-        self, rows: NDArray[np.int64], values: NDArray[np.float64], arms: NDArray[np.int64] | None
-    ) -> Iterator[Gaps]:
-        """Compare ``values``, shape (rows, K), whose errors those rows of influences and variances tell."""
-        everyone = np.arange(len(self.costs))
+    def _compare(self, rows: NDArray[np.int64], arms: NDArray[np.int64] | None) -> Iterator[Gaps]:
+        """Compare arms in some rows of `coordinates`."""
+        everyone, values = np.arange(len(self.costs)), self.coordinates[rows]
+        tie = TIE * np.abs(values).max(axis=1)[:, None, None]
         arms = everyone if arms is None else arms
         width = max(1, BLOCK // (len(rows) * len(everyone)))
         for some in (part for whole in self.evaluations.blocks(arms) for part in _cut(whole, width)):
@@ -223,9 +258,20 @@ class Paired(NamedTuple):
                 errors[:, :, at] = own[0] + own[1] - 2 * shared
                 left[:, :, at] = self._left_open(some, others, *own, shared)
             gaps = values[:, None, :] - values[:, some, None]
+            gaps[np.abs(gaps) <= tie] = 0.0
             done = self.finite & (self.missing == 0)
             exact = done[some][:, None] & done
-            yield Gaps(some, _ratio(gaps, left, exact), np.sqrt(np.maximum(errors, 0.0)))
+            left = np.where(exact, 0.0, np.maximum(left, 0.0))
+            added = self.one_more[np.ix_(rows, some)][:, :, None] + self.one_more[rows, None, :]
+            alike = (errors - added <= TIE * errors) & (rows == len(self.means[0]))[:, None, None]
+            yield Gaps(
+                some,
+                _ratio(gaps, left, exact),
+                np.sqrt(np.maximum(errors, 0.0)),
+                gaps,
+                np.sqrt(left),
+                (gaps == 0) & (exact | alike),
+            )
 
     def _left_open(
         self,
@@ -270,7 +316,7 @@ def _slopes(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[n
     return np.vstack([*others, -hypervolume(means) / costs**2])
 
 
-def compare_pairs(table: EvaluationTable, finite: bool = False) -> Paired:
+def compare_pairs(table: EvaluationTable, finite: bool = False, strict: bool = False) -> Paired:
     """Compare the configurations of a table on all its instances, both splits.
 
     Parameters
@@ -278,6 +324,9 @@ def compare_pairs(table: EvaluationTable, finite: bool = False) -> Paired:
     table : EvaluationTable
     finite : bool
         Whether the instances of the table are all there is, so that only missing evaluations are uncertain.
+    strict : bool
+        Whether dominance is the paper's, better in every objective and whatever the cost; otherwise it is at
+        least as good in every objective and in cost, and better in one of them.
 
     Returns
     -------
@@ -288,31 +337,31 @@ def compare_pairs(table: EvaluationTable, finite: bool = False) -> Paired:
     >>> import cobandit as cb
     >>> compared = compare_pairs(cb.load("synthetic-24"))
     >>> gaps, = compared.dominance()
-    >>> ratios = gaps.ratios.min(axis=0)  # positive: the other is ahead in every objective
-    >>> ratios.shape, int((ratios.max(axis=1) <= 0).sum())  # six arms that no other beats everywhere
-    ((24, 24), 6)
+    >>> ratios = gaps.ratios.min(axis=0)  # positive: the other is ahead in both objectives and in cost
+    >>> ratios.shape, int((ratios.max(axis=1) <= 0).sum()), int(compared.on_front.sum())
+    ((24, 24), 6, 6)
     """
     every = table.summary()
     means, costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
-    unknown = np.full((table.n_objectives + 1, table.n_arms), np.nan)
-    compared = Paired(Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite)
+    unknown = np.full((table.n_objectives + 2, table.n_arms), np.nan)
+    compared = Paired(Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite, strict)
     one_more, variances = _variances(compared)
     return compared._replace(one_more=one_more, variances=variances)
 
 
 def _variances(compared: Paired) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What one instance more adds to the variances, and the variances with it: both of shape (D + 1, K)."""
+    """What one instance more adds to the variances, and the variances with it: both of shape (D + 2, K)."""
     costs, n = compared.costs, compared.counts.astype(float)
-    variances = np.empty((compared.means.shape[1] + 1, len(costs)))
+    variances = np.empty((compared.means.shape[1] + 2, len(costs)))
     relative = np.empty(len(costs))  # variance of the cost, over its square
     for arms in compared.evaluations.blocks(np.arange(len(costs))):
         variances[:, arms] = (compared.influence(arms) ** 2).sum(axis=2)
         values, present = compared.evaluations.block(arms)
         spread = ((values[-1] - costs[arms, None]) * present) ** 2
         relative[arms] = spread.sum(axis=1) / (n[arms] - 1) / costs[arms] ** 2
-    pooled = np.average(variances[:-1] * n, axis=1)  # of one instance, by objective
+    pooled = np.average(variances[:-2] * n, axis=1)  # of one instance, by objective
     one_more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * costs**2])
-    one_more[-1] = (_slopes(compared.means, costs) ** 2 * one_more).sum(axis=0)
+    one_more = np.vstack([one_more, (_slopes(compared.means, costs) ** 2 * one_more).sum(axis=0)])
     one_more /= n**2
     return one_more, variances + one_more
 

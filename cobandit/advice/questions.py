@@ -43,7 +43,7 @@ class Levels(NamedTuple):
 
 
 def draw_errors(compared: Paired, replications: int, seed: int) -> NDArray[np.float32]:
-    """Errors of means and, last, of efficiencies, that vary together as those do: shape (D + 1, K, R)."""
+    """Errors of means and, last, of efficiencies, that vary together as those do: shape (D + 2, K, R)."""
     rng, n_instances = np.random.default_rng(seed), compared.evaluations.n_instances
     n_arms, n_rows = len(compared.costs), len(compared.variances)
     errors = np.empty((n_rows, n_arms, replications), dtype=np.float32)
@@ -97,15 +97,15 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     (True, True)
     """
     n_arms = len(compared.costs)
-    draws = int(min(DRAWS, max(200, WORK / (compared.means.size * n_arms))))
+    draws = int(min(DRAWS, max(200, WORK / (compared.n_compared * n_arms**2))))
     errors = draw_errors(compared, draws, seed)
-    off, on = _front_levels(compared, alpha, errors[:-1])
+    off, on = _front_levels(compared, alpha, errors[: compared.n_compared])
     return Levels(off, on, _best_levels(compared, alpha, errors[-1:]))
 
 
 def _front_levels(compared: Paired, alpha: float, errors: NDArray[np.float32]) -> tuple[float, float]:
     """Step down over configurations, starting from Bonferroni's inequality."""
-    n_arms, n_objectives = compared.means.shape
+    n_arms, n_objectives = len(compared.costs), compared.n_compared
     clearest = np.concatenate([_least(gaps).max(axis=1) for gaps in compared.dominance()])
     bonferroni = Levels(alpha / (2 * n_arms * (n_arms - 1)), alpha / (2 * n_arms * n_objectives), np.empty(0))
     found, open_ = bonferroni, ~_settled(compared, clearest, bonferroni)
@@ -284,8 +284,7 @@ def front_questions(compared: Paired, levels: Levels) -> list[Question]:
     off, on = critical_value(compared.counts, levels.off), critical_value(compared.counts, levels.on)
     asked = []
     for gaps in compared.dominance():
-        for arm, ratio in zip(gaps.arms, gaps.ratios.min(axis=0), strict=True):
-            ratio[arm] = -np.inf
+        for arm, ratio in zip(gaps.arms, _least(gaps), strict=True):
             rival = int(ratio.argmax())
             if ratio[rival] > 0:  # dominated, by the means
                 rivals, factor = np.array([rival]), np.maximum(off[arm], off[[rival]])

@@ -1,25 +1,28 @@
-r"""What to deploy and what to evaluate next, from the measured means, variances and costs of a table.
+r"""Which configurations are worth their cost, which one meets what is asked, and what to evaluate next.
 
-Two questions are asked: which arms are Pareto-optimal, and which arm is the most efficient.  Each has two
-readings, and the user chooses.  About *this benchmark*, the instances of the table, the means decide, and
-once every arm is evaluated on every instance they are exact.  About *instances like these* no benchmark is
-ever enough.  An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
-for all answers to one question to be right together with the stated confidence; where a few evaluations carry
-most of a mean cost, no standard error is to be trusted, and the answer is that one *cannot tell*.
+What is worth its cost is the Pareto front of the objectives and the cost: no other configuration is at
+least as good in every objective and as cheap, and better or cheaper. Answers have two readings, and the
+user chooses. About *this benchmark*, the instances of the table, the means decide, and once every
+configuration is evaluated on every instance they are exact. About *instances like these* no benchmark is
+ever enough. An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
+for all answers to one question to be right together with the stated confidence; where a few evaluations
+carry most of a mean cost, no standard error is to be trusted, and the answer is that one *cannot tell*.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.advice.next_evaluations import allocate, missing_pairs
-from cobandit.advice.paired import Paired, compare_pairs, redraw_means
+from cobandit.advice.choices import Choice, choose, read_wishes
+from cobandit.advice.next_evaluations import NextEvaluations, plan_next
+from cobandit.advice.paired import Paired, compare_pairs, critical_value, redraw_means
 from cobandit.advice.questions import (
     Question,
     Tails,
@@ -28,7 +31,7 @@ from cobandit.advice.questions import (
     find_tails,
     front_questions,
 )
-from cobandit.dominance import pareto_mask
+from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
@@ -39,6 +42,16 @@ if TYPE_CHECKING:
 REDRAWS = 1000
 
 
+class Best(NamedTuple):
+    """Who has the best mean, who is next, and by how much, with the paired interval of that gap."""
+
+    configuration: str
+    next: str
+    gap: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Recommendation:
     """What `recommend` found.
@@ -47,33 +60,41 @@ class Recommendation:
     ----------
     dataset, unit : str
         The table, and the unit of its costs.
+    objectives : tuple of str
     level : float
         Confidence.
     budget : float or None
         What may be spent on further evaluations.
     about : {"instances", "benchmark"}
         What answers are about: instances like these, or those of the table.
+    dominance : {"standard", "strict"}
+        Of the front: at least as good in every objective and in cost, and better in one; or the paper's,
+        better in every objective, whatever the cost.
     arms : DataFrame, K rows
-        Indexed by configuration, best efficiency first: the mean of each objective with ``_low`` and
-        ``_high`` (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``,
-        ``on_front`` and ``most_efficient`` (by the means), ``front_share`` and ``efficient_share`` (of the
-        redrawn tables), ``front_settled``, ``efficient_settled`` (of the most efficient, that no other is
-        more efficient; of any other, that it is not the most efficient), ``cost_carried_by`` (how many of its
-        most expensive evaluations carry half of its mean cost), ``cost_unmet`` (share of the mean cost that
-        the tail may hold beyond what was met), ``instances``, ``missing`` (instances of the benchmark on
-        which it is not evaluated), ``next`` (how many of these evaluations to make now) and ``new``
-        (evaluations on new instances that the rest of the budget would pay).
+        Indexed by configuration, cheapest first: the mean of each objective with ``_low`` and ``_high``
+        (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``, ``on_front`` and
+        ``most_efficient`` (by the means), ``front_share`` and ``efficient_share`` (of the redrawn tables:
+        other weights on the instances, the same for every configuration), ``front_settled``,
+        ``efficient_settled`` (of the most efficient, that no other is more efficient; of any other, that it
+        is not the most efficient), ``cost_carried_by`` (how many of its most expensive evaluations carry
+        half of its mean cost), ``cost_unmet`` (share of the mean cost that the tail may hold beyond what
+        was met), ``instances``, and ``missing`` (instances of the benchmark on which it is not evaluated).
     questions : DataFrame
         What is not settled, cheapest first: ``kind``, ``configuration``, ``against``, ``ratio`` (gap over its
         standard error), ``factor`` (what it has to be), ``why`` (``"gap"``, an exact ``"tie"``, or a heavy
         ``"tail"`` of costs), ``evaluations`` and ``price`` to get there, and ``new_instances``, how many
         instances beyond the benchmark that takes, the same for all that are compared: infinite for a tie or a
         tail.
-    evaluate_next : DataFrame
-        The evaluations that ``next`` counts, in the order in which to make them: ``configuration``,
-        ``instance``, none of them in the table.
-    needed : float
-        Price of settling everything but ties and tails; evaluations that two questions need are counted once.
+    returned : bool
+        Whether the front is what a method returned, and not what the means say.
+    best : Best or None
+        With one objective, who is best in it, and by how much.
+    choice : Choice or None
+        The configuration that meets what was asked.
+    tolerance : float or tuple of float
+        What is not worth telling apart.
+    next : NextEvaluations
+        What a race has settled, and which evaluations it would go on with.
     smallest_cost : float or None
         What an evaluation that cost nothing counts as, if the table's import made that up.
     free : int
@@ -82,19 +103,43 @@ class Recommendation:
 
     dataset: str
     unit: str
+    objectives: tuple[str, ...]
     level: float
     budget: float | None
     about: str
+    dominance: str
     arms: pd.DataFrame
     questions: pd.DataFrame
-    evaluate_next: pd.DataFrame
-    needed: float
+    returned: bool
+    best: Best | None
+    choice: Choice | None
+    tolerance: float | tuple[float, ...]
+    next: NextEvaluations
     smallest_cost: float | None = None
     free: int = 0
 
     @property
-    def best(self) -> str:
-        """Most efficient configuration by the means."""
+    def front(self) -> pd.DataFrame:
+        """The front, cheapest first: ``instances``, ``cost``, each objective, and what a step up changes.
+
+        ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it.  What a
+        cheaper one of these is within the tolerance of in every objective is left out.
+        """
+        arms = self.arms[self.arms["on_front"]]
+        if np.any(self.tolerance):  # who is cheaper comes first
+            means = arms[list(self.objectives)].to_numpy()
+            kept: list[int] = []
+            for place, mean in enumerate(means):
+                if not (means[kept] >= mean - self.tolerance - TIE).all(axis=1).any():
+                    kept.append(place)
+            arms = arms.iloc[kept]
+        steps = {f"more_{name}": arms[name].diff() for name in self.objectives}
+        columns = arms[["instances", "cost", *self.objectives]]
+        return columns.assign(times=arms["cost"] / arms["cost"].shift(), **steps)
+
+    @property
+    def most_efficient(self) -> str:
+        """Configuration of the most hypervolume per cost, by the means; never one that is dominated."""
         return str(self.arms.index[self.arms["most_efficient"]][0])
 
     @property
@@ -107,45 +152,50 @@ class Recommendation:
         """Whether all answers are exact: they are about the benchmark, and it is exhausted."""
         return self.about == "benchmark" and self.exhausted
 
-    def price(self, evaluations: str) -> float:
-        """What the evaluations cost that a column of `arms` counts, ``missing``, ``next`` or ``new``."""
-        return float((self.arms[evaluations] * self.arms["cost"]).sum())
-
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON; what no budget settles is None.
+        """Everything as plain values for JSON; what no number of evaluations settles is None.
 
         Examples
         --------
         >>> import cobandit as cb
         >>> sorted(cb.recommend(cb.load("synthetic-24")).to_dict())[:4]
-        ['about', 'arms', 'best', 'best_is_settled']
+        ['about', 'arms', 'best', 'budget']
         """
         frames = {
-            "arms": self.arms.reset_index().to_dict("records"),
-            "questions": self.questions.to_dict("records"),
-            "evaluate_next": self.evaluate_next.to_dict("records"),
-        }
-        plain = {
-            key: [{name: _plain(value) for name, value in row.items()} for row in rows]
-            for key, rows in frames.items()
+            "arms": self.arms.reset_index(),
+            "front": self.front.reset_index(),
+            "questions": self.questions,
+            "evaluate_next": self.next.pairs,
         }
         return {
             "dataset": self.dataset,
             "unit": self.unit,
+            "objectives": list(self.objectives),
             "level": self.level,
             "budget": self.budget,
             "about": self.about,
-            "best": self.best,
-            "best_is_settled": bool(self.arms.loc[self.best, "efficient_settled"]),
-            "front": self.arms.index[self.arms["on_front"]].tolist(),
-            "price_to_settle": self.needed,
+            "dominance": self.dominance,
+            "best": None if self.best is None else self.best._asdict(),
+            "choice": None if self.choice is None else self.choice._asdict(),
+            "most_efficient": self.most_efficient,
+            "most_efficient_is_settled": bool(self.arms.loc[self.most_efficient, "efficient_settled"]),
             "ties": int((self.questions["why"] == "tie").sum()),
             "cannot_tell": int((self.questions["why"] == "tail").sum()),
             "exhausted": self.exhausted,
+            "tolerance": self.tolerance,
+            "settled": self.next.settled,
+            "would_be_settled": self.next.would_be_settled,
+            "compared": self.next.compared,
+            "evaluations_to_settle": self.next.evaluations,
+            "price_to_settle": self.next.price,
             "smallest_cost": self.smallest_cost,
             "free": self.free,
-            **{f"price_of_{name}": self.price(name) for name in ("missing", "next", "new")},
-            **plain,
+            **{
+                key: [
+                    {name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")
+                ]
+                for key, frame in frames.items()
+            },
         }
 
 
@@ -159,28 +209,48 @@ def recommend(
     table: EvaluationTable,
     budget: float | None = None,
     *,
+    at_least: Mapping[str, float] | None = None,
+    within: float | Mapping[str, float] | None = None,
+    prefer: Mapping[str, float] | None = None,
+    tolerance: ArrayLike = 0.0,
+    returned: Collection[str] | None = None,
     about: str = "instances",
+    dominance: str = "standard",
     level: float = 0.95,
     replications: int = REDRAWS,
     seed: int = 0,
 ) -> Recommendation:
-    r"""What to deploy, what is not settled, what settling it would cost, and what to evaluate next.
+    r"""What is worth its cost, which configuration meets what is asked, and what to evaluate next.
 
     Means, variances and covariances are over all instances of the table; configurations are compared on the
-    instances that they share.  With confidence ``level`` all memberships in the Pareto set that are called
-    settled are right, and, as a second statement of the same confidence, so is the most efficient
-    configuration if it is called settled.
+    instances that they share.  With confidence ``level`` all memberships in the front that are called settled
+    are right, and, as a second statement of the same confidence, so is the most efficient configuration if it
+    is called settled.
 
     Parameters
     ----------
     table : EvaluationTable
     budget : float, optional
-        What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.  It
-        goes to missing evaluations first, then to new instances.
+        What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.
+    at_least : mapping of str to float, optional
+        By objective, the mean that a configuration has to have; the cheapest that does is chosen.
+    within : float or mapping of str to float, optional
+        By how much it may be below the best, in every objective or by objective.
+    prefer : mapping of str to float, optional
+        Weights of objectives: of those that meet the conditions the one with the largest weighted mean is
+        chosen, instead of the cheapest.
+    tolerance : float or array_like, shape (D,)
+        What is not worth telling apart, in the unit of the objectives: a cheaper member of the front stands
+        for those that it comes so close to, and missing evaluations are planned so.
+    returned : collection of str, optional
+        Configurations that a method returned, which are then taken as the front, whatever the means say.
     about : {"instances", "benchmark"}
         What is to be settled: answers about instances like these, or about those of the table, which are
         exact once every configuration is evaluated on every instance.  Shares and intervals are about
         instances like these in either case.
+    dominance : {"standard", "strict"}
+        Whether a configuration is off the front if another is at least as good in every objective and in
+        cost, and better in one of them; or, as in the paper, better in every objective, whatever the cost.
     level : float
         Confidence in (0, 1).
     replications, seed : int
@@ -194,23 +264,23 @@ def recommend(
     Raises
     ------
     CobanditError
-        If the budget is not positive, the level not in (0, 1), or ``about`` neither of the two.
+        If the budget is not positive, the level not in (0, 1), a choice none of those that there are, or an
+        objective none of the table's.
 
-    Notes
-    -----
-    What is settled assumes that instances are independent draws of what the configurations will meet (or that
-    missing evaluations are missing at random), and that means of them are about normal: critical values are
-    Student's at levels that a step-down procedure finds (`cobandit.advice.questions`), and each variance
-    counts one instance more that varies like the pooled arms.  Costs may be far from normal, so that the tail
-    of the best configuration's is estimated, too.  Prices assume that gaps, variances and costs stay as
-    measured, and are estimates; after the evaluations, ask again.  Time O(K^2 I D).
+    Notes ----- What is settled assumes that instances are independent draws of what the configurations will
+    meet (or that missing evaluations are missing at random), and that means of them are about normal:
+    critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
+    and each variance counts one instance more that varies like the pooled arms. Costs may be far from
+    normal, so that the tail of the best configuration's is estimated, too. What to evaluate next is what
+    `cobandit.ParetoRace` would, on the objectives and whatever the cost; how much that is assumes that gaps
+    and variances stay as measured. Time O(K^2 I D).
 
     Examples
     --------
     >>> import cobandit as cb
-    >>> advice = recommend(cb.load("synthetic-24"), budget=5_000)
-    >>> advice.best, advice.exhausted, advice.price("next"), 0 < advice.price("new") <= 5_000
-    ('small-direct-t0.0', True, 0.0, True)
+    >>> advice = recommend(cb.load("synthetic-24"), within={"accuracy": 0.05})
+    >>> advice.choice.configuration, advice.choice.sure, len(advice.front)
+    ('frontier-cot-t0.0', 'frontier-cot-t0.5', 6)
     """
     _check.table(table)
     level = _check.positive(level, "level")
@@ -218,22 +288,41 @@ def recommend(
         raise CobanditError(f"level is {level}: a confidence below 1 is needed")
     budget = None if budget is None else _check.positive(budget, "budget")
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
-    compared = compare_pairs(table, finite)
+    strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    wishes = read_wishes(table.objectives, at_least, within, prefer)
+    compared = compare_pairs(table, finite, strict)
     levels, tails = find_levels(compared, 1 - level, _check.seed(seed)), find_tails(compared)
     questions = front_questions(compared, levels) + efficiency_questions(compared, levels, tails)
     questions.sort(key=lambda question: question.price)
-    redrawn = redraw_means(table, replications, seed)
-    arms = _arms(table, compared, tails, questions, budget or 0.0, level, *redrawn)
+    for name in returned or ():
+        _check.choice(name, "returned: configuration", table.configs)
+    front = compared.on_front if returned is None else np.isin(table.configs, list(returned))
+    means, costs = redraw_means(table, replications, seed)
+    tolerances = np.asarray(tolerance, dtype=float)
     return Recommendation(
         table.name,
         table.card.cost.unit,
+        table.objectives,
         level,
         budget,
         about,
-        arms.sort_values("hypervolume_per_cost", ascending=False, kind="stable"),
+        dominance,
+        _arms(table, compared, front, tails, questions, level, means, costs),
         _asked(table, questions, compared.missing),
-        missing_pairs(table, arms["next"].to_numpy(), seed),
-        _price_of_all(questions, compared.costs),
+        returned is not None,
+        _find_best(table, compared, level) if table.n_objectives == 1 else None,
+        wishes
+        and choose(
+            wishes,
+            table.configs,
+            table.objectives,
+            compared,
+            means,
+            level,
+            front if returned else np.ones(table.n_arms, bool),
+        ),
+        float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
+        plan_next(table, budget, tolerance, 1 - level, seed),
         table.card.smallest_cost,
         table.n_free,
     )
@@ -242,14 +331,14 @@ def recommend(
 def _arms(
     table: EvaluationTable,
     compared: Paired,
+    front: NDArray[np.bool_],
     tails: Tails,
     questions: list[Question],
-    budget: float,
     level: float,
     means: NDArray[np.float64],
     costs: NDArray[np.float64],
 ) -> pd.DataFrame:
-    """What is known of each arm, in the table's order.
+    """What is known of each arm, cheapest first.
 
     ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables.
     """
@@ -257,8 +346,7 @@ def _arms(
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     best = np.argmax(means.prod(axis=2) / costs, axis=1)
     open_ = {kind: {q.arm for q in questions if q.kind == kind} for kind in ("front", "efficiency")}
-    leader, missing = int(compared.efficiency.argmax()), compared.missing
-    bought = allocate(questions, compared.costs, budget, missing)
+    leader = int(np.where(front, compared.efficiency, -1.0).argmax())
     if open_["efficiency"]:  # then it is not settled that the leader leads
         open_["efficiency"].add(leader)
     columns: dict[str, Any] = {}
@@ -267,20 +355,29 @@ def _arms(
     columns |= {
         "cost": every["cost"],
         "hypervolume_per_cost": compared.efficiency,
-        "on_front": every["on_front"],
+        "on_front": front,
         "most_efficient": np.arange(n_arms) == leader,
-        "front_share": np.mean([pareto_mask(each) for each in means], axis=0),
+        "front_share": np.mean(
+            [compared.front_of(mean, cost) for mean, cost in zip(means, costs, strict=True)], axis=0
+        ),
         "efficient_share": np.bincount(best, minlength=n_arms) / len(best),
         "front_settled": [i not in open_["front"] for i in range(n_arms)],
         "efficient_settled": [i not in open_["efficiency"] for i in range(n_arms)],
         "cost_carried_by": tails.carried_by,
         "cost_unmet": tails.unmet,
         "instances": every["instances"],
-        "missing": missing,
-        "next": np.minimum(bought, missing),
-        "new": np.maximum(bought - missing, 0),
+        "missing": compared.missing,
     }
-    return pd.DataFrame(columns, index=every.index)
+    return pd.DataFrame(columns, index=every.index).sort_values("cost", kind="stable")
+
+
+def _find_best(table: EvaluationTable, compared: Paired, level: float) -> Best:
+    """Compare the best mean of a single objective with the next one."""
+    order = np.lexsort((compared.costs, -compared.means[:, 0].round(9)))
+    (gaps,) = compared.dominance(order[1:2])
+    gap, error = float(gaps.gaps[0, 0, order[0]]), float(gaps.left[0, 0, order[0]])
+    half = error * float(critical_value(compared.counts[order[:2]].min(), (1 - level) / 2))
+    return Best(table.configs[order[0]], table.configs[order[1]], gap, gap - half, gap + half)
 
 
 def _asked(table: EvaluationTable, questions: list[Question], missing: NDArray[np.int64]) -> pd.DataFrame:
@@ -296,12 +393,3 @@ def _asked(table: EvaluationTable, questions: list[Question], missing: NDArray[n
     text = ["kind", "configuration", "against", "why"]
     numbers = ["ratio", "factor", "evaluations", "new_instances", "price"]
     return pd.DataFrame(rows, columns=text + numbers).astype(dict.fromkeys(numbers, float))
-
-
-def _price_of_all(questions: list[Question], costs: NDArray[np.float64]) -> float:
-    """Price of settling everything but ties and tails; what two questions need is bought once."""
-    needed = np.zeros(len(costs))
-    for question in questions:
-        if np.isfinite(question.price):
-            needed[question.arms] = np.maximum(needed[question.arms], question.extra)
-    return float(needed @ costs)

@@ -1,8 +1,9 @@
-"""A recommendation in words, for the terminal and the report."""
+"""A recommendation in words, and as a small picture of letters, for the terminal and the report."""
 
 from __future__ import annotations
 
 import math
+import string
 
 import numpy as np
 import pandas as pd
@@ -10,16 +11,14 @@ import pandas as pd
 from cobandit.advice.doctor import of_free
 from cobandit.advice.recommendation import Recommendation
 
-#: Configurations whose evaluations are named in a sentence; the table has all.
-NAMED = 8
-#: Pairs of configuration and instance that are named in a sentence.
-PAIRS = 3
-#: Columns that count evaluations to make, and what they count.
-PURCHASES = {
-    "missing": "instances of the benchmark on which it is not evaluated",
-    "next": "missing evaluations to make now",
-    "new": "evaluations on new instances that the rest of the budget would pay for",
-}
+#: Configurations, and evaluations, that are named in a sentence; the table has all.
+NAMED, PAIRS = 8, 3
+#: Most new instances that are told as a number.
+MANY = 1_000_000
+#: Who is on the front in fewer of the resampled sets of instances is not named as a possible member.
+LIKELY = 0.05
+#: What stands for the members of a front in a picture, cheapest first; then all are alike.
+MARKS = "123456789" + string.ascii_lowercase
 
 
 def amount(value: float) -> str:
@@ -44,49 +43,213 @@ def decimals(values: pd.Series) -> str:
     return f",.{max(0, 3 - math.floor(math.log10(values.max() or 1)))}f"
 
 
-def sentences(advice: Recommendation) -> list[str]:
-    """Say what was found, in words that hold whatever it is: on this benchmark, then on instances like these.
+def describe(advice: Recommendation) -> list[str]:
+    """Say what was found, in words that hold whatever it is: the trade-offs first, then what was asked.
 
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> said = sentences(recommend(load("synthetic-24"), budget=5_000))
-    >>> said[1]  # doctest: +NORMALIZE_WHITESPACE
-    'On this benchmark the answer is exact: all 24 configurations are evaluated on all 400 instances, and the
-    Pareto set has 6 of them.'
-    >>> said[4][:55]
-    'Evaluate next: nothing, as the benchmark is exhausted. '
+    >>> said = describe(recommend(load("synthetic-24"), about="benchmark"))
+    >>> said[0]  # doctest: +NORMALIZE_WHITESPACE
+    '6 of 24 configurations are worth their cost, by their means over 400 instances: every other one is
+    matched by one of these in accuracy, efficiency and cost, and beaten in one of them.'
+    >>> said[2]
+    'On this benchmark that is exact: every configuration is evaluated on all 400 instances.'
     """
-    share = f"{advice.arms['efficient_share'][advice.best]:.0%}"
     return [
-        f"Deploy {advice.best} if every cost counts: it has the most hypervolume for its cost, in {share} of "
-        f"the redrawn tables; {_of_the_best(advice)}.",
-        *_of_the_free(advice),
-        _on_this_benchmark(advice),
-        *_of_the_front(advice),
-        _to_settle(advice),
-        *([_next(advice)] if advice.budget is not None and len(advice.questions) else []),
+        _describe_front(advice),
+        f"Cheapest first: {'; '.join(_name_steps(advice))}.",
+        *_describe_certainty(advice),
+        *_describe_best(advice),
+        *_describe_choice(advice),
+        _describe_ratio(advice),
+        *_describe_free(advice),
+        *_describe_next(advice),
     ]
 
 
-def _of_the_best(advice: Recommendation) -> str:
-    """Say whether the best is settled, or why not."""
-    best, level = advice.arms.loc[advice.best], f"{advice.level:.0%}"
-    about = "on this benchmark" if advice.about == "benchmark" else "for instances like these"
+def _join(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _some(names: list[str], most: int = PAIRS) -> str:
+    """Name a few, and count the rest."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _count_instances(counts: pd.Series) -> str:
+    low, high = counts.min(), counts.max()
+    return f"{high:,} instances" if low == high else f"{low:,} to {high:,} instances each"
+
+
+def _describe_front(advice: Recommendation) -> str:
+    """Say how many are on the front, and why the others are not."""
+    arms, on = advice.arms, int(advice.arms["on_front"].sum())
+    of = f"{on} of {len(arms)} configurations"
+    means = f"by their means over {_count_instances(arms['instances'])}"
+    objectives = _join(list(advice.objectives))
+    if advice.returned:
+        shown = _count_instances(arms["instances"][arms["on_front"]])
+        said = f"The method returned {of}, evaluated on {shown}."
+    elif advice.dominance == "strict":
+        said = (
+            f"The paper's front, whatever the cost, has {of}, {means}: of these none is beaten in "
+            f"{objectives} at once."
+        )
+    elif on < len(arms):
+        said = (
+            f"{of} are worth their cost, {means}: every other one is matched by one of these in "
+            f"{_join([*advice.objectives, 'cost'])}, and beaten in one of them."
+        )
+    else:
+        said = f"All {on} configurations are worth their cost, {means}: who is cheaper is worse in something."
+    if (kept := len(advice.front)) < on:
+        said += f" Within {_within(advice)}, {kept} of them stand{'s' * (kept == 1)} for all."
+    return said
+
+
+def _within(advice: Recommendation) -> str:
+    tolerances = np.atleast_1d(advice.tolerance)
+    return " and ".join(f"{each:g}" for each in dict.fromkeys(tolerances.tolist()))
+
+
+def describe_steps(advice: Recommendation) -> list[str]:
+    """Say of each member of the front, cheapest first, what it adds to the one before and for how much.
+
+    Examples
+    --------
+    >>> from cobandit import load, recommend
+    >>> describe_steps(recommend(load("synthetic-24")))[1]
+    '+13.2 points of accuracy, -14.6 of efficiency for 1.49 times the cost'
+    """
+    front, steps = advice.front, [""]
+    points = 100 * front[[f"more_{name}" for name in advice.objectives]].to_numpy()
+    for times, gains in list(zip(front["times"], points, strict=True))[1:]:
+        told = [f"{gain:+.1f} of {name}" for gain, name in zip(gains, advice.objectives, strict=True)]
+        steps.append(f"{', '.join(told).replace(' of', ' points of', 1)} for {times:.3g} times the cost")
+    return steps
+
+
+def _name_steps(advice: Recommendation) -> list[str]:
+    """Name the members of the front with their steps; of a long one the first, and the last."""
+    front, steps, unit = advice.front, describe_steps(advice), advice.unit
+    first = front.iloc[0]
+    means = ", ".join(f"{name} {first[name]:.3f}" for name in advice.objectives)
+    said = [f"{front.index[0]} ({means}; {amount(first['cost'])} {unit} per evaluation)"]
+    said += [f"{name}, {step}" for name, step in zip(front.index[1:], steps[1:], strict=True)]
+    if len(said) <= NAMED:
+        return said
+    last = front.iloc[-1]
+    means = ", ".join(f"{name} {last[name]:.3f}" for name in advice.objectives)
+    left = f"{len(said) - NAMED} more" + (
+        "" if np.any(advice.tolerance) else "; a tolerance shortens the list"
+    )
+    until = f"the most expensive is {front.index[-1]} ({means}; {amount(last['cost'])} {unit})"
+    return [*said[: NAMED - 1], f"and {left}; {until}"]
+
+
+def _describe_certainty(advice: Recommendation) -> list[str]:
+    """Say what is exact, or how many memberships are settled and who else could be a member."""
+    arms, total = advice.arms, int(advice.arms[["instances", "missing"]].iloc[0].sum())
+    if advice.returned:
+        return []
+    if advice.exact:
+        return [
+            f"On this benchmark that is exact: every configuration is evaluated on all {total:,} instances."
+        ]
+    on, settled = arms["on_front"], int((arms["on_front"] & arms["front_settled"]).sum())
+    where = "On this benchmark" if advice.about == "benchmark" else "On other instances like these"
+    said = (
+        f"{where} {settled} of the {int(on.sum())} belong{'s' * (settled == 1)} there with "
+        f"{advice.level:.0%} confidence in all of it at once"
+    )
+    likely = likely_others(advice)
+    if not len(likely):
+        return [f"{said}." if on.all() else f"{said}; no other is likely to."]
+    named = [f"{name} ({share:.0%})" for name, share in likely["front_share"].items()]
+    return [f"{said}; {len(likely)} other{'s' * (len(likely) > 1)} may as well: {_some(named)}."]
+
+
+def likely_others(advice: Recommendation) -> pd.DataFrame:
+    """Give those who are not on the front and may be, most likely first."""
+    arms = advice.arms
+    open_ = arms[~arms["on_front"] & ~arms["front_settled"] & (arms["front_share"] >= LIKELY)]
+    return open_.sort_values("front_share", ascending=False, kind="stable")
+
+
+def _describe_best(advice: Recommendation) -> list[str]:
+    """With one objective, say who is best in it, and by how much."""
+    best = advice.best
+    if best is None:
+        return []
+    (name,), arms = advice.objectives, advice.arms
+    times = arms["cost"][best.next] / arms["cost"][best.configuration]
+    apart = "" if best.low > 0 else ", so that they are not told apart"
+    between = (
+        ""
+        if best.low == best.high
+        else f" ({advice.level:.0%} interval {100 * best.low:.1f} to {100 * best.high:.1f})"
+    )
+    return [
+        f"Best {name}: {best.configuration}, {arms[name][best.configuration]:.3f}; next {best.next}, "
+        f"{arms[name][best.next]:.3f}, for {times:.3g} times the cost. The gap is {100 * best.gap:.1f} points"
+        f"{between}{apart}."
+    ]
+
+
+def _describe_choice(advice: Recommendation) -> list[str]:
+    """Say which configuration meets what was asked, and how sure that is."""
+    choice, arms = advice.choice, advice.arms
+    if choice is None:
+        return []
+
+    def show(name: str) -> str:
+        row = arms.loc[name]
+        means = ", ".join(f"{each} {row[each]:.3f}" for each in advice.objectives)
+        return f"{name} ({means}; {amount(arms['cost'][name])} {advice.unit}; n = {row['instances']:,})"
+
+    asked = choice.asked[0].upper() + choice.asked[1:]
+    if choice.configuration is None:
+        return [f"{asked}: no configuration. {show(choice.closest)} comes closest."]
+    said = f"{asked}: {show(choice.configuration)}."
+    if choice.next is not None:
+        said += (
+            f" Next is {show(choice.next)}, {100 * choice.ahead:.1f} points behind; the first is ahead in "
+            f"{choice.share:.0%} of the sets of instances resampled from these."
+        )
+    if " with " in choice.asked:
+        sure = f"{advice.level:.0%} confidence"
+        said += f" It meets this with {choice.confidence:.0%} confidence, taken by itself"
+        if choice.sure == choice.configuration:
+            said += f", and with {sure} as one chosen from all."
+        else:
+            last = f"it takes {show(choice.sure)}" if choice.sure else "none does"
+            said += f"; with {sure}, as one chosen from all, {last}."
+    return [said]
+
+
+def _describe_ratio(advice: Recommendation) -> str:
+    """Say who has the most hypervolume per cost, and whether that is settled."""
+    arms, name = advice.arms, advice.most_efficient
+    best, product = arms.loc[name], " x ".join(advice.objectives)
+    said = (
+        f"The paper's ratio, {product} over cost in {advice.unit}, is largest for {name} "
+        f"({amount(arms['hypervolume_per_cost'][name])}"
+    )
     open_ = advice.questions[advice.questions["kind"] == "efficiency"]
     if open_.empty:
-        return f"{about} exact" if advice.exact else f"{about} settled at {level}"
-    rivals = f"{len(open_)} other{'s' if len(open_) > 1 else ''} could be more efficient"
+        return f"{said}; {'exact' if advice.exact else f'settled at {advice.level:.0%}'})."
+    others = f"{len(open_)} other{'s' if len(open_) > 1 else ''} could have a larger one"
     if not (open_["why"] == "tail").any():
-        return f"{about} not settled at {level}: {rivals}"
+        return f"{said}); {others}."
     return (
-        f"{about} one cannot tell: {best['cost_carried_by']:,} of its {best['instances']:,} evaluations "
+        f"{said}), but one cannot tell: {best['cost_carried_by']:,} of its {best['instances']:,} evaluations "
         f"carry half of its mean cost, and of so heavy a tail {best['cost_unmet']:.0%} may not have been "
-        f"met; {rivals}"
+        f"met; {others}."
     )
 
 
-def _of_the_free(advice: Recommendation) -> list[str]:
+def _describe_free(advice: Recommendation) -> list[str]:
     """Say that some costs are made up, if they are."""
     if not advice.free or advice.smallest_cost is None:
         return []
@@ -94,109 +257,92 @@ def _of_the_free(advice: Recommendation) -> list[str]:
     return [f"{of_free(advice.free, total, advice.smallest_cost, advice.unit)}."]
 
 
-def _of_the_front(advice: Recommendation) -> list[str]:
-    """Say how many memberships are settled."""
-    if advice.exact:
-        return []
-    on, sure = advice.arms["on_front"], advice.arms["front_settled"]
-    counted = (
-        f"Settled at {advice.level:.0%}: {int((on & sure).sum())} of these {int(on.sum())}; of the others "
-        f"{int((~on & ~sure).sum())} could be Pareto-optimal."
-    )
-    lead = "" if advice.about == "benchmark" else "On instances like these it is never exact. "
-    return [lead + counted]
-
-
-def _on_this_benchmark(advice: Recommendation) -> str:
-    """What the means of the table's own instances say, and what is missing of them."""
-    arms, n_arms = advice.arms, len(advice.arms)
-    n_instances, front = int(arms[["instances", "missing"]].iloc[0].sum()), int(arms["on_front"].sum())
+def _describe_next(advice: Recommendation) -> list[str]:
+    """Say what to evaluate next, or why not to."""
     if advice.exhausted:
-        return (
-            f"On this benchmark the answer is exact: all {n_arms} configurations are evaluated on all "
-            f"{n_instances:,} instances, and the Pareto set has {front} of them."
-        )
-    missing = int(arms["missing"].sum())
-    return (
-        f"On this benchmark of {n_instances:,} instances the Pareto set by the means has {front} of {n_arms} "
-        f"configurations. It is exact once all {n_arms * n_instances:,} evaluations are made; {missing:,} "
-        f"are missing, for about {amount(advice.price('missing'))} {advice.unit}."
+        return [] if advice.about == "benchmark" else _describe_new_instances(advice)
+    plan, n_arms, unit = advice.next, len(advice.arms), advice.unit
+    within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
+    said = (
+        f"Which trade-offs of {_join(list(advice.objectives))} are best"
+        if len(advice.objectives) > 1
+        else f"Which has the best {advice.objectives[0]}"
     )
-
-
-def _to_settle(advice: Recommendation) -> str:
-    """What it takes to settle what is open, first in money and then in new instances."""
-    if advice.exact:
-        return "Nothing is open: on this benchmark every answer is exact."
-    why = advice.questions["why"].value_counts()
-    never = [
-        f"Exact ties, which no number of new instances settles: {why['tie']}." if "tie" in why else "",
-        f"Left open by the tail of the costs, whatever the gap: {why['tail']}." if "tail" in why else "",
-    ]
-    unpriced = " ".join(filter(None, never))
-    new = advice.questions["new_instances"]
-    new = new[np.isfinite(new)].sort_values()
-    if new.empty:
-        return unpriced or f"Every answer is settled at {advice.level:.0%}."
-    total = (
-        f"Settling everything{' else' if unpriced else ''} would take about {amount(advice.needed)} "
-        f"{advice.unit} more, if gaps, variances and costs stay as measured"
-    )
-    if advice.about == "benchmark":
-        here = f"all {advice.arms['missing'].sum():,} missing evaluations {amount(advice.price('missing'))}"
-        return f"{total}; {here}. {unpriced}".strip()
-    marks = new.iloc[sorted({0, (len(new) - 1) // 2, len(new) - 1})].unique()
-    steps = ", ".join(
-        f"{f'{most:,.0f}' if most else 'none'} would settle {(new <= most).sum()}" for most in marks
-    )
-    beyond = "" if advice.exhausted else ", after what is missing here"
-    return (
-        f"{total}. New instances, the same for all that are compared{beyond}: {steps} of {len(new)} open "
-        f"answers. {unpriced}"
-    ).strip()
-
-
-def _next(advice: Recommendation) -> str:
-    """How to spend the budget: evaluations that exist and are missing, then new instances."""
-    arms, unit, pairs = advice.arms, advice.unit, advice.evaluate_next
-    budget = f"{amount(advice.budget or 0)} {unit}"
-    if not arms[["next", "new"]].any(axis=None) and np.isfinite(advice.questions["price"]).any():
-        return f"Evaluate next: nothing, as {budget} buy none of what is needed."
-    if len(pairs):
-        first = [
-            f"{pair.configuration} on instance {pair.instance}" for pair in pairs.head(PAIRS).itertuples()
-        ]
-        said = (
-            f"Evaluate next: {_purchases(arms['next'])}; {len(pairs):,} of the missing evaluations for about "
-            f"{amount(advice.price('next'))} of {budget}, first {', then '.join(first)}."
-        )
+    said += f" on this benchmark, whatever the cost, is settled{within} for {plan.settled} of {n_arms}"
+    if plan.settled == n_arms:
+        return [f"{said}: nothing more has to be evaluated for that."]
+    if plan.compared:
+        said += f"; the rest takes about {plan.evaluations:,} more evaluations, {amount(plan.price)} {unit}."
     else:
-        why = "the benchmark is exhausted" if advice.exhausted else "what is missing here settles nothing"
-        said = f"Evaluate next: nothing, as {why}."
-    if arms["new"].any():
         said += (
-            f" On {int(arms['new'].max()):,} new instances, about {amount(advice.price('new'))} of {budget} "
-            f"would pay for {_purchases(arms['new'])}."
+            "; what the rest takes cannot be told before all are evaluated on some instances that they "
+            f"share, at most {plan.evaluations:,} more evaluations, {amount(plan.price)} {unit}."
         )
-    return said
+    first = [
+        f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(PAIRS).itertuples()
+    ]
+    if advice.budget is None:
+        return [f"{said} Evaluate next: {', then '.join(first)}."] if first else [said]
+    budget = f"{amount(advice.budget)} {unit}"
+    if not first:
+        settles = "can be expected to settle nothing more" if plan.compared else "does not pay for these"
+        return [f"{said} Do not spend {budget} on it: that {settles}."]
+    bought = len(plan.pairs)
+    if not plan.compared:
+        return [f"{said} First make {bought:,} of them, and ask again: {', then '.join(first)}, and so on."]
+    return [
+        f"{said} For {budget} make {bought:,} of them, after which {plan.would_be_settled} of {n_arms} can "
+        f"be expected to be settled: {', then '.join(first)}, and so on."
+    ]
 
 
-def _purchases(bought: pd.Series) -> str:
-    """Name the evaluations to buy, most first, at most `NAMED` configurations."""
-    bought = bought[bought > 0].sort_values(ascending=False, kind="stable")
-    named = [f"{number:,} × {name}" for name, number in bought.head(NAMED).items()]
-    more = [f"{len(bought) - NAMED} more configurations"] if len(bought) > NAMED else []
-    return ", ".join([*named, *more])
-
-
-def purchases(advice: Recommendation) -> list[str]:
-    """Give the columns worth showing that count evaluations: what is missing, or what a budget buys."""
-    names = ["missing"] if advice.budget is None else ["next", "new"]
-    return [name for name in names if advice.arms[name].any()]
+def _describe_new_instances(advice: Recommendation) -> list[str]:
+    """Say what the easiest open question would take, where the benchmark is used up."""
+    open_ = advice.questions[np.isfinite(advice.questions["new_instances"])].sort_values("new_instances")
+    if open_.empty:
+        return []
+    easiest, kinds = open_.iloc[0], {"front": "is worth its cost", "efficiency": "has the largest ratio"}
+    new = easiest["new_instances"]
+    many = f"about {new:,.0f} more instances" if new <= MANY else "more than a million instances"
+    return [
+        "Every configuration is evaluated on every instance here, so that only new instances tell more. The "
+        f"easiest of {len(open_)} open questions, whether {easiest['configuration']} "
+        f"{kinds[easiest['kind']]}, takes {many}, for it and for {easiest['against']}."
+    ]
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:
-    """Give the configurations worth showing: on the front, unsettled, most efficient, or to be evaluated."""
-    arms = advice.arms
-    worth = arms["on_front"] | ~arms["front_settled"] | ~arms["efficient_settled"] | arms["most_efficient"]
-    return arms[worth | (arms["next"] + arms["new"] > 0)]
+    """Give the configurations worth showing: on the front, cheapest first, and then who else could be."""
+    others = [] if advice.returned else [likely_others(advice)]
+    return pd.concat([advice.arms.loc[advice.front.index], *others])
+
+
+def draw_front(advice: Recommendation, width: int = 66, height: int = 12) -> list[str]:
+    r"""Draw the first objective against the cost, on a logarithmic axis, in letters.
+
+    Members of the front have the numbers of the table, all others a dot.
+
+    Examples
+    --------
+    >>> from cobandit import load, recommend
+    >>> print(*draw_front(recommend(load("synthetic-24")), 40, 6), sep="\n")  # doctest: +ELLIPSIS
+    accuracy
+    ...
+    """
+    name, arms = advice.objectives[0], advice.arms
+    x, y = np.log(arms["cost"].to_numpy()), arms[name].to_numpy()
+    column = np.rint((x - x.min()) / (np.ptp(x) or 1.0) * (width - 9)).astype(int)
+    row = np.rint((y.max() - y) / (np.ptp(y) or 1.0) * (height - 1)).astype(int)
+    canvas = [[" "] * (width - 8) for _ in range(height)]
+    marks = dict(zip(advice.front.index, MARKS.ljust(len(advice.front), "*"), strict=False))
+    for place in sorted(range(len(arms)), key=lambda place: (arms.index[place] in marks, -place)):
+        canvas[row[place]][column[place]] = marks.get(arms.index[place], "·")
+    low, high = amount(arms["cost"].min()), f"{amount(arms['cost'].max())} {advice.unit}"
+    labels = {0: f"{y.max():.3f}", height - 1: f"{y.min():.3f}"}
+    lines = [f"{labels.get(number, ''):>6} |{''.join(cells).rstrip()}" for number, cells in enumerate(canvas)]
+    return [
+        name,
+        *lines,
+        f"{'':>6} +{'-' * (width - 8)}",
+        f"{'':>8}{low}{high:>{max(1, width - 8 - len(low))}}",
+    ]

@@ -1,121 +1,194 @@
-"""``cobandit recommend``: what to deploy, what is not settled, what to evaluate next."""
+"""``cobandit recommend``: what is worth its cost, what meets a wish, what to evaluate next."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
 from cobandit.cli.terminal import console, plain
+from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
 
-#: Rows shown of each table on the terminal; ``--json`` gives all.
+#: Rows of the table on the terminal; ``--json`` gives all.
 SHOWN = 25
-#: A column of amounts: 1.5e-07 that goes on in the next line reads as 1.5.
-WHOLE: dict[str, Any] = {"justify": "right", "no_wrap": True, "overflow": "ellipsis"}
+#: Letters that a name keeps where the terminal is narrow, and those of a name in a sentence.
+LEAST, LONGEST = 12, 40
+#: Stands for a space that is no place to break a line.
+KEPT = "\N{NO-BREAK SPACE}"
 
 
 def recommend(
     table: Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")],
+    at_least: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OBJECTIVE=VALUE", help="Choose the cheapest with this mean or a better one."),
+    ] = None,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[OBJECTIVE=]VALUE", help="Choose the cheapest that is so close to the best, or closer."
+        ),
+    ] = None,
+    prefer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OBJECTIVE:WEIGHT,...", help="Choose the best weighted mean of those that meet the rest."
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="What is not worth telling apart, in the unit of the objectives.")
+    ] = 0.0,
     budget: Annotated[
         float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
     ] = None,
     about: Annotated[
-        str,
+        Literal["instances", "benchmark"],
         typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
     ] = "instances",
-    level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
+    dominance: Annotated[
+        Literal["standard", "strict"],
+        typer.Option(
+            help="Strict is the paper's: only what is better in every objective, whatever the cost."
+        ),
+    ] = "standard",
+    level: Annotated[float, typer.Option(help="Confidence of what is called settled, below 1.")] = 0.95,
     replications: Annotated[
-        int | None, typer.Option(help="Redrawn tables, for shares and intervals (default: the library's).")
+        int | None, typer.Option(help="Resampled sets of instances (default: the library's).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the redraws, and of the order of instances.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the resampling, and of the order of instances.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Say what to deploy and what to evaluate next, with the evidence for it.
+    """Say which configurations are worth their cost, which one meets a wish, and what to evaluate next.
 
-    Example: [b]cobandit recommend my.parquet --budget 20[/b]
+    Example: [b]cobandit recommend my.parquet --at-least accuracy=0.7[/b]
+    Example: [b]cobandit recommend my.parquet --within accuracy=0.02 --tolerance 0.02 --budget 20[/b]
     """
     import cobandit as cb
 
-    redraws: dict[str, Any] = {} if replications is None else {"replications": replications}
-    advice = cb.recommend(cb.open_table(table), budget, about=about, level=level, seed=seed, **redraws)
+    data = cb.open_table(table)
+    resampled: dict[str, Any] = {} if replications is None else {"replications": replications}
+    advice = cb.recommend(
+        data,
+        budget,
+        at_least=_read(at_least, "--at-least", "="),
+        within=_read_within(within, data.objectives),
+        prefer=_read(prefer.split(",") if prefer else None, "--prefer", ":"),
+        tolerance=tolerance,
+        about=about,
+        dominance=dominance,
+        level=level,
+        seed=seed,
+        **resampled,
+    )
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
     show(advice, console())
 
 
+def _read(given: list[str] | None, option: str, separator: str) -> dict[str, float]:
+    """``OBJECTIVE=VALUE``, each; an objective's name may hold the separator itself."""
+    read = {}
+    for text in given or []:
+        name, found, value = text.rpartition(separator)
+        try:
+            read[name.strip()] = float(value) if found else float("nan")
+        except ValueError:
+            found = ""
+        if not found:
+            raise CobanditError(f"{option} {text}: expected OBJECTIVE{separator}NUMBER")
+    return read
+
+
+def _read_within(given: list[str] | None, objectives: tuple[str, ...]) -> dict[str, float]:
+    """As `_read`; a number by itself is meant for every objective."""
+    every = [text for text in given or [] if "=" not in text]
+    named = _read([text for text in given or [] if "=" in text], "--within", "=")
+    return _read([f"{name}={text}" for text in every for name in objectives], "--within", "=") | named
+
+
 def show(advice: Recommendation, out: Console) -> None:
     """Print a recommendation."""
-    from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
+    from cobandit.advice.words import describe, draw_front
+    from cobandit.faults import ellipsize
 
-    for line in sentences(advice):
-        out.print(plain(line, most=4000))
-    shown = worth_showing(advice)
-    names = [name[:-4] for name in shown.columns.astype(str) if name.endswith("_low")]
-    look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    view = Table(title=f"\nConfigurations of {advice.dataset}, by hypervolume per cost", **look)
-    buys = purchases(advice)
-    view.add_column("configuration", overflow="fold")
-    for heading in (*buys, *names):
-        view.add_column(_stacked(heading), justify="right", overflow="fold")
-    view.add_column(_stacked(f"cost, {advice.unit}"), **WHOLE)
-    for heading in ("front", "best"):
-        view.add_column(_stacked(heading), justify="right", overflow="fold")
-    for name, row in shown.head(SHOWN).iterrows():
-        mark = "" if row["front_settled"] else " ?"
-        win = "" if row["efficient_settled"] else " ?"
-        view.add_row(
-            plain(name),
-            *(f"{int(row[each]):,}" if row[each] else "" for each in buys),
-            *(f"{row[d]:.3f} ±{(row[f'{d}_high'] - row[f'{d}_low']) / 2:.3f}" for d in names),
-            amount(row["cost"]),
-            f"{'yes' if row['on_front'] else 'no'} ({row['front_share']:.0%}){mark}",
-            f"{'yes' if row['most_efficient'] else 'no'} ({row['efficient_share']:.0%}){win}",
+    names = {plain(name, most=1000): None for name in advice.arms.index}
+    hard = sorted((name for name in names if " " in name or len(name) > LONGEST), key=len, reverse=True)
+    for line in describe(advice):
+        text = plain(line, most=4000)
+        for name in hard:  # a name is not broken between its words
+            text = text.replace(name, ellipsize(name, LONGEST).replace(" ", KEPT))
+        text = fill(text, out.width, break_long_words=False, break_on_hyphens=False)
+        out.print(text.replace(KEPT, " "), no_wrap=True, overflow="crop")
+    out.print()
+    for line in draw_front(advice):
+        out.print(plain(line), no_wrap=True, overflow="crop")
+    _show_table(advice, out)
+
+
+def _show_table(advice: Recommendation, out: Console) -> None:
+    """Print the front and who else could be on it, names cut in the middle to what the terminal holds."""
+    from cobandit.advice.words import MARKS, amount, worth_showing
+    from cobandit.faults import ellipsize
+
+    shown, front = worth_showing(advice), advice.front
+    heads = ["", "configuration", "n", f"cost, {advice.unit}", "step", *advice.objectives, "stays"]
+    rows = [["\n".join(head.split()) for head in heads]]
+    for place, (name, row) in enumerate(shown.head(SHOWN).iterrows()):
+        times = front["times"].get(name, float("nan"))
+        rows.append(
+            [
+                (MARKS[place : place + 1] or "*") if name in front.index else "",
+                plain(name, most=1000),
+                f"{row['instances']:,}",
+                amount(row["cost"]),
+                "" if times != times else f"x{times:.3g}",
+                *(_show_mean(row, objective) for objective in advice.objectives),
+                f"{row['front_share']:.0%}{'' if row['front_settled'] else ' ?'}",
+            ]
         )
+    room = out.width - _width(rows)
+    if room < LEAST:  # so many objectives that numbers would be cut: their intervals go first
+        rows = [[cell.partition(" ±")[0] for cell in row] for row in rows]
+        room = max(LEAST, out.width - _width(rows))
+    view = Table(
+        title=f"\nConfigurations of {advice.dataset}, cheapest first",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=0,
+    )
+    for place, head in enumerate(rows[0]):
+        view.add_column(head, justify="left" if place == 1 else "right", no_wrap=True, overflow="ellipsis")
+    for mark, name, *cells in rows[1:]:
+        view.add_row(mark, ellipsize(name, room), *cells)
     out.print(view)
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")
     out.print(
-        "front: no other is better in every objective (a tie in one keeps it). best: most hypervolume per "
-        f"cost. By the means, and in what share of redrawn tables. ?: not settled at {advice.level:.0%}. "
-        f"±: half an interval at {advice.level:.0%}, one mean at a time."
-        + "".join(f" {each}: {PURCHASES[each]}." for each in buys),
+        f"n: instances. step: cost over that of the row above. ±: half an interval at {advice.level:.0%}, "
+        "one mean at a time. stays: share of the sets of instances resampled from these in which it is worth "
+        f"its cost. ?: not settled at {advice.level:.0%}. Names are whole with --json."
     )
-    if not len(advice.questions):
-        return
-    view = Table(title="\nWhat is not settled, cheapest first", **look)
-    for heading in ("configuration", "", "hardest to tell from"):
-        view.add_column(heading, overflow="fold")
-    for heading in ("gap/s.e.", "needed", "new instances"):
-        view.add_column(_stacked(heading), justify="right", overflow="fold")
-    view.add_column(_stacked(f"price, {advice.unit}"), **WHOLE)
-    asks = {"front": "front?", "efficiency": "best?"}
-    for question in advice.questions.head(SHOWN).itertuples():
-        price = cast(float, question.price)
-        view.add_row(
-            plain(question.configuration),
-            asks[str(question.kind)],
-            plain(question.against),
-            f"{question.ratio:.2f}",
-            f"{question.factor:.2f}",
-            *(
-                [f"a {question.why}", "–"]
-                if price == float("inf")
-                else [f"{question.new_instances:,.0f}", amount(price)]
-            ),
-        )
-    out.print(view)
-    if len(advice.questions) > SHOWN:
-        out.print(f"and {len(advice.questions) - SHOWN} more: --json gives all")
 
 
-def _stacked(heading: str) -> str:
-    """Put the words of a heading below each other: it asks for no more width than its longest word."""
-    return "\n".join(heading.split())
+def _show_mean(row: Any, objective: str) -> str:
+    half = f"{(row[f'{objective}_high'] - row[f'{objective}_low']) / 2:.3f}"
+    return f"{row[objective]:.3f} ±{half.removeprefix('0')}"
+
+
+def _width(rows: list[list[str]]) -> int:
+    """What all columns but that of the names take, and the spaces between them."""
+    widths = [
+        max(cell_len(line) for cell in cells for line in cell.split("\n"))
+        for cells in zip(*rows, strict=True)
+    ]
+    return sum(widths) - widths[1] + len(widths) + 1

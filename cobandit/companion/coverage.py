@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from cobandit import _check
 from cobandit.advice.paired import Paired, compare_pairs
 from cobandit.advice.questions import Levels, efficiency_questions, find_levels, find_tails, front_questions
-from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.problem import hypervolume
 from cobandit.tables import Card, EvaluationTable
 
 
@@ -26,9 +24,8 @@ class Truth(NamedTuple):
 
 def truth_of(table: EvaluationTable) -> Truth:
     """Give the answers over all instances of a table."""
-    every = table.summary()
-    means = every[list(table.objectives)].to_numpy()
-    return Truth(pareto_mask(means), hypervolume(means) / every["cost"].to_numpy())
+    whole = compare_pairs(table)
+    return Truth(whole.on_front, whole.efficiency)
 
 
 def sample(table: EvaluationTable, n_instances: int, rng: np.random.Generator) -> EvaluationTable:
@@ -79,9 +76,9 @@ def _plain_card(table: EvaluationTable, n_instances: int) -> Card:
 
 def bonferroni(compared: Paired, alpha: float) -> Levels:
     """Levels that Bonferroni's inequality gives: what the step-down procedure is to improve on."""
-    n_arms, n_objectives = compared.means.shape
+    n_arms = len(compared.costs)
     best = np.full(n_arms, alpha / (n_arms - 1))
-    return Levels(alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * n_objectives), best)
+    return Levels(alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared), best)
 
 
 def coverage(
@@ -146,7 +143,7 @@ def coverage(
             {
                 "settled": int(sure.sum()),
                 "bonferroni": table.n_arms - len(before),
-                "wrong": bool((pareto_mask(compared.means) != true.on_front)[sure].any()),
+                "wrong": bool((compared.on_front != true.on_front)[sure].any()),
                 "best_settled": not asked,
                 "best_wrong": not asked and bool(true.efficiency[best] < true.efficiency.max()),
                 "cannot_tell": any(question.why == "tail" for question in asked),

@@ -207,13 +207,20 @@ class ParetoRace(Once):
         self._turn, self._plan = None, self._schedule()
         self._settle()
 
-    def forecast(self) -> NDArray[np.int64]:
+    def forecast(self, budget: float = inf) -> NDArray[np.int64]:
         """Tell about how many evaluations of each configuration are still to be made, shape (K,).
 
         They are those that a race would make if differences and their variances stayed what they are now:
         one outcome, in the middle of those that are possible, not a bound.  Before anything is compared it is
-        everything.
+        everything.  With a budget they end with the last look that it pays for.
         """
+        return self._foresee(budget)[0]
+
+    def forecast_settled(self, budget: float = inf) -> NDArray[np.bool_]:
+        """Tell who would be settled after the evaluations of the `forecast`, shape (K,)."""
+        return self._foresee(budget)[1]
+
+    def _foresee(self, budget: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         standing, depth, reached = deepcopy(self._standing), self.depth, self._reached
         missing = np.zeros(self.n_arms, dtype=np.int64)
         while len(standing.active):
@@ -221,12 +228,17 @@ class ParetoRace(Once):
             target = next_look(depth, self.n_kept)
             start, reached, depth = reached, reached + target - depth, target
             open_ = ~self._told[start:reached] & ~self.left_out[start:reached, None]
-            missing[active] += open_.sum(axis=0)[active]
+            more = np.where(np.isin(np.arange(self.n_arms), active), open_.sum(axis=0), 0)
+            if (missing + more) @ self.costs > _check.add_slack(budget):
+                break
+            missing += more
             if self.depth >= FIRST_LOOK:
                 standing.conclude(*self._calls(active, depth))
-            elif depth == self.n_kept:
-                break
-        return missing
+            elif depth == self.n_kept:  # then all is known, whatever it says
+                standing.active = standing.active[:0]
+        settled = np.ones(self.n_arms, dtype=np.bool_)
+        settled[standing.active] = False
+        return missing, settled
 
     def recommend(self) -> NDArray[np.int64]:
         """Return who is settled to be returned, and the empirical front of those that are still open.

@@ -21,7 +21,7 @@ from cobandit.testing import ragged_table
 
 def by_hand(compared, alpha, seed=0):
     """Levels of membership, one pair at a time."""
-    K, D = compared.means.shape
+    K, D = len(compared.costs), compared.n_compared
     t = np.empty((D, K, K))
     error = np.empty((D, K, K))
     for gaps in compared.dominance():

@@ -71,8 +71,8 @@ def test_a_thinned_table_has_its_share(synthetic):
 @pytest.mark.slow
 def test_the_truth_is_that_of_the_whole(synthetic):
     true, advice = truth_of(synthetic), cb.recommend(synthetic, replications=1)
-    assert synthetic.configs[true.efficiency.argmax()] == advice.best
-    assert set(np.array(synthetic.configs)[true.on_front]) == set(advice.to_dict()["front"])
+    assert synthetic.configs[true.efficiency.argmax()] == advice.most_efficient
+    assert set(np.array(synthetic.configs)[true.on_front]) == set(advice.front.index)
 
 
 def test_exactly_one_question_is_asked(synthetic):

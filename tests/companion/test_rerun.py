@@ -122,9 +122,10 @@ def test_a_report_has_its_parts(first):
         done = [(n, total) for told_page, n, total in told if told_page == page]
         assert done == [(n, done[0][1]) for n in range(1, done[0][1] + 1)]
     advice = pd.read_parquet(folder / "results" / "recommendation.parquet")
-    assert len(advice) == 5 and ((advice["next"] + advice["new"]) * advice["cost"]).sum() <= 50
+    assert len(advice) == 5 and advice["cost"].is_monotonic_increasing
     named = pd.read_csv(folder / "results" / "evaluate-next.csv")
-    assert len(named) == advice["next"].sum()
+    price = named["configuration"].map(advice["cost"]).sum() if len(named) else 0.0
+    assert price <= 50 and advice["missing"].sum() >= len(named)
     assert not list(folder.rglob(".partial*"))
 
 
@@ -604,14 +605,11 @@ def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
 def test_recommend_prints_and_gives_json():
     words = ["recommend", "synthetic-24", "--budget", "5000", "--replications", "50"]
     shown = call(*words)
-    assert (
-        shown.exit_code == 0
-        and "Deploy small-direct-t0.0" in shown.stdout
-        and "Evaluate next: " in shown.stdout
-    )
+    assert shown.exit_code == 0 and "6 of 24 configurations are worth their cost" in shown.stdout
+    assert "Cheapest first: small-direct-t0.0 (" in shown.stdout
     plain_ = json.loads(call(*words, "--json").stdout)
-    assert plain_["best"] == "small-direct-t0.0" and plain_["exhausted"] and not plain_["evaluate_next"]
-    assert plain_["price_of_next"] == 0 < plain_["price_of_new"] <= 5000
+    assert plain_["most_efficient"] == "small-direct-t0.0" and plain_["exhausted"]
+    assert not plain_["evaluate_next"] and plain_["price_to_settle"] == 0
 
 
 @pytest.mark.slow
@@ -626,21 +624,17 @@ def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path
     shown = call("recommend", table, "--budget", "1e5").stdout
     assert max(map(len, shown.splitlines())) <= 80
     said = " ".join(shown.split())
-    for column in ("next", "new"):
-        bought = advice.arms.loc[advice.arms[column] > 0, column]
-        assert len(bought) and all(f"{number:,} × {name}" in said for name, number in bought.items())
     assert all(
-        f"{at.configuration} on instance {at.instance}" in said
-        for at in advice.evaluate_next[:3].itertuples()
+        f"{at.configuration} on instance {at.instance}" in said for at in advice.next.pairs[:3].itertuples()
     )
     cells = shown.partition("Configurations of")[2]
-    assert re.search(r"\bnext +new +score0", cells)
-    for price in advice.questions["price"]:
-        assert f" {price:,.0f}" in cells, price
-    assert "<th>next</th>\n      <th>new</th>\n      <th>score0</th>" in report._arms(advice)
+    assert re.search(r"\bstep +score0", cells)
+    for cost in advice.front["cost"]:
+        assert f" {cost:,.0f} " in cells, cost
+    assert re.search(r"<th>n</th>\s+<th>cost \(tokens", report._arms(advice))
 
 
 @pytest.mark.slow
 def test_a_budget_that_buys_nothing_is_said_to():
     shown = call("recommend", "synthetic-24", "--budget", "0.001", "--replications", "5").stdout
-    assert "Evaluate next: nothing" in shown
+    assert "only new instances tell more" in " ".join(shown.split())

@@ -58,5 +58,5 @@ def test_commands_run_as_they_stand(tmp_path, monkeypatch):
         done = CliRunner().invoke(app, shlex.split(command)[1:], prog_name="cobandit")
         assert done.exit_code == 0, f"{command}\n{done.output}{done.exception}"
         if " recommend " in command:
-            assert done.stdout.startswith("Deploy ") and "of 2,000" in " ".join(done.stdout.split())
+            assert "configurations are worth their cost" in " ".join(done.stdout.split())
     assert (tmp_path / "report" / "index.html").is_file() and (tmp_path / "out.ipynb").is_file()

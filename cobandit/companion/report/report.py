@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
-from cobandit.advice.words import PURCHASES, amount, purchases, sentences, worth_showing
+from cobandit.advice.words import amount, describe, describe_steps, worth_showing
 
 HERE = Path(__file__).parent
 #: Title and introduction of each page: those of the book speak of the book's own tables.
@@ -87,8 +87,7 @@ def write_report(
     page = environment.get_template("report.html.j2").render(
         manifest=manifest,
         advice=advice,
-        counted={name: PURCHASES[name] for name in purchases(advice)},
-        said=sentences(advice),
+        said=describe(advice),
         notice=notice,
         sections=sections,
         arms=_arms(advice),
@@ -113,21 +112,18 @@ def _html(frame: pd.DataFrame) -> str:
 
 
 def _arms(advice: Recommendation) -> str:
-    arms = worth_showing(advice).reset_index(names="configuration")
-    columns: dict[str, Any] = {"configuration": arms["configuration"]}
-    columns |= {name: arms[name] for name in purchases(advice)}
-    for name in [name.removesuffix("_low") for name in arms.columns.astype(str) if name.endswith("_low")]:
+    arms, steps = worth_showing(advice), dict(zip(advice.front.index, describe_steps(advice), strict=True))
+    columns: dict[str, Any] = {"configuration": arms.index, "n": arms["instances"].map("{:,}".format)}
+    columns[f"cost ({advice.unit})"] = arms["cost"].map(amount)
+    for name in advice.objectives:
         columns[name] = [
             f"{mean:.3f} ±{(high - low) / 2:.3f}"
             for mean, low, high in zip(arms[name], arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
         ]
     columns |= {
-        f"cost ({advice.unit})": arms["cost"].map(amount),
-        "per cost": arms["hypervolume_per_cost"].map("{:.4g}".format),
-        "front": arms["on_front"].map({True: "yes", False: "no"}),
-        "in redraws": arms["front_share"].map("{:.0%}".format),
+        "step up": [steps.get(str(name), "not on the front") for name in arms.index],
+        "stays": arms["front_share"].map("{:.0%}".format),
         "settled": arms["front_settled"].map({True: "yes", False: "no"}),
-        "best in redraws": arms["efficient_share"].map("{:.0%}".format),
     }
     return _html(pd.DataFrame(columns))
 
@@ -140,10 +136,8 @@ def _questions(advice: Recommendation) -> str:
         pd.DataFrame(
             {
                 "configuration": asked["configuration"],
-                "question": asked["kind"].map({"front": "on the front?", "efficiency": "most efficient?"}),
+                "question": asked["kind"].map({"front": "worth its cost?", "efficiency": "largest ratio?"}),
                 "hardest to tell from": asked["against"],
-                "gap over standard error": asked["ratio"].map("{:.2f}".format),
-                "needed": asked["factor"].map("{:.2f}".format),
                 "new instances": [
                     f"{n:,.0f}" if n != float("inf") else f"a {why}"
                     for n, why in zip(asked["new_instances"], asked["why"], strict=True)

@@ -29,7 +29,7 @@ NOT_OF_A_TABLE = (
     "What was measured",
     "Would other questions say the same?",
     "The paper's claims on measured tables",
-    "On SWE-bench, where it can be had",
+    "On SWE-bench",
     "How much the radii decide",
 )
 #: Sections that set a table next to the paper's numbers and claims, which are about the paper's tables.
@@ -229,7 +229,7 @@ def _keep(advice: Recommendation, findings: list[Finding], output: Path) -> dict
         "findings": pd.DataFrame(findings, columns=list(Finding._fields)).astype({"number": float}),
         "recommendation": advice.arms,
         "questions": advice.questions,
-        "evaluate-next": advice.evaluate_next,
+        "evaluate-next": advice.next.pairs,
     }
     book.save({str(output / "results" / name): frame for name, frame in names.items()})
     return _sums(output, [f"results/{name}.{suffix}" for name in names for suffix in ("parquet", "csv")])

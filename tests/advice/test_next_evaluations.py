@@ -1,0 +1,95 @@
+"""What to evaluate next: named pairs exist, are missing and affordable; who follows them gets the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.drawn import COSTS, MEANS, drawn, with_holes
+from support.shapes import make_agents, make_leaderboard
+from support.strategies import examples
+
+import cobandit as cb
+from cobandit.advice.next_evaluations import plan_next
+from cobandit.tables import EvaluationTable
+
+
+@pytest.mark.slow
+@examples(40)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 0.1, 0.3, 0.6]),
+    st.sampled_from([None, 0.5, 5.0, 40.0, 1e6]),
+    st.sampled_from([0.0, 0.1]),
+)
+def test_what_is_named_exists_is_missing_and_within_the_budget(seed, holes, budget, tolerance):
+    table = with_holes(40, holes, seed)
+    plan, rows = plan_next(table, budget, tolerance), table.rows
+    there = set(zip(rows["config"].astype(str), rows["instance"].astype(str), strict=True))
+    named = list(plan.pairs.itertuples(index=False, name=None))
+    assert len(set(named)) == len(named) and not there & set(named)
+    assert {instance for _, instance in named} <= {instance for _, instance in there}
+    assert {name for name, _ in named} <= set(table.configs)
+    price = plan.pairs["configuration"].map(table.summary()["cost"]).astype(float).sum()
+    assert price <= (np.inf if budget is None else budget) * (1 + 1e-9)
+    assert plan.settled <= plan.would_be_settled <= table.n_arms
+    if len(named) and plan.compared:
+        assert plan.would_be_settled > plan.settled  # or they would not be worth their cost
+    if budget is None and plan.compared:
+        assert len(named) == plan.evaluations and price == pytest.approx(plan.price)
+
+
+def test_the_race_goes_on_with_what_is_named():
+    """What a race that knows the table asks for first, up to its next look, is what stands first."""
+    whole, table = drawn(np.random.default_rng(3), MEANS, COSTS, 60), with_holes(60, 0.2, 3)
+    del whole
+    plan = plan_next(table)
+    order = plan.pairs["instance"].drop_duplicates().tolist()
+    seen = table.rows.groupby("instance", observed=True)["config"].nunique()
+    assert seen[order].is_monotonic_decreasing  # where most are evaluated, comparisons need least
+    assert plan.pairs.equals(plan_next(table).pairs)
+
+
+def follow(whole, table, **asked):
+    """Make what is named and ask again until all is settled; the table then."""
+    for _ in range(60):
+        plan = plan_next(table, **asked)
+        if plan.settled == table.n_arms:
+            return table
+        made = whole.rows.merge(plan.pairs.rename(columns={"configuration": "config"}))
+        rows = pd.concat([table.rows, made]).drop(columns="split")
+        table = EvaluationTable.from_records(rows, table.card)
+    raise AssertionError("it does not end")
+
+
+@pytest.mark.slow
+def test_following_it_ends_with_the_answer_for_less_than_everything():
+    """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths."""
+    whole, table = make_leaderboard(300), make_leaderboard(300, seen=0.1)
+    done = follow(whole, table, tolerance=0.02)
+    means = whole.summary()["accuracy"]
+    race = cb.ParetoRace(whole.summary()["cost"], 1, 300)
+    assert race.n_arms == 58
+    best = done.summary().query("instances > 200")["accuracy"].idxmax()
+    assert means[best] >= means.max() - 0.02
+    assert len(done.rows) < 0.4 * len(whole.rows)
+
+
+def test_where_nothing_can_be_settled_nothing_is_to_be_spent():
+    """Two agents three points apart on half of their tasks: one evaluation more tells nothing."""
+    table = make_agents()
+    plan = plan_next(table, budget=0.5)
+    assert plan.settled == plan.would_be_settled == 0 and not len(plan.pairs) and plan.evaluations > 10
+    enough = plan_next(table, budget=plan.price)
+    assert enough.would_be_settled == 2 and len(enough.pairs) == plan.evaluations
+
+
+def test_before_anything_can_be_compared_the_first_comparison_is_named():
+    table = make_leaderboard(100, seen=0.05)
+    plan = plan_next(table)
+    assert not plan.compared and plan.settled == 0
+    assert plan.pairs["instance"].nunique() == 10 - 8  # eight are evaluated by all
+    assert plan.evaluations == 58 * table.rows["instance"].nunique() - len(table.rows)
+    assert not len(plan_next(table, budget=0.01).pairs)

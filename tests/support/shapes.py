@@ -1,0 +1,87 @@
+"""Tables in the shapes that people bring: a leaderboard, two models, a short list, jokers, two agents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import cobandit as cb
+
+
+def make_table(scores, costs, names, objectives=("accuracy",), keep=None, name="made-up"):
+    """Table of scores (K, N, D) in {0, 1} and mean costs (K,), single ones within a half of these."""
+    n_arms, n, _ = scores.shape
+    rng = np.random.default_rng(1)
+    keep = np.ones((n_arms, n), dtype=bool) if keep is None else keep
+    arm, at = np.nonzero(keep)
+    frame = pd.DataFrame(
+        {
+            "model": np.asarray(names, dtype=object)[arm],
+            "instance": [f"q{s:04d}" for s in at],
+            "usd": np.asarray(costs)[arm] * rng.uniform(0.5, 1.5, (n_arms, n))[arm, at],
+            **{objective: scores[arm, at, d] for d, objective in enumerate(objectives)},
+        }
+    )
+    return cb.EvaluationTable.from_frame(
+        frame,
+        config="model",
+        instance="instance",
+        cost="usd",
+        unit="USD",
+        objectives={objective: objective for objective in objectives},
+        name=name,
+    )
+
+
+def draw_scores(rng, means, n):
+    """Scores of right and wrong answers, by half on what is hard for all: (K, N, D)."""
+    means = np.asarray(means, dtype=float)
+    hard = rng.random((n, means.shape[1]))
+    own = rng.random((len(means), n, means.shape[1]))
+    met = np.where(rng.random(own.shape) < 0.5, hard, own)
+    return (met < means[:, None, :]).astype(float)
+
+
+def make_leaderboard(n=805, seed=0, seen=1.0):
+    """58 models that win 2 to 71 %, with costs spread a thousandfold, maybe with holes."""
+    rng = np.random.default_rng(seed)
+    means = np.linspace(0.02, 0.71, 58)
+    costs = 10 ** (-4 + 3 * np.clip(means / 0.71 + rng.normal(0, 0.25, 58), 0, 1))
+    keep = rng.random((58, n)) < seen
+    keep[:, :8] = True
+    return make_table(
+        draw_scores(rng, means[:, None], n), costs, [f"model-{m:02d}" for m in range(58)], keep=keep
+    )
+
+
+def make_two_models(n=200):
+    """A large model that is right more often and costs ten times as much."""
+    rng = np.random.default_rng(2)
+    scores = draw_scores(rng, [[0.35, 0.8], [0.92, 0.4]], n)
+    return make_table(scores, [0.001, 0.01], ["small", "large"], ("accuracy", "speed"))
+
+
+def make_short_list(n=100):
+    """Three sizes by two prompts, each better than the cheaper ones."""
+    rng = np.random.default_rng(3)
+    means = [[0.4], [0.48], [0.56], [0.64], [0.72], [0.8]]
+    names = [
+        f"{size}, {prompt}" for size in ("small", "medium", "large") for prompt in ("direct", "reasoning")
+    ]
+    return make_table(draw_scores(rng, means, n), [1, 2, 3, 6, 9, 20], names)
+
+
+def make_jokers(n=150):
+    """Two configurations that are right on every instance, one five times as expensive, among others."""
+    rng = np.random.default_rng(4)
+    scores = draw_scores(rng, [[0.5], [0.6], [0.7], [0.8], [0.75], [0.65]], n)
+    scores = np.concatenate([np.ones((2, n, 1)), scores])
+    return make_table(scores, [1, 5, 0.5, 0.8, 1.5, 2, 3, 1.2], ["joker", "costly joker", *"abcdef"])
+
+
+def make_agents(n=616, seen=0.5):
+    """Two agents with one objective, three points apart, each evaluated on half of the tasks."""
+    rng = np.random.default_rng(5)
+    keep = rng.random((2, n)) < seen
+    keep[:, :10] = True
+    return make_table(draw_scores(rng, [[0.45], [0.48]], n), [0.3, 0.5], ["agent-a", "agent-b"], keep=keep)
