@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit.errors import CobanditError
+from cobandit.faults import find_nearest
 
 #: Relative slack of every comparison with a budget: budgets are built as rho * K * mean(c), and without
 #: it a rounding error of one part in 10^16 would cost a pull.  Classes and kernels both read it from here.
@@ -170,7 +170,7 @@ def choice(value: str, name: str, known: Iterable[str]) -> str:
     """One of the ``known`` names; the error suggests the nearest."""
     known = list(known)
     if value not in known:
-        near = get_close_matches(str(value), known, n=1, cutoff=0.4)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        near = find_nearest(value, known)
+        hint = f" Did you mean {near!r}?" if near else ""
         raise CobanditError(f"unknown {name} {value!r}.{hint} Known: {', '.join(known)}")
     return value

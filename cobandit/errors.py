@@ -1,4 +1,16 @@
-"""What can go wrong, as one family of errors: each message says what, where and what to do."""
+"""What can go wrong, as one family of errors: each message says what, where and what to do.
+
+* ``CobanditError`` (a ``ValueError``): an argument is out of range or of the wrong shape
+
+  * ``BudgetError``: the budget is too small; ``smallest`` is one that works
+  * ``TableError``: a table, card, plan, log or option is not as it has to be; ``faults`` has all
+  * ``DatasetUnavailable``: a table of the catalogue could not be had
+
+* ``GuaranteeWarning`` (a ``UserWarning``): the run goes on without the paper's guarantee
+
+Functions on arrays raise ``CobanditError`` by the checks in ``_check``.  What a user has written into a file,
+a data frame or an option is refused by `cobandit.faults.refuse`, all faults at once, or ``stop``, the first.
+"""
 
 from __future__ import annotations
 

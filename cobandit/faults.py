@@ -48,7 +48,7 @@ class Fault:
     Parameters
     ----------
     file : str
-        The file (or the name of the frame) that holds the fault.
+        The file (or the name of the frame) that holds the fault; blank where whoever asked knows.
     problem, remedy : str
         What is wrong, with the offending value; what the user can do.
     row : int, optional
@@ -101,15 +101,15 @@ class Fault:
             place += f", column {ellipsize(self.column, LONGEST // 4)!r}"
         more = f" (and {self.more:,} more row{'s' * (self.more > 1)})" if self.more else ""
         other = "" if self.other is None else f" row {self.other:,}"
-        return (
-            f"{place}: {ellipsize(self.problem, LONGEST)}{other}{more} -> {ellipsize(self.remedy, LONGEST)}"
-        )
+        problem = f"{ellipsize(self.problem, LONGEST)}{other}{more} -> {ellipsize(self.remedy, LONGEST)}"
+        return f"{place}: {problem}" if place else problem
 
 
 class TableError(CobanditError):
     """An evaluation table or its card is not as the schema asks; the message lists every fault found.
 
-    ``faults`` are the same as data, where they come from the checks of a table.
+    ``faults`` are the same as data, so that who knows more can say more: which file a row came from, which
+    field of a plan a value is in.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -170,8 +170,10 @@ class Faults:
         self.found.append(Fault(self.source, problem, remedy, row, column, more, other))
 
 
-def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:
-    """Raise one error that says where, what, and what to do.
+def stop(where: str | Path | None, problem: str, remedy: str) -> NoReturn:
+    """Raise one error that says where, what, and what to do: `refuse` with one fault.
+
+    A validator of a field does not know where it is, and says None: `tables.fields.check_fields` adds it.
 
     Raises
     ------
@@ -185,20 +187,35 @@ def stop(where: str | Path, problem: str, remedy: str) -> NoReturn:
         ...
     cobandit.faults.TableError: my.eval: the archive is damaged -> copy it again
     """
-    raise TableError(str(Fault(str(where), problem, remedy))) from None
+    refuse([Fault("" if where is None else str(where), problem, remedy)])
+    raise AssertionError  # what comes before never returns
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Suggest the known name closest to a wrong one, as the start of a remedy; empty if none is close.
+def find_nearest(name: str, known: Iterable[str]) -> str | None:
+    """Find the known name that a wrong one was meant to be, whatever its capitals; None if none is close.
 
     Examples
     --------
-    >>> nearest("instnace", ["config", "instance"])
-    "did you mean 'instance'? "
-    >>> nearest("zzz", ["config", "instance"])
-    ''
+    >>> find_nearest("Instnace", ["config", "instance"]), find_nearest("zzz", ["config", "instance"])
+    ('instance', None)
     """
     # the beginnings: what names of any length take is otherwise quadratic in it
     by_lower = {str(k)[:LONGEST].lower(): str(k) for k in known}
     close = difflib.get_close_matches(str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5)
-    return f"did you mean {by_lower[close[0]]!r}? " if close else ""
+    return by_lower[close[0]] if close else None
+
+
+def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
+    """Say what to do about an unknown name: the nearest known one, and all of them unless ``rest`` says it.
+
+    Examples
+    --------
+    >>> suggest("instnace", ["config", "instance"])
+    "did you mean 'instance'? there is config, instance"
+    >>> suggest("zzz", ["config", "instance"], "add the column")
+    'add the column'
+    """
+    known = [str(each) for each in known]
+    near = find_nearest(name, known)
+    hint = f"did you mean {near!r}? " if near else ""
+    return hint + (f"there is {', '.join(known) or 'none'}" if rest is None else rest)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cobandit.errors import CobanditError
-from cobandit.faults import nearest
+from cobandit.faults import stop, suggest
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.registry import SUPPLIED, Policy, get_kind, list_methods
 
@@ -17,7 +17,7 @@ def find(written: Any) -> tuple[str, dict[str, Any]]:
 
     Raises
     ------
-    ValueError
+    TableError
         With problem and remedy.
 
     Examples
@@ -27,33 +27,31 @@ def find(written: Any) -> tuple[str, dict[str, Any]]:
     >>> find("CoPSIOnse")
     Traceback (most recent call last):
         ...
-    ValueError: there is no method 'CoPSIOnse' -> did you mean 'CoPSIOnce'? there are AccuracyCostUCB, ...
+    cobandit.faults.TableError: there is no method 'CoPSIOnse' -> did you mean 'CoPSIOnce'? ...
     """
     if isinstance(written, str):
         written = {written: {}}
     if not isinstance(written, Mapping) or len(written) != 1:
-        raise ValueError(
-            f"{written!r} is no method -> write CoPSIOnce, or {{CoPSIOnce: {{confidence: 0.95}}}}"
-        )
+        stop(None, f"{written!r} is no method", "write CoPSIOnce, or {CoPSIOnce: {confidence: 0.95}}")
     ((name, options),) = written.items()
     methods = list_methods()
     if name not in methods:
-        remedy = f"{nearest(name, methods)}there are {', '.join(sorted(methods))}"
-        raise ValueError(f"there is no method {name!r} -> {remedy}")
+        remedy = suggest(name, sorted(methods))
+        stop(None, f"there is no method {name!r}", remedy)
     options = {} if options is None else options
     if not isinstance(options, Mapping):
-        raise ValueError(f"the options of {name} are {options!r} -> write them as a mapping")
+        stop(None, f"the options of {name} are {options!r}", "write them as a mapping")
     takes = sorted(set(inspect.signature(methods[name]).parameters) - SUPPLIED)
     for option in options:
         if option not in takes:
-            remedy = f"{nearest(option, takes)}it has {', '.join(takes) or 'none'}"
-            raise ValueError(f"{name} has no option {option!r} that a plan can set -> {remedy}")
+            remedy = suggest(option, takes, f"it has {', '.join(takes) or 'none'}")
+            stop(None, f"{name} has no option {option!r} that a plan can set", remedy)
     try:  # whether the values are right, only the class knows; costs are above any smallest cost
         make(
             methods[name], dict(options), costs=[1e9, 1e9], cost_range=(1e9, 1e9), budget=1e15, n_objectives=2
         )
     except CobanditError as error:
-        raise ValueError(f"{name} refuses its options: {error} -> correct them") from None
+        stop(None, f"{name} refuses its options: {error}", "correct them")
     return str(name), dict(options)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.faults import TableError, nearest, stop
+from cobandit.faults import TableError, stop, suggest
 from cobandit.live.plan import RESERVED, Plan
 from cobandit.policies.asktell import AskTell
 from cobandit.tables import open_table
@@ -244,11 +244,8 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
             )
     for column, each in rules.items():
         if column not in row:
-            hint = nearest(column, row)
-            raise CobanditError(
-                f"{said} no {column!r}, only {', '.join(row) or 'nothing'}: {hint}let the evaluator give it, "
-                "or name another column in the plan"
-            )
+            remedy = suggest(column, row, "let the evaluator give it, or name another column in the plan")
+            raise CobanditError(f"{said} no {column!r}, only {', '.join(row) or 'nothing'}: {remedy}")
         value = row[column]
         for rule in each:
             if rule.broken(np.array([value])).any():

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from cobandit.errors import CobanditError
-from cobandit.faults import nearest, stop
+from cobandit.faults import stop, suggest
 from cobandit.live import methods
 from cobandit.live.evaluators import WHERE, find_evaluator, shorten
 from cobandit.policies.registry import get_kind, list_methods
@@ -47,15 +47,15 @@ RESERVED = ("config", "instance", "failed")
 
 def _check_setting(name: str) -> str:
     if not name.strip():
-        raise ValueError(f"the setting {name!r} has no name -> name settings by text")
+        stop(None, f"the setting {name!r} has no name", "name settings by text")
     if name in RESERVED:
-        raise ValueError(f"{name!r} is the name of another column of the table -> call the setting otherwise")
+        stop(None, f"{name!r} is the name of another column of the table", "call the setting otherwise")
     return name
 
 
 def _check_value(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, int, float)):
-        raise ValueError(f"the value {shorten(value)} is nested -> give text, a number, true or false")
+        stop(None, f"the value {shorten(value)} is nested", "give text, a number, true or false")
     return value
 
 
@@ -126,17 +126,16 @@ class Configurations(Fields):
     @model_validator(mode="after")
     def _differ(self) -> Configurations:
         if bool(self.grid) == bool(self.list):
-            raise ValueError(
-                "either a grid or a list is needed -> write {grid: {model: [a, b], temperature: [0, 1]}} or "
-                "{list: [{model: a}, {model: b}]}"
+            stop(
+                None,
+                "either a grid or a list is needed",
+                "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}",
             )
         if len(self.all) < 2:
-            raise ValueError("there is only 1 configuration -> choosing needs two at least")
+            stop(None, "there is only 1 configuration", "choosing needs two at least")
         twice = [name for name, n in Counter(self.names).items() if n > 1]
         if twice:
-            raise ValueError(
-                f"two configurations are {twice[0]!r} -> keep one of them, or let a setting differ"
-            )
+            stop(None, f"two configurations are {twice[0]!r}", "keep one of them, or let a setting differ")
         return self
 
     @model_serializer
@@ -183,7 +182,7 @@ class Instances(Fields):
         if isinstance(written, str):
             written = {"file": written}
         if not isinstance(written, Mapping) or not {"file"} <= set(written) <= {"file", "column"}:
-            raise ValueError("this says no instances -> give their number, a list of ids, or {file: ...}")
+            stop(None, "this says no instances", "give their number, a list of ids, or {file: ...}")
         column = str(written.get("column", cls.model_fields["column"].default))
         path = (info.context or {}).get("folder", Path()) / str(written["file"])
         return {"ids": _read_ids(path, column), "file": str(written["file"]), "column": column}
@@ -191,12 +190,12 @@ class Instances(Fields):
     @model_validator(mode="after")
     def _differ(self) -> Instances:
         if len(self.ids) < 2:
-            raise ValueError(f"there are {len(self.ids)} instances -> give two at least")
+            stop(None, f"there are {len(self.ids)} instances", "give two at least")
         if not all(each.strip() for each in self.ids):
-            raise ValueError("an id is blank -> give each instance an id")
+            stop(None, "an id is blank", "give each instance an id")
         twice = [name for name, n in Counter(self.ids).items() if n > 1]
         if twice:
-            raise ValueError(f"the instance {twice[0]!r} is named more than once -> name each once")
+            stop(None, f"the instance {twice[0]!r} is named more than once", "name each once")
         return self
 
     @model_serializer
@@ -206,24 +205,24 @@ class Instances(Fields):
 
 def _read_ids(path: Path, column: str) -> list[str]:
     if not path.is_file():
-        raise ValueError(f"there is no file {path} -> check the path, which starts where the plan is")
+        stop(None, f"there is no file {path}", "check the path, which starts where the plan is")
     if path.suffix.lower() not in (".csv", ".tsv", ".jsonl", ".parquet"):
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
             return [line.strip() for line in lines if line.strip()]
         except (OSError, UnicodeError) as error:
-            raise ValueError(f"{path} cannot be read: {error} -> give a text file, one id a line") from None
+            stop(None, f"{path} cannot be read: {error}", "give a text file, one id a line")
     if not path.stat().st_size:
-        raise ValueError(f"{path} is empty -> write the ids into it")
+        stop(None, f"{path} is empty", "write the ids into it")
     from cobandit.tables.storage import read_columns  # pandas takes its time
 
     frame = read_columns(path, (column,), (column,))
     if column not in frame:
         known = list(map(str, frame.columns))
-        remedy = f"{nearest(column, known)}name the column: {{file: {path.name}, column: ...}}"
-        raise ValueError(f"{path} has no column {column!r}, but {', '.join(known)} -> {remedy}")
+        remedy = suggest(column, known, f"name the column: {{file: {path.name}, column: ...}}")
+        stop(None, f"{path} has no column {column!r}, but {', '.join(known)}", remedy)
     if frame[column].isna().any():
-        raise ValueError(f"the column {column!r} of {path} has gaps -> give each instance an id")
+        stop(None, f"the column {column!r} of {path} has gaps", "give each instance an id")
     return [str(each) for each in frame[column]]
 
 
@@ -374,10 +373,10 @@ class Plan(Fields):
     @classmethod
     def _distinct(cls, objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
         if not objectives:
-            raise ValueError("there is no objective -> list at least one: - {name: ..., column: ...}")
+            stop(None, "there is no objective", "list at least one: - {name: ..., column: ...}")
         repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
         if repeated:
-            raise ValueError(f"{repeated[0]!r} is the name of two objectives -> name each differently")
+            stop(None, f"{repeated[0]!r} is the name of two objectives", "name each differently")
         return objectives
 
     @field_validator("patience", mode="before")
@@ -392,11 +391,11 @@ class Plan(Fields):
     def _read_pilot(cls, written: Any) -> Any:
         if isinstance(written, int) and not isinstance(written, bool):
             if written < 2:
-                raise ValueError(f"a pilot of {written} has no spread -> take two instances at least")
+                stop(None, f"a pilot of {written} has no spread", "take two instances at least")
             return written
         if isinstance(written, Mapping) and set(written) == {"table"}:
             return str(written["table"])
-        raise ValueError(f"{written!r} is no pilot -> give a number of instances, or {{table: FILE}}")
+        stop(None, f"{written!r} is no pilot", "give a number of instances, or {table: FILE}")
 
     @field_validator("evaluate", mode="before")
     @classmethod
@@ -404,14 +403,12 @@ class Plan(Fields):
         if written is None or isinstance(written, Named):
             return written
         if not isinstance(written, Mapping) or len(written) != 1:
-            raise ValueError(
-                f"{written!r} names no evaluator -> write {{callable: {{function: 'module:function'}}}}"
-            )
+            stop(None, f"{written!r} names no evaluator", "write {callable: {function: 'module:function'}}")
         ((name, options),) = written.items()
         try:
             find_evaluator(str(name))
         except CobanditError as error:
-            raise ValueError(f"{error} -> name one of those") from None
+            stop(None, str(error), "name one of those")
         return {"name": name, "options": {} if options is None else options}
 
     @model_validator(mode="after")
@@ -419,58 +416,70 @@ class Plan(Fields):
         settings = self.settings
         for column in (self.cost.column, *(objective.column for objective in self.objectives)):
             if column in (*settings, *RESERVED):
-                raise ValueError(
-                    f"the column {column!r} is also {'a setting' if column in settings else 'reserved'} -> "
-                    "call what is measured otherwise"
+                stop(
+                    None,
+                    f"the column {column!r} is also {'a setting' if column in settings else 'reserved'}",
+                    "call what is measured otherwise",
                 )
         if self.unit not in (SHARE, self.cost.unit):
-            remedy = f"{nearest(self.unit, (SHARE, self.cost.unit))}write {SHARE}, or {self.cost.unit}"
-            raise ValueError(f"the budget's unit {self.unit!r} is not that of the cost -> {remedy}")
+            remedy = suggest(self.unit, (SHARE, self.cost.unit), f"write {SHARE}, or {self.cost.unit}")
+            stop(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
         if self.unit == SHARE and self.budget > 1:
-            raise ValueError(
-                f"a budget of {self.budget:g} is more than evaluating everything costs -> give a share up to "
-                f"1, or an amount with unit: {self.cost.unit}"
+            stop(
+                None,
+                f"a budget of {self.budget:g} is more than evaluating everything costs",
+                f"give a share up to 1, or an amount with unit: {self.cost.unit}",
             )
         if isinstance(self.pilot, int) and self.pilot > len(self.order):
-            raise ValueError(
-                f"the pilot has {self.pilot} instances, and there are {len(self.order)} -> make it smaller"
+            stop(
+                None,
+                f"the pilot has {self.pilot} instances, and there are {len(self.order)}",
+                "make it smaller",
             )
         held = self.budget * len(self.order)
         if self.unit == SHARE and isinstance(self.pilot, int) and held < self.pilot:
-            raise ValueError(
-                f"a share of {self.budget:g} of {len(self.order)} instances is {held:.3g} of them, and "
-                f"the pilot takes {self.pilot} -> make the pilot smaller, or the budget larger"
+            stop(
+                None,
+                (
+                    f"a share of {self.budget:g} of {len(self.order)} instances is {held:.3g} of them, and "
+                    f"the pilot takes {self.pilot}"
+                ),
+                "make the pilot smaller, or the budget larger",
             )
         if self.reuse is not None and not self.is_once:
-            raise ValueError(
-                f"{self.method.name} may come back to an instance, which has to be evaluated again -> leave "
-                "reuse out, or take a method that evaluates once, such as CoPSIOnce"
+            stop(
+                None,
+                f"{self.method.name} may come back to an instance, which has to be evaluated again",
+                "leave reuse out, or take a method that evaluates once, such as CoPSIOnce",
             )
         if self.failures == "leave-out" and not self.is_once:
-            raise ValueError(
-                f"{self.method.name} may come back to an instance, so that none can be left out -> take "
-                "failures: zero, or a method that evaluates once, such as CoPSIOnce"
+            stop(
+                None,
+                f"{self.method.name} may come back to an instance, so that none can be left out",
+                "take failures: zero, or a method that evaluates once, such as CoPSIOnce",
             )
         if self.failures == "leave-out" and self.method.options.get("confidence") is not None:
-            raise ValueError(
-                f"{self.method.name} with a confidence can leave no instance out -> take failures: zero, or "
-                "no confidence"
+            stop(
+                None,
+                f"{self.method.name} with a confidence can leave no instance out",
+                "take failures: zero, or no confidence",
             )
         return self
 
     @model_validator(mode="after")
     def _largest(self) -> Plan:
         if isinstance(self.largest_cost, str) and self.largest_cost not in self.settings:
-            remedy = f"{nearest(self.largest_cost, self.settings)}there are {', '.join(self.settings)}"
-            raise ValueError(f"largest_cost is {self.largest_cost!r}, which is no setting -> {remedy}")
+            remedy = suggest(self.largest_cost, self.settings)
+            stop(None, f"largest_cost is {self.largest_cost!r}, which is no setting", remedy)
         try:
             positive = all(cost > 0 for cost in self.largest_costs or [])
         except (KeyError, TypeError, ValueError):
             positive = False
         if not positive:
-            raise ValueError(
-                f"largest_cost is {self.largest_cost!r}, not a positive number for each configuration -> "
-                "give a number, or a setting that is one"
+            stop(
+                None,
+                f"largest_cost is {self.largest_cost!r}, not a positive number for each configuration",
+                "give a number, or a setting that is one",
             )
         return self
 

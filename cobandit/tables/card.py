@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from cobandit.faults import TableError, nearest, stop
+from cobandit.faults import TableError, stop, suggest
 from cobandit.tables.fields import Fields, check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -60,15 +60,15 @@ class Objective(Fields):
     @classmethod
     def _free_name(cls, name: str) -> str:
         if name in RESERVED:
-            raise ValueError(f"{name!r} is the name of another column of the table -> choose another name")
+            stop(None, f"{name!r} is the name of another column of the table", "choose another name")
         return name
 
     @field_validator("transform")
     @classmethod
     def _known_transform(cls, name: str) -> str:
         if name not in TRANSFORMS:
-            remedy = f"{nearest(name, TRANSFORMS)}choose one of {', '.join(TRANSFORMS)}"
-            raise ValueError(f"there is no transform {name!r} -> {remedy}")
+            remedy = suggest(name, TRANSFORMS, f"choose one of {', '.join(TRANSFORMS)}")
+            stop(None, f"there is no transform {name!r}", remedy)
         return name
 
     @model_validator(mode="after")
@@ -76,9 +76,9 @@ class Objective(Fields):
         fits = TRANSFORMS[self.transform].percentiles and self.limits is None
         if not fits and (self.low, self.high) != (5, 95):
             why = f"transform {self.transform}" if self.limits is None else "limits"
-            raise ValueError(f"low and high mean nothing with {why} -> leave them out")
+            stop(None, f"low and high mean nothing with {why}", "leave them out")
         if not self.low < self.high:
-            raise ValueError(f"low is {self.low:g} and high is {self.high:g} -> make low the smaller one")
+            stop(None, f"low is {self.low:g} and high is {self.high:g}", "make low the smaller one")
         return self
 
     @model_validator(mode="after")
@@ -86,15 +86,15 @@ class Objective(Fields):
         if self.limits is None:
             return self
         if self.transform == "none":
-            raise ValueError("limits mean nothing without a transform -> name one, or leave them out")
+            stop(None, "limits mean nothing without a transform", "name one, or leave them out")
         transform, limits = TRANSFORMS[self.transform], np.array(self.limits)
         if transform.rule and (broken := transform.rule.broken(limits)).any():
             problem = transform.rule.problem.format(value=float(limits[broken.argmax()]))
-            raise ValueError(f"limits: {problem} -> give the value that scores 1, then the one that scores 0")
+            stop(None, f"limits: {problem}", "give the value that scores 1, then the one that scores 0")
         try:
             transform.apply(limits, *self.limits)
         except TableError as error:
-            raise ValueError(f"{error} -> give the value that scores 1, then the one that scores 0") from None
+            stop(None, f"{error}", "give the value that scores 1, then the one that scores 0")
         return self
 
 
@@ -121,7 +121,7 @@ class Split(Fields):
         named = len(set(self.instances or ()))
         if self.instances is not None and named != self.profiling:
             problem = f"{named} different instances are named, and profiling is {self.profiling}"
-            raise ValueError(f"{problem} -> let profiling count those that are named")
+            stop(None, f"{problem}", "let profiling count those that are named")
         return self
 
 
@@ -218,18 +218,18 @@ class Card(Fields):
     def _next_to_the_card(cls, records: str) -> str:
         if records in (".", "..") or "/" in records or "\\" in records:
             remedy = "name a file next to the card, without a directory"
-            raise ValueError(f"{records!r} is not a plain file name -> {remedy}")
+            stop(None, f"{records!r} is not a plain file name", f"{remedy}")
         return records
 
     @field_validator("objectives")
     @classmethod
     def _distinct_names(cls, objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
         if not objectives:
-            raise ValueError("there is no objective -> list at least one: - {name: ..., column: ...}")
+            stop(None, "there is no objective", "list at least one: - {name: ..., column: ...}")
         repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
         if repeated:
             problem = f"the name {repeated[0]!r} is used more than once"
-            raise ValueError(f"{problem} -> name each objective differently")
+            stop(None, f"{problem}", "name each objective differently")
         return objectives
 
     @field_validator("arms")
@@ -237,18 +237,18 @@ class Card(Fields):
     def _describes(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
         for column in ("config", "instance"):
             if column in arms:
-                raise ValueError(f"{column!r} does not describe a configuration -> leave it out")
+                stop(None, f"{column!r} does not describe a configuration", "leave it out")
         if len(set(arms)) < len(arms):
-            raise ValueError("a column is listed more than once -> list it once")
+            stop(None, "a column is listed more than once", "list it once")
         return arms
 
     @model_validator(mode="after")
     def _honest(self) -> Card:
         if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
-            raise ValueError(f"{self.title!r} hides that this is a reconstruction -> say so in the title")
+            stop(None, f"{self.title!r} hides that this is a reconstruction", "say so in the title")
         if self.origin and not self.sha256:
             remedy = "add the sum of the file at that address"
-            raise ValueError(f"records with an origin need a sha256 -> {remedy}")
+            stop(None, "records with an origin need a sha256", f"{remedy}")
         return self
 
 

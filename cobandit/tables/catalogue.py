@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit.errors import DatasetUnavailable
-from cobandit.faults import TableError, nearest, stop
+from cobandit.faults import stop, suggest
 from cobandit.tables.card import Card, Origin, read_card
 from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
@@ -260,8 +260,8 @@ def _cards() -> dict[str, Path]:
 def _card(name: str) -> Card:
     cards = _cards()
     if name not in cards:
-        remedy = nearest(name, cards) + f"there are {', '.join(cards)}"
-        raise TableError(f"there is no table {name!r} in the catalogue -> {remedy}")
+        remedy = suggest(name, cards, f"there are {', '.join(cards)}")
+        stop(None, f"there is no table {name!r} in the catalogue", remedy)
     return read_card(cards[name])
 
 

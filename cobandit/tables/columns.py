@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobandit.faults import Faults, nearest, stop
+from cobandit.faults import Faults, stop, suggest
 
 SHARE = 0.2
 """Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
@@ -293,11 +293,7 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str, each: str) -
         mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
     except pd.errors.UndefinedVariableError as error:
         name = str(error).split("'")[1]
-        stop(
-            place,
-            f"there is no column {name!r}",
-            nearest(name, known) + f"the columns are {', '.join(known)}",
-        )
+        stop(place, f"there is no column {name!r}", suggest(name, known))
     except Exception as error:
         # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and more for bad text
         reason = " ".join(str(error).split())
@@ -338,6 +334,6 @@ def match_configurations(arms: pd.DataFrame, query: str, table: str) -> np.ndarr
     Traceback (most recent call last):
         ...
     cobandit.faults.TableError: subset 'temprature > 0' of toy: there is no column 'temprature' -> did you \
-mean 'temperature'? the columns are config, temperature
+mean 'temperature'? there is config, temperature
     """
     return evaluate_condition(arms, query, f"subset {query!r} of {table}", "configuration")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cobandit.faults import Fault, nearest, refuse, stop
+from cobandit.faults import Fault, TableError, refuse, stop, suggest
 
 MAX_BYTES = 64 * 1024
 """Largest file, in bytes."""
@@ -105,7 +106,7 @@ M = TypeVar("M", bound=BaseModel)
 def check_fields(model: type[M], content: Any, source: str | Callable[[str], str], context: Any = None) -> M:
     """Make a model of fields, or raise one error that lists what is wrong with them.
 
-    Validators of the model write what they refuse as ``problem -> remedy``.
+    Validators of the model refuse by `cobandit.faults.stop`, with None for the place.
 
     Parameters
     ----------
@@ -153,11 +154,13 @@ def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: d
             model = _inner(field.annotation) or model
     if detail["type"] == "extra_forbidden":
         known, key = list(model.model_fields), str(detail["loc"][-1])
-        remedy = f"{nearest(key, known)}known keys: {', '.join(known)}"
+        remedy = suggest(key, known, f"known keys: {', '.join(known)}")
         return Fault(where, f"unknown key {key!r}", remedy)
-    if detail["type"] == "value_error":  # ours, written as problem -> remedy
-        problem, _, remedy = detail["msg"].removeprefix("Value error, ").partition(" -> ")
-        return Fault(where, problem, remedy)
+    if detail["type"] == "value_error":  # of a validator of ours, which does not know where it is
+        error = detail["ctx"]["error"]
+        if isinstance(error, TableError):
+            return replace(error.faults[0], file=where)
+        return Fault(where, str(error), "correct it")
     missing = detail["type"] == "missing"
     message = detail["msg"].replace("a valid tuple", "a list")  # YAML knows no tuples
     problem = "the field is missing" if missing else f"{message}, not {detail['input']!r}"

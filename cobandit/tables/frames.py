@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit import _check
-from cobandit.faults import Fault, Faults, nearest, refuse, stop
+from cobandit.faults import Fault, Faults, refuse, stop, suggest
 from cobandit.tables.card import Card, Objective
 from cobandit.tables.columns import Terms, default_profiling, encode
 from cobandit.tables.fields import check_fields
@@ -132,8 +132,7 @@ def charge(config: pd.Series, cost: float | Mapping[str, float], where: str) -> 
         return pd.Series(_check.scalar(cost, where), config.index)
     configs = sorted(config.dropna().unique())
     if unknown := sorted(set(cost) - set(configs)):
-        remedy = f"{nearest(unknown[0], configs)}there is {', '.join(configs)}"
-        stop(where, f"there is no configuration {unknown[0]!r}", remedy)
+        stop(where, f"there is no configuration {unknown[0]!r}", suggest(unknown[0], configs))
     if missing := sorted(set(configs) - set(cost)):
         stop(where, f"none is given to {', '.join(missing)}", "give each configuration its own")
     return config.map(cost).astype(float)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
-from cobandit.faults import nearest, stop
+from cobandit.faults import stop, suggest
 from cobandit.tables.fields import Fields, check_fields, load_yaml
 
 CHARACTERS = 4
@@ -151,7 +151,7 @@ def read_prices(path: str | Path, models: Iterable[str] = ()) -> dict[str, Price
     }
     for model in models:
         if model not in prices:
-            stop(path, f"it has no price of {model!r}", f"{nearest(model, prices)}add it")
+            stop(path, f"it has no price of {model!r}", suggest(model, prices, "add it"))
     return prices
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobandit.faults import Faults, TableError, nearest, refuse
+from cobandit.faults import Faults, TableError, refuse, suggest
 from cobandit.tables.card import Card, Split
 from cobandit.tables.columns import (
     CARD,
@@ -156,7 +156,7 @@ def check_columns(frame: pd.DataFrame, wanted: Sequence[str], terms: Terms, faul
                 faults.add("the name stands in the index of the frame, not in a column", remedy, column)
                 continue
             spare = [name for name in known if name not in wanted]
-            remedy = nearest(column, spare) + f"add it, or {terms.column}; there are {known}"
+            remedy = suggest(column, spare, f"add it, or {terms.column}; there are {known}")
             faults.add("the column is missing", remedy, column)
 
 

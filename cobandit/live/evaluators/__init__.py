@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cobandit.errors import CobanditError
-from cobandit.faults import nearest
+from cobandit.faults import suggest
 from cobandit.tables.fields import Fields
 
 Row = dict[str, float]
@@ -212,7 +212,7 @@ def find_evaluator(name: str) -> Kind:
     >>> find_evaluator("calable")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: there is no evaluator 'calable': did you mean 'callable'? There is ...
+    cobandit.errors.CobanditError: there is no evaluator 'calable': did you mean 'callable'? there is ...
     """
     module, _, short = name.rpartition(":")
     if module:
@@ -221,7 +221,7 @@ def find_evaluator(name: str) -> Kind:
         importlib.import_module(f"{__name__}.{BUILT_IN[name]}")
     if short not in EVALUATORS:
         known = sorted({*EVALUATORS, *BUILT_IN})
-        remedy = f"{nearest(short, known)}There is {', '.join(known)}"
+        remedy = suggest(short, known)
         raise CobanditError(f"there is no evaluator {name!r}: {remedy}")
     return EVALUATORS[short]
 
@@ -268,14 +268,14 @@ def load_function(name: str, *arguments: str) -> Callable[..., Any]:
     >>> load_function("shutil:wich", "name")
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: the module 'shutil' has no 'wich': did you mean 'which'?
+    cobandit.errors.CobanditError: the module 'shutil' has no 'wich': did you mean 'which'? check the name
     """
     module_name, _, path = name.partition(":")
     module = import_module(module_name)
     try:
         function = pkgutil.resolve_name(name)
     except AttributeError:
-        remedy = nearest(path, (n for n in vars(module) if not n.startswith("_"))) or "check the name"
+        remedy = suggest(path, (n for n in vars(module) if not n.startswith("_")), "check the name")
         raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None
     if not callable(function):
         raise CobanditError(f"{name} is no function but {function!r}: name a function")

@@ -32,7 +32,7 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from cobandit.errors import CobanditError
-from cobandit.faults import nearest, stop
+from cobandit.faults import stop, suggest
 from cobandit.live.evaluators import (
     AGAIN,
     UNAVAILABLE,
@@ -364,7 +364,7 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
         if column == "cost_usd" and prices is None:
             stop("prices", f"{what}: cost_usd is wanted, and there are no prices", "name a file of prices")
         if column not in COLUMNS and options.function is None:  # a function may give more
-            remedy = f"{nearest(column, COLUMNS)}an endpoint gives {', '.join(COLUMNS)}"
+            remedy = suggest(column, COLUMNS, f"an endpoint gives {', '.join(COLUMNS)}")
             stop(what, f"there is no column {column!r}", remedy)
     asked = dict.fromkeys(where_asked(options, each) for each in context.configurations)
     async with AsyncExitStack() as stack:
@@ -383,7 +383,7 @@ def _check_answers(options: OpenAIOptions, source: InstancesFile, instances: Map
     for name, columns in instances.items():
         where = f"{source.file}, instance {name!r}"
         if options.answer not in columns:
-            remedy = f"{nearest(options.answer, columns)}name the column of right answers with answer"
+            remedy = suggest(options.answer, columns, "name the column of right answers with answer")
             stop(where, f"it has no {options.answer!r}", remedy)
         if not options.usable(str(columns[options.answer])):
             problem = f"no text could match its answer {columns[options.answer]!r} by scorer {options.scorer}"

@@ -32,7 +32,7 @@ from rich.errors import MarkupError
 from rich.text import Text
 
 from cobandit.errors import CobanditError
-from cobandit.faults import TableError, nearest, stop
+from cobandit.faults import TableError, stop, suggest
 from cobandit.live.evaluators import (
     Answered,
     Context,
@@ -96,7 +96,7 @@ class InspectOptions(EvaluatorOptions):
     @classmethod
     def _one_task(cls, task: str) -> str:
         if task.endswith(".py"):
-            raise ValueError(f"{task!r} is a file -> name its task as well: {task}@NAME")
+            stop(None, f"{task!r} is a file", f"name its task as well: {task}@NAME")
         return task
 
 
@@ -220,7 +220,7 @@ class InspectEvaluator:
             if name not in log.eval.task_args:  # Inspect drops it with a warning
                 known = sorted(log.eval.task_args)
                 taken = ", ".join(known) or "none"
-                remedy = f"{nearest(name, known)}it takes {taken}, besides the generate config"
+                remedy = suggest(name, known, f"it takes {taken}, besides the generate config")
                 stop(where, f"the task takes no argument {name!r}", remedy)
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
@@ -229,13 +229,13 @@ class InspectEvaluator:
         for column in (context.cost, *context.objectives):
             # of one name there may be several (match, match1), and a scorer may give several (shape.length)
             if scorers and column not in columns and not column.startswith(columns[len(COLUMNS) :]):
-                remedy = f"{nearest(column, columns)}an evaluation gives {', '.join(columns)}"
+                remedy = suggest(column, columns, f"an evaluation gives {', '.join(columns)}")
                 stop(where, f"there is no column {column!r}", remedy)
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         missing = [name for name in context.instances if name not in samples]
         if missing:
             problem = f"there is no sample {missing[0]!r}, of {len(missing)} that the plan names"
-            stop(where, problem, f"{nearest(missing[0], samples)}name ids of the task's samples as instances")
+            stop(where, problem, suggest(missing[0], samples, "name ids of the task's samples as instances"))
         self._ids = {name: _selector(log.eval.task, name) for name in context.instances}
 
     async def _eval(self, **arguments: Any) -> list[EvalLog]:

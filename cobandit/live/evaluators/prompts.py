@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, HttpUrl, JsonValue, ValidationError, field_validator
 
-from cobandit.faults import nearest, stop
+from cobandit.faults import stop, suggest
 from cobandit.live.evaluators import WHERE, EvaluatorOptions
 from cobandit.live.evaluators.scorers import ScorerOptions
 
@@ -59,7 +59,7 @@ def read_instances(source: InstancesFile, folder: Path, wanted: Sequence[str]) -
     rows: dict[str, Columns] = {}
     for where, row in _rows(path):
         if row.get(source.column) is None:
-            remedy = f"{nearest(source.column, row)}name the column of the ids with column"
+            remedy = suggest(source.column, row, "name the column of the ids with column")
             stop(where, f"there is no {source.column!r}, but {', '.join(row)}", remedy)
         name = str(row[source.column])
         if name in rows:
@@ -149,7 +149,7 @@ class Template:
                 )
             if name not in settings | columns:
                 known = sorted(settings | columns)
-                remedy = f"{nearest(name, known)}there is {', '.join(known)}"
+                remedy = suggest(name, known)
                 stop(self.where, f"{{{name}}} is neither a setting nor a column of the instances", remedy)
 
     def fill(self, values: Mapping[str, Any]) -> str:
@@ -238,10 +238,10 @@ def check_address(url: str) -> str:
     try:
         HttpUrl(url)
     except ValidationError:
-        raise ValueError(f"{url!r} is no address -> write one such as http://127.0.0.1:8080/v1") from None
+        stop(None, f"{url!r} is no address", "write one such as http://127.0.0.1:8080/v1")
     for path in ("/chat/completions", "/completions"):
         if url.endswith(path):
-            raise ValueError(f"{url!r} is more than the base address -> leave out {path}")
+            stop(None, f"{url!r} is more than the base address", f"leave out {path}")
     return url
 
 
@@ -293,7 +293,7 @@ class Prompts:
         name = configuration.get("prompt")
         if self._by_name and name not in self._turns:
             known = ", ".join(self._turns)
-            stop(where, f"there is no prompt {name!r}", f"{nearest(str(name), self._turns)}there is {known}")
+            stop(where, f"there is no prompt {name!r}", suggest(str(name), self._turns, f"there is {known}"))
         used = [template for _, template in self._chosen(configuration)]
         for template in used:
             template.check(configuration, columns)
@@ -301,7 +301,7 @@ class Prompts:
         useful |= {"prompt"} if self._by_name else set()
         for setting in configuration:
             if setting not in useful:
-                remedy = f"{nearest(setting, useful)}use it in the prompt, or give its default in body"
+                remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
                 stop(where, f"the setting {setting!r} changes nothing in the request", remedy)
 
     def digests(self, instances: Mapping[str, Columns], answer: str) -> dict[str, str]:

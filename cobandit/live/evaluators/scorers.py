@@ -12,6 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.faults import stop
 from cobandit.live.evaluators import EvaluatorOptions, Row, describe_error, load_function, read_row
 
 KINDS = ("exact", "contains", "regex", "number")
@@ -70,21 +71,19 @@ class ScorerOptions(EvaluatorOptions):
         try:
             groups = re.compile(pattern or "").groups
         except re.error as error:
-            raise ValueError(f"{pattern!r} is no regular expression ({error}) -> correct it") from None
+            stop(None, f"{pattern!r} is no regular expression ({error})", "correct it")
         if groups > 1:
-            raise ValueError(f"{pattern!r} has {groups} groups -> keep one; others are written (?:...)")
+            stop(None, f"{pattern!r} has {groups} groups", "keep one; others are written (?:...)")
         return pattern
 
     @model_validator(mode="after")
     def _belong(self) -> ScorerOptions:
         if (self.pattern is not None) != (self.scorer == "regex"):
-            raise ValueError(
-                "scorer regex needs a pattern -> give one, such as '([AB])'"
-                if self.scorer == "regex"
-                else f"a pattern means nothing with scorer {self.scorer} -> leave it out"
-            )
+            if self.scorer == "regex":
+                stop(None, "scorer regex needs a pattern", "give one, such as '([AB])'")
+            stop(None, f"a pattern means nothing with scorer {self.scorer}", "leave it out")
         if self.tolerance and self.scorer != "number":
-            raise ValueError(f"a tolerance means nothing with scorer {self.scorer} -> leave it out")
+            stop(None, f"a tolerance means nothing with scorer {self.scorer}", "leave it out")
         return self
 
     @cached_property

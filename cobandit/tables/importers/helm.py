@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, RootModel
 
-from cobandit.faults import nearest, stop
+from cobandit.faults import stop, suggest
 from cobandit.tables.card import Cost
 from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
 from cobandit.tables.importers.safe_reading import Record, find_files, parse, plain_text, read_bytes
@@ -227,9 +227,7 @@ def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
 def _usd(stats: Mapping[str, float], where: str, model: str, prices: Prices) -> float:
     """Money by the prices: HELM counts tokens and knows none."""
     if model not in prices:
-        remedy = (
-            f"{nearest(model, prices)}add it to a file of prices, --prices, or count tokens: --cost tokens"
-        )
+        remedy = suggest(model, prices, "add it to the file of --prices, or count tokens: --cost tokens")
         stop(where, f"there is no price of {model!r}", remedy)
     generated = _tokens(stats, where, "generated")
     return cost_usd(Usage(_tokens(stats, where, "all") - generated, 0, generated), prices, model)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobandit.faults import Fault, nearest, stop
+from cobandit.faults import Fault, stop, suggest
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.importers.safe_reading import plain_text
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, is_number
@@ -194,7 +194,7 @@ def name_configurations(
     for name in by:
         if name not in known:
             problem = f"no log has the setting {name!r} of --by"
-            stop("the logs", problem, f"{nearest(name, known)}there is {', '.join(known)}")
+            stop("the logs", problem, suggest(name, known))
     names = ["model", *(name for name in (by or find_differing(settings)) if name != "model")]
     columns = [f"{name}_setting" if name in taken else name for name in names]
     described = _plain([dict(zip(columns, map(each.get, names), strict=True)) for each in settings])

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError, field_validator
 
-from cobandit.faults import nearest, stop
+from cobandit.faults import stop, suggest
 from cobandit.tables.card import Objective
 from cobandit.tables.fields import load_yaml
 from cobandit.tables.importers.safe_reading import first_fault
@@ -83,7 +83,7 @@ class TidyOptions(RepeatOptions):
     @classmethod
     def _pattern(cls, wide: str | None) -> str | None:
         if wide is not None and (wide.count("{config}") != 1 or wide.count("{field}") > 1):
-            raise ValueError("the pattern needs {config} once, and {field} at most once")
+            raise ValueError(f"{wide!r} needs {{config}} once, and {{field}} at most once")
         return wide
 
     @property
@@ -153,8 +153,10 @@ def _with_mapping(options: TidyOptions, path: Path) -> TidyOptions:
     known = [name for name in TidyOptions.model_fields if name not in ("mapping", "where")]
     unknown = sorted(set(given) - set(known))
     if unknown:
-        only = "give --where on the command line; " if unknown[0] == "where" else nearest(unknown[0], known)
-        stop(path, f"unknown key {unknown[0]!r}", f"{only}known keys: {', '.join(known)}")
+        remedy = suggest(unknown[0], known, f"known keys: {', '.join(known)}")
+        if unknown[0] == "where":
+            remedy = "give --where on the command line"
+        stop(path, f"unknown key {unknown[0]!r}", remedy)
     try:
         return TidyOptions.model_validate(given | options.model_dump(exclude_unset=True))
     except ValidationError as error:

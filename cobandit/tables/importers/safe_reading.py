@@ -129,14 +129,14 @@ def parse(kind: type[R], content: bytes, where: str | Path) -> R:
 
 def first_fault(error: ValidationError) -> str:
     """Word the first of pydantic's complaints in one line."""
-    detail = error.errors(include_url=False, include_context=False)[0]
+    detail = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in detail["loc"])
     if detail["type"] == "json_invalid":
         return f"this is not JSON, or it is cut short ({detail['msg']})"
     if detail["type"] == "missing":
         return f"the field {place!r} is missing"
     if detail["type"] == "value_error":  # ours, which says what it got
-        return f"{place}: {detail['msg'].removeprefix('Value error, ')}"
+        return f"{place}: {detail['ctx']['error']}"
     shown = reprlib.repr(detail["input"])  # bounded, whatever the input
     return f"{place}: {detail['msg']}, not {shown}" if place else f"{detail['msg']}, not {shown}"
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn, TypeVar
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cobandit.faults import Fault, Place, TableError, nearest, stop
+from cobandit.faults import Fault, Place, TableError, stop, suggest
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.prices import Prices, read_prices
 
@@ -78,7 +78,7 @@ class Notes:
         TableError
             Always.
         """
-        raise TableError("\n".join([str(Fault(str(where), problem, remedy)), *self._whole()]))
+        raise TableError("\n".join([str(Fault(str(where), problem, remedy)), *self._whole()])) from None
 
     def _whole(self) -> list[str]:
         return _first([f"left out: {line}" for line in self.logs])
@@ -278,7 +278,7 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
     if wanted is None and len(names) > 1:
         stop(where, f"there is more than one {what}: {listed}", f"choose with {option}")
     if wanted is not None and wanted not in names:
-        stop(where, f"there is no {what} {wanted!r}", f"{nearest(wanted, names)}there is {listed}")
+        stop(where, f"there is no {what} {wanted!r}", suggest(wanted, names))
     return names[0] if wanted is None else wanted
 
 

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobandit.faults import Fault, Faults, Place, nearest, refuse, stop
+from cobandit.faults import Fault, Faults, Place, refuse, stop, suggest
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.columns import NESTED, Rule, check_column, encode, evaluate_condition, read_numbers
+from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
 from cobandit.tables.importers.mapping import TidyOptions, complete_options, read_cost
 from cobandit.tables.importers.safe_reading import MAX_FILE, find_files
@@ -178,7 +179,7 @@ def _refuse_missing(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> N
         if known.count(name) > 1:
             stop(file, f"the column {name!r} stands in it more than once", "keep one")
         if name not in known:
-            stop(file, f"there is no column {name!r}", f"{nearest(name, known)}there is {', '.join(known)}")
+            stop(file, f"there is no column {name!r}", suggest(name, known))
 
 
 def _names(frame: pd.DataFrame, column: str, file: Path) -> np.ndarray:
@@ -216,17 +217,10 @@ def _with_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
         notes.remarks.append(f"cost: column {cost}, in {unit}")
         return Cost(column=cost, unit=unit)
     name = _free("cost", frame)
+    frame[name] = charge(frame["config"], cost, "--cost")
     if isinstance(cost, dict):
-        configs = frame["config"].unique()
-        if unknown := sorted(set(cost) - set(configs)):
-            remedy = f"{nearest(unknown[0], configs)}there is {', '.join(sorted(configs))}"
-            stop("--cost", f"there is no configuration {unknown[0]!r}", remedy)
-        if missing := sorted(set(configs) - set(cost)):
-            stop("--cost", f"none is given to {', '.join(missing)}", "repeat --cost CONFIG=NUMBER for each")
-        frame[name] = frame["config"].map(cost).astype(float)
         notes.remarks.append(f"cost: one for each configuration, in {unit}")
         return Cost(column=name, unit=unit)
-    frame[name] = cost
     what = f"{cost:.15g} {unit} for each evaluation" if options.cost else "none is given, so each is 1"
     notes.remarks.append(f"cost: {what}: methods that weigh costs treat all configurations alike")
     return Cost(column=name, unit=unit)
