@@ -30,17 +30,19 @@ class CoPSIOnceParameters(NamedTuple):
     claims_limit: float
 
 
-class Pairs(NamedTuple):
-    """What the compared instances say of pairs a < b of the k active arms, by their positions.
+class Gaps(NamedTuple):
+    """As `cobandit.policies.copsi_once.Gaps`, of the k arms that were last compared, by their places there.
 
-    ``squares`` (D, K, K) are sums of squared differences, ``lowest`` and ``highest`` (K, K) the least and the
-    largest of the D statistics of b over a; of each matrix the first k rows and columns are in use, so that
-    the innermost loops run over neighbours in memory.
+    ``weakest`` (K, K) is m(i, j), the least of the D statistics of j over i; ``minus`` and ``above`` (K,) are
+    Delta^- and whose margin it is, ``plus`` and ``nearest`` (K,) Delta^+ of the front and whose term it is.
+    Of the matrix the first k rows and columns are in use: innermost loops run over neighbours in memory.
     """
 
-    squares: np.ndarray
-    lowest: np.ndarray
-    highest: np.ndarray
+    weakest: np.ndarray
+    minus: np.ndarray
+    above: np.ndarray
+    plus: np.ndarray
+    nearest: np.ndarray
 
 
 class Evidence(NamedTuple):
@@ -127,7 +129,7 @@ def _add_evidence(arms, first, last, n_instances, limit, draws, evidence):
 
 
 @inner
-def _dominated(above):
+def _find_dominated(above):
     """Who is certainly dominated, (K,)."""
     n_arms, _, n_objectives = above.shape
     dominated = np.zeros(n_arms, dtype=np.bool_)
@@ -141,12 +143,11 @@ def _dominated(above):
 
 
 @inner
-def _certain_to_leave(arms, evidence):
-    """Position of an arm that is certain and no longer needed, -1 if there is none, and its side.
+def _find_certain(arms, dominated, spared):
+    """Place among the arms of one that is certain and no longer needed, -1 if there is none, and its side.
 
     The first that is dominated, otherwise the first.
     """
-    dominated, spared = _dominated(evidence.above), evidence.spared
     for a, i in enumerate(arms):
         if dominated[i]:
             return a, False
@@ -162,20 +163,20 @@ def _certain_to_leave(arms, evidence):
 
 
 @inner
-def _compare(arms, n, n_instances, sums, pairs):
-    """Fill the lowest and highest statistics of all pairs of arms."""
-    squares, lowest, highest = pairs
+def _compare(arms, n, n_instances, sums, squares, gaps):
+    """Fill the weakest statistics of all pairs of arms, and the gaps."""
     per_scatter, k = (1 - n / n_instances) / (n * n), len(arms)
-    lowest[:k, :k].fill(inf)
-    highest[:k, :k].fill(-inf)
-    means = np.empty(k)
+    weakest = gaps.weakest
+    means, low, high = np.empty((len(squares), k)), np.empty(k), np.empty(k)
     for d in range(len(squares)):
         for a, arm in enumerate(arms):
-            means[a] = sums[arm, d] / n
-        for a in range(k):
-            of, low, high = squares[d, a, a + 1 : k], lowest[a, a + 1 : k], highest[a, a + 1 : k]
-            others, own = means[a + 1 :], means[a]
-            for b in range(len(of)):
+            means[d, a] = sums[arm, d] / n
+    for a in range(k):
+        low.fill(inf)
+        high.fill(-inf)
+        for d in range(len(squares)):
+            of, others, own = squares[d, a], means[d], means[d, a]
+            for b in range(a + 1, k):
                 difference = others[b] - own
                 difference = difference if abs(difference) > TIE else 0.0
                 scatter = of[b] - n * (difference * difference)
@@ -183,39 +184,78 @@ def _compare(arms, n, n_instances, sums, pairs):
                 statistic = difference / sqrt(scatter * per_scatter)
                 low[b] = statistic if statistic < low[b] else low[b]
                 high[b] = statistic if statistic > high[b] else high[b]
+        weakest[a, a] = -inf
+        for b in range(a + 1, k):  # of a over b the statistics are those of b over a with the other sign
+            weakest[a, b], weakest[b, a] = low[b], -high[b]
+    for a in range(k):
+        _find_minus(a, k, gaps)
+    for a in range(k):
+        _find_plus(a, k, gaps)
 
 
 @inner
-def _find_gaps(k, pairs, minus, plus):
-    """Fill the gaps of k arms, by positions: ``minus`` of those dominated, else 0, and ``plus`` of the front.
+def _find_minus(a, k, gaps):
+    """Fill Delta^- of an arm: the margin of the strongest of those above it."""
+    margins, largest, above = gaps.weakest[a], -inf, 0
+    for b in range(k):
+        if margins[b] > largest:
+            largest, above = margins[b], b
+    gaps.minus[a], gaps.above[a] = largest, above
 
-    Of a over b < a the statistics are those of b over a with the other sign.
+
+@inner
+def _find_term(a, b, gaps):
+    """M(a, b), or M(b, a)^+ + (Delta_b^-)^+ where that is less."""
+    return min(-gaps.weakest[a, b], max(-gaps.weakest[b, a], 0.0) + max(gaps.minus[b], 0.0))
+
+
+@inner
+def _find_plus(a, k, gaps):
+    """Fill Delta^+ of an arm, if it is on the front."""
+    if gaps.minus[a] > 0.0:
+        return
+    smallest, nearest = inf, 0
+    for b in range(k):
+        term = _find_term(a, b, gaps)
+        if term < smallest:
+            smallest, nearest = term, b
+    gaps.plus[a], gaps.nearest[a] = smallest, nearest
+
+
+@inner
+def _take_out(gone, k, places, gaps):
+    """Keep the gaps of those at ``places`` when one of the k leaves: what it decided is looked for again.
+
+    A departure takes O(k) times the few that it decided, where all gaps take O(k^2).
     """
-    _, lowest, highest = pairs
-    minus[:k] = 0.0
-    for a in range(k):
-        for b in range(a + 1, k):
-            minus[a] = max(minus[a], lowest[a, b])
-            minus[b] = max(minus[b], -highest[a, b])
-    for a in range(k):
-        gap = inf
-        if minus[a] > 0.0:
+    weakest, minus = gaps.weakest, gaps.minus
+    minus[gone] = inf  # nobody needs it
+    for b in places:
+        weakest[b, gone] = -inf
+    freed = places[gaps.above[places] == gone]
+    before = minus[freed]
+    for j in freed:
+        _find_minus(j, k, gaps)
+    for a in places:
+        if gaps.nearest[a] == gone:
+            _find_plus(a, k, gaps)
+    for f, j in enumerate(freed):
+        if before[f] <= 0.0:  # it was on the front, and nobody's gap knew by how much
             continue
-        for b in range(k):
-            if b == a:
-                continue
-            apart, beats = (-lowest[a, b], highest[a, b]) if a < b else (highest[b, a], -lowest[b, a])
-            gap = min(gap, min(apart, max(beats, 0.0) + minus[b]))
-        plus[a] = gap
+        _find_plus(j, k, gaps)
+        for a in places:  # less has to be overcome for others to depend on it
+            if minus[a] <= 0.0 and _find_term(a, j, gaps) < gaps.plus[a]:
+                gaps.plus[a], gaps.nearest[a] = _find_term(a, j, gaps), j
 
 
 @inner
-def _close_gap(position, k, matrix):
-    """Take the row and the column of one of k arms out of what is known of pairs."""
-    for a in range(k - 1):
-        source = a + (a >= position)
-        for b in range(a + 1, k - 1):
-            matrix[a, b] = matrix[source, b + (b >= position)]
+def _close_gaps(places, squares):
+    """Move what is known of pairs of those at ``places`` together, where others have left."""
+    for d in range(len(squares)):
+        for a in range(len(places)):
+            of, source = squares[d, a], squares[d, places[a]]
+            for b in range(a + 1, len(places)):
+                of[b] = source[places[b]]
 
 
 @inner
@@ -226,10 +266,11 @@ def _play(p, terms, draws, seen, returned):
     limit, declared = terms.limit, terms.declared
     arms, costs, spent, complete = np.arange(n_arms), terms.ascending.copy(), 0.0, True
     depth, compared = 0, 0  # pairs are compared only where somebody may leave
-    shape = n_arms, n_arms
-    pairs = Pairs(np.zeros((n_objectives, n_arms, n_arms)), np.empty(shape), np.empty(shape))
-    minus, plus = np.empty(n_arms), np.empty(n_arms)
-    certainty = claims_limit < inf
+    squares = np.zeros((n_objectives, n_arms, n_arms))  # of differences of pairs a < b, by places
+    whose = np.zeros((2, n_arms), dtype=np.int64)
+    gaps = Gaps(np.empty((n_arms, n_arms)), np.empty(n_arms), whose[0], np.empty(n_arms), whose[1])
+    places, k = np.arange(n_arms), n_arms  # of the arms among the k that were last compared
+    certainty, dominated = claims_limit < inf, np.zeros(n_arms, dtype=np.bool_)
     shape = (n_arms, n_arms, n_objectives) if certainty else (0, 0, n_objectives)
     evidence = Evidence(
         np.zeros(shape),
@@ -247,31 +288,35 @@ def _play(p, terms, draws, seen, returned):
             break
         if certainty:
             _add_evidence(arms, depth, goal, n_instances, claims_limit, draws, evidence)
+            dominated = _find_dominated(evidence.above)
         depth = goal
         while len(arms) > 1 and depth < n_instances:
-            position, accepted = -1, False
+            leaves, accepted = -1, False  # who leaves, by its place among the arms
             if certainty:
-                position, accepted = _certain_to_leave(arms, evidence)
-            if position < 0:
+                leaves, accepted = _find_certain(arms, dominated, evidence.spared)
+            if leaves < 0:
                 target = _planned_depth(costs, depth, n_instances, limit - spent)
                 if target == n_instances or (certainty and depth < target):
                     break
                 if compared < depth:
-                    _add_squares(arms, compared, depth, draws, pairs.squares)
-                    _compare(arms, depth, n_instances, seen.sums, pairs)
+                    if len(places) < k:
+                        _close_gaps(places, squares)
+                    k = len(arms)
+                    places = np.arange(k)
+                    _add_squares(arms, compared, depth, draws, squares)
+                    _compare(arms, depth, n_instances, seen.sums, squares, gaps)
                     compared = depth
-                _find_gaps(len(arms), pairs, minus, plus)
-                position, accepted = find_clearest(np.arange(len(arms)), minus, plus)
-                gap = plus[position] if accepted else minus[position]
+                place, accepted = find_clearest(places, gaps.minus, gaps.plus)
+                gap = gaps.plus[place] if accepted else gaps.minus[place]
                 if gap < sqrt(chance * (1 - depth / target) / (1 - target / n_instances)):
                     break
-            arm, k = arms[position], len(arms)
+                leaves = np.searchsorted(places, place)
+            arm, place = arms[leaves], places[leaves]
             returned[arm] = accepted
-            for d in range(n_objectives):
-                _close_gap(position, k, pairs.squares[d])
-            _close_gap(position, k, pairs.lowest)
-            _close_gap(position, k, pairs.highest)
-            arms, costs = without(arm, arms), without(declared[arm], costs)
+            arms, places = without(arm, arms), without(place, places)
+            costs = without(declared[arm], costs)
+            if compared == depth:
+                _take_out(place, k, places, gaps)
 
     shared = n_instances
     for arm in arms:
