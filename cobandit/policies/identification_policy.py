@@ -70,6 +70,9 @@ class IdentificationPolicy(AskTell):
         If the budget is too small for the algorithm; it names the smallest that works.
     """
 
+    #: The order in which the set that it looks for is the Pareto set, as of `cobandit.pareto_mask`.
+    dominance = "strict"
+
     def __init__(
         self,
         costs: ArrayLike,

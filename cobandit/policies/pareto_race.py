@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from math import inf, sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,19 +17,10 @@ from cobandit.policies.identification_policy import Phase
 from cobandit.policies.once_policy import Once
 from cobandit.policies.standing import Calls, Standing, beats
 
-#: Configurations are first compared on ten instances, and then after every tenth part more.
-FIRST_LOOK, STEP = 10, 0.1
-
-
-def threshold(n_active: int, n_objectives: int, error: float) -> float:
-    """Standard errors from which on a difference counts as certain.
-
-    Examples
-    --------
-    >>> threshold(10, 2, 0.05)
-    3.0
-    """
-    return 3.0
+#: Configurations are first compared on twenty instances, and then after every twentieth part more.
+FIRST_LOOK, STEP = 20, 0.05
+#: Least sum of squared deviations of a pair: that of one difference of the largest size, seen or not.
+LEAST_SCATTER = 1.0
 
 
 def next_look(depth: int, n_instances: int) -> int:
@@ -36,24 +28,44 @@ def next_look(depth: int, n_instances: int) -> int:
 
     Examples
     --------
-    >>> next_look(0, 300), next_look(10, 300), next_look(55, 300), next_look(290, 300)
-    (10, 11, 60, 300)
+    >>> next_look(0, 300), next_look(20, 300), next_look(100, 300), next_look(290, 300)
+    (20, 21, 105, 300)
     """
     return min(n_instances, max(FIRST_LOOK, depth + max(1, int(STEP * depth))))
+
+
+def find_threshold(n_instances: int, n_objectives: int, error: float) -> float:
+    r"""Find the standard errors from which on a difference counts as certain.
+
+    .. math:: z = \Phi^{-1}\Bigl(1 - \frac{\min\{D, 2\} \cdot \text{error}}{\text{looks}}\Bigr)
+
+    That is a union over the looks at one near tie, and half of it where a second objective would have to be
+    mistaken, too.  It is measured, not proved.  The number of configurations does not enter: a union over
+    those that are active, which falls as they leave, costs more on long lists and errs more on short ones.
+
+    Examples
+    --------
+    >>> round(find_threshold(300, 2, 0.05), 2), round(find_threshold(300, 1, 0.05), 2)
+    (2.97, 3.18)
+    """
+    looks, depth = 0, 0
+    while depth < n_instances:
+        depth, looks = next_look(depth, n_instances), looks + 1
+    return max(0.0, NormalDist().inv_cdf(1 - min(n_objectives, 2, looks) * error / looks))
 
 
 class ParetoRace(Once):
     r"""Race configurations on N shared instances until those that are left are good enough.
 
-    The instances stand in one uniformly random order, the same for all.  After 10 instances, and then after
-    every tenth part more, the active configurations are compared on the n instances that all of them were
+    The instances stand in one uniformly random order, the same for all.  After 20 instances, and then after
+    every twentieth part more, the active configurations are compared on the n instances that all of them were
     evaluated on.  With :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i` and the half-width
 
     .. math::
 
         h_{ij}^{(d)} = z\, \frac{\hat s_{ij}^{(d)}}{\sqrt n} \Bigl(1 - \frac nN\Bigr)^{1/2}, \qquad
         \hat s^2 = \frac1n \Bigl(\tfrac14
-            + \sum_{q \le n} \bigl(X_{jq} - X_{iq} - \hat\delta_{ij}\bigr)^2\Bigr),
+            + \max\Bigl\{1, \sum_{q \le n} \bigl(X_{jq} - X_{iq} - \hat\delta_{ij}\bigr)^2\Bigr\}\Bigr),
 
     j certainly dominates i if :math:`\hat\delta - h` is nowhere below zero and somewhere above (the standard
     order), certainly covers it within the tolerance :math:`\tau` if :math:`\hat\delta - h + \tau` is, and
@@ -65,7 +77,7 @@ class ParetoRace(Once):
     returned, and none that is returned is dominated by more than :math:`2 \tau` in every objective (proof:
     `Standing`).  With tolerance 0 the answer is then the Pareto set in the standard order.  That comparisons
     are right in all but a share ``error`` of the runs is *measured*, on tables that the threshold z was not
-    chosen on (`threshold`), and not proved: for what is *certified* on any table see `CoPSIOnce` with a
+    chosen on (`find_threshold`), and not proved: for what is *certified* on any table see `CoPSIOnce` with a
     ``confidence``.
 
     Parameters
@@ -100,22 +112,23 @@ class ParetoRace(Once):
 
     Notes
     -----
-    Time :math:`O(K^2 D)` per instance and per look, of which there are about :math:`10 \log(N / 10)`; memory
+    Time :math:`O(K^2 D)` per instance and per look, of which there are about :math:`20 \log(N / 20)`; memory
     :math:`O(K^2 D + N K D)`.
 
     Examples
     --------
-    Evaluating everything would cost 6,000.  Ten instances on which nothing varies are enough.
+    Evaluating everything would cost 6,000.  On these nothing varies.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> race = ParetoRace(costs=[1, 4, 1], n_objectives=2, n_instances=1000, tolerance=0.1)
     >>> while (arm := race.ask()) is not None:
     ...     race.tell(arm, rewards[arm])
     >>> race.status, race.recommend(), race.pulls, race.spent
-    ('settled', array([0, 1]), array([10, 10, 10]), 60.0)
+    ('settled', array([0, 1]), array([20, 20, 20]), 120.0)
     """
 
     label = "Pareto race"
+    dominance = "standard"
 
     def __init__(
         self,
@@ -138,7 +151,10 @@ class ParetoRace(Once):
         )
         self.budget = float(cap)
         self.tolerance = tolerance
-        self._tolerance = self._checked(tolerance)
+        #: Tolerance of each objective, shape (D,).
+        self.tolerances = self._checked(tolerance)
+        #: z, standard errors from which on a difference is certain.
+        self.threshold = find_threshold(self.n_instances, self.n_objectives, self.error)
         self.depth = 0
         self._reached = 0  # in the order of the instances: more than the depth if some are left out
         self._standing = Standing(self.costs)
@@ -292,16 +308,15 @@ class ParetoRace(Once):
         means = self._sums[active] / n
         products = self._products[:, active[:, None], active].transpose(1, 2, 0)
         squares = np.einsum("aad->ad", products)
-        z = threshold(k, self.n_objectives, self.error)
-        scale = z * sqrt((1 - depth / N) / (depth * n))
+        scale = self.threshold * sqrt((1 - depth / N) / (depth * n))
         calls = Calls(*(np.zeros((k, k), dtype=np.bool_) for _ in Calls._fields))
         for a in range(k):  # row by row: a matrix of all statistics would need as much memory as the products
             differences = means - means[a]
             scatter = squares + squares[a] - 2 * products[a] - n * differences**2
-            half = scale * np.sqrt(np.maximum(scatter, 0.0) + PRIOR_VARIANCE)
+            half = scale * np.sqrt(np.maximum(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
             calls.dominated[a] = beats(differences - half)
-            calls.covered[a] = beats(differences - half + self._tolerance)
-            calls.open[a] = beats(differences + half - self._tolerance)
+            calls.covered[a] = beats(differences - half + self.tolerances)
+            calls.open[a] = beats(differences + half - self.tolerances)
         for each in calls:
             np.fill_diagonal(each, False)
         return calls, means.sum(axis=1)

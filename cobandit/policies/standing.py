@@ -67,7 +67,7 @@ class Standing:
     active : ndarray of int, shape (k,)
     returned : ndarray of bool, shape (K,)
     covers : ndarray of bool, shape (K, K)
-        ``covers[i, j]``: i has left and is covered by j.
+        ``covers[i, j]``: i has left, and j is present and covers it.
     """
 
     def __init__(self, costs: NDArray[np.float64]):
@@ -76,6 +76,7 @@ class Standing:
         self.returned = np.zeros(n_arms, dtype=np.bool_)
         self.covers = np.zeros((n_arms, n_arms), dtype=np.bool_)
         self._costs = costs
+        self._n_covers = np.zeros(n_arms, dtype=np.int64)  # of each that left
 
     def conclude(self, calls: Calls, strength: NDArray[np.float64]) -> None:
         """Let leave who may, and return who is fine.
@@ -92,27 +93,27 @@ class Standing:
             above = calls.dominated[a] & stays
             if above.any():
                 stays[a] = False
-                self.covers[:, active[above]] |= self.covers[:, active[a], None]
+                self._hand_on(active[a], active[above], np.flatnonzero(self.covers[:, active[a]]))
         for a in self._in_order(calls.covered, -self._costs[active]):
             by = calls.covered[a] & stays
-            if stays[a] and by.any() and self._is_spared(int(active[a]), active[stays]):
+            covered = np.flatnonzero(self.covers[:, active[a]])
+            if stays[a] and by.any() and (self._n_covers[covered] > 1).all():
                 stays[a] = False
-                self.covers[active[a], active[by]] = True
+                self._hand_on(active[a], active[:0], covered)
+                self._hand_on(active[a], active[by], active[[a]])
         open_ = calls.open & stays & stays[:, None]
         fine = ~np.any(open_, axis=1)
         done = fine & ~np.any(open_[~fine], axis=0)
         self.returned[active[stays & done]] = True
         self.active = active[stays & ~done]
 
+    def _hand_on(self, arm: int, to: NDArray[np.int64], covered: NDArray[np.int64]) -> None:
+        """Let others cover in the place of an arm that leaves."""
+        self.covers[np.ix_(covered, to)] = True
+        self.covers[covered, arm] = False
+        self._n_covers[covered] = self.covers[covered].sum(axis=1)
+
     @staticmethod
     def _in_order(calls: NDArray[np.bool_], key: NDArray[np.float64]) -> NDArray[np.int64]:
         order = np.argsort(key, kind="stable")
         return order[np.any(calls, axis=1)[order]]
-
-    def _is_spared(self, arm: int, staying: NDArray[np.int64]) -> bool:
-        """Whether each that left and that the arm covers has another cover."""
-        present = self.returned.copy()
-        present[staying] = True
-        present[arm] = False
-        covered = self.covers[self.covers[:, arm]]
-        return bool((covered & present).any(axis=1).all())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
 
 from cobandit import _check
+from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.policies.registry import read_methods
+from cobandit.policies.registry import Spec, read_methods
 from cobandit.replay import kernels
 from cobandit.replay.grid import (
     GridCell,
@@ -197,6 +200,7 @@ def replay_paths(
 def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict[str, Any]:
     """Replay a cell: its columns of the frame of `replay_identification`."""
     problem, n = source.problem, len(cell.replications)
+    off = (metrics.cover, metrics.excess) if source.feedback.once else ()
     try:
         policy = make_policy(source, cell)
     except BudgetError:
@@ -209,20 +213,28 @@ def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict
             returned=np.fromiter([()] * n, dtype=object),
             correct=False,
             f1=nothing,
+            **{each.__name__: nothing for each in off},
         )
-    pulls, spent, returned = run_kernel(
+    pulls, spent, returned, *settled = run_kernel(
         policy, source.feedback, cell.seed, cell.replications, realised=realised
     )
     names = np.array(problem.names, dtype=object)
+    truth = pareto_mask(problem.means, policy.dominance)
     return make_columns(
         cell,
-        status="ok",
+        status=np.where(settled[0], "settled", "out of budget").astype(object) if settled else "ok",
         spent=spent,
         pulls=pulls.sum(axis=1),
         returned=np.fromiter((tuple(names[mask]) for mask in returned), dtype=object),
-        correct=(returned == problem.pareto_mask).all(axis=1),
-        f1=metrics.f1_score(returned, problem.pareto_mask),
+        correct=(returned == truth).all(axis=1),
+        f1=metrics.f1_score(returned, truth),
+        **{each.__name__: each(returned, problem.means) for each in off},
     )
+
+
+def _stops(method: Spec) -> bool:
+    """Whether a method needs no budget, since it stops by itself."""
+    return inspect.signature(method.policy).parameters["budget"].default is None
 
 
 def replay_identification(
@@ -252,7 +264,8 @@ def replay_identification(
     methods : list of str, class or Spec
         Names, classes or `spec` results.
     rho : float or list of float
-        Budgets as :math:`\rho = B / (K \bar c)`; or ``share``, exactly one of the two.
+        Budgets as :math:`\rho = B / (K \bar c)`; or ``share``, exactly one of the two, neither where all
+        methods stop by themselves (``"ParetoRace"``): their budget is then infinite.
     replications : int
         Independent runs per cell, the same streams for every method and budget.
     seed : int
@@ -276,7 +289,11 @@ def replay_identification(
         One row per (method, options, rho, replication): ``budget`` and ``spent`` in the table's unit,
         ``status``, ``pulls``, ``returned`` (tuple of configuration names), ``correct`` (exactly the Pareto
         set), ``f1``; ``dataset``, ``kind`` and ``unit`` of the table; ``share`` where budgets are given so
-        or feedback is once.  A budget that is too small gives ``status = "infeasible"``.
+        or feedback is once: the budget's, or without a budget that of what was spent.  With feedback once
+        also ``cover``, how far the worst configuration is from being covered by a returned one, and
+        ``excess``, by how much the worst returned one is dominated.  A budget that is too small gives
+        ``status = "infeasible"``; a race ends as ``"settled"`` or ``"out of budget"``, and is right if it is
+        off by no more than its tolerance, which ``cover`` and ``excess`` say, not ``correct``.
 
     Raises
     ------
@@ -293,6 +310,10 @@ def replay_identification(
     >>> once = cb.replay_identification(table, ["CoPSIOnce"], share=[0.5, 1], feedback="once", replications=4)
     >>> once.groupby("share")["correct"].all().loc[1.0]
     np.True_
+    >>> race = cb.spec("ParetoRace", tolerance=0.05)
+    >>> runs = cb.replay_identification(table, race, feedback="once", replications=4)
+    >>> runs["status"].unique().tolist(), runs["share"].max() < 0.5
+    (['settled'], np.True_)
     """
     realised = _check.choice(charge, "charge", ("declared", "realised")) == "realised"
     once = _check.choice(feedback, "feedback", ("bootstrap", "once")) == "once"
@@ -306,7 +327,14 @@ def replay_identification(
         values = [_check.positive(x, "share") for x in (share if isinstance(share, Iterable) else [share])]
         shares = {everything * value: value for value in values}
         cells = cut_grid(table, chosen, list(shares), replications, seed)
+    elif rho is share is None and all(map(_stops, chosen)):
+        shares = {}
+        cells = cut_grid(table, chosen, 1, replications, seed)
+        cells = [cell._replace(rho=inf, budget=inf) for cell in cells]
     else:
         raise CobanditError("budgets are given by rho or by share: exactly one of the two is needed")
     runs = run_grid(_identification_part, cells, table, realised, source=source, **parallel)
-    return runs if rho is not None and not once else runs.assign(share=runs["rho"].map(shares))
+    if rho is not None and not once:
+        return runs
+    spent = runs["spent"] / (everything * float(source.costs.sum()))
+    return runs.assign(share=runs["rho"].map(shares) if shares else spent)

@@ -14,6 +14,7 @@ from cobandit import _check
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
+from cobandit.policies.pareto_race import ParetoRace
 from cobandit.policies.registry import KERNELS
 from cobandit.replay import kernels
 from cobandit.replay.kernels import FeedbackRows, Record, instance, shared_order
@@ -140,6 +141,7 @@ def run_class(
     rows = np.delete(feedback.rows, 1, axis=1)  # without the cost over the largest
     pulls, spent = np.zeros((len(replications), policy.n_arms), dtype=np.int64), np.empty(len(replications))
     returned = np.zeros(pulls.shape, dtype=np.bool_)
+    settled = np.zeros(len(replications), dtype=np.bool_)
     with _FILTERING, warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)
         for r, replication in enumerate(replications):
@@ -150,6 +152,10 @@ def run_class(
             record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
             if isinstance(policy, IdentificationPolicy):
                 returned[r, new.recommend()] = True
+            if isinstance(policy, ParetoRace):
+                settled[r] = new.status == "settled"
+    if isinstance(policy, ParetoRace):
+        return pulls, spent, returned, settled
     return (pulls, spent, returned) if isinstance(policy, IdentificationPolicy) else (pulls, spent)
 
 
@@ -208,6 +214,8 @@ def run_kernel(
     spent : ndarray, shape (R,)
     returned : ndarray of bool, shape (R, K)
         Identification only.
+    settled : ndarray of bool, shape (R,)
+        Races only: whether all were settled.
     """
     record = kernels.record(len(replications)) if record is None else record
     kernel = KERNELS.get(type(policy))

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit.dominance import margins
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
@@ -116,6 +117,51 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     if returned.shape[-1:] != truth.shape:
         raise CobanditError(f"returned {returned.shape} and truth {truth.shape} are not about the same arms")
     return 2 * (returned & truth).sum(axis=-1) / (returned.sum(axis=-1) + truth.sum())
+
+
+def cover(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
+    r"""How far the worst arm is from being covered: :math:`\max_i \min_{j \in \hat P} M(i, j)^+`.
+
+    Parameters
+    ----------
+    returned : array_like of bool, shape (..., K)
+    means : array_like, shape (K, D)
+
+    Returns
+    -------
+    ndarray, shape (...)
+        0 where every arm is returned or below one that is; infinite where nothing is returned.
+
+    Examples
+    --------
+    >>> cover([[True, False], [False, True]], [[0.5, 0.5], [0.25, 0.75]])
+    array([0.25, 0.25])
+    """
+    apart = margins(means)[1]
+    covered = [apart[:, mask].min(axis=1, initial=np.inf).max() for mask in np.atleast_2d(returned)]
+    return np.maximum(covered, 0.0).reshape(np.shape(returned)[:-1])
+
+
+def excess(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
+    r"""By how much the worst returned arm is dominated: :math:`\max_{i \in \hat P} \max_j m(i, j)^+`.
+
+    Parameters
+    ----------
+    returned : array_like of bool, shape (..., K)
+    means : array_like, shape (K, D)
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> excess([[True, False], [True, True]], [[0.5, 0.5], [0.25, 0.375]])
+    array([0.   , 0.125])
+    """
+    by = np.maximum(margins(means)[0].max(axis=1), 0.0)
+    worst: NDArray[np.float64] = np.where(returned, by, 0.0).max(axis=-1)
+    return worst
 
 
 @lru_cache(maxsize=4)
@@ -271,7 +317,7 @@ def summarise(
     """
     _check.choice(column, "column", runs.columns)
     proportion = runs[column].dtype == bool
-    feasible, measured = (runs["status"] == "ok").to_numpy(), runs[column].to_numpy()
+    feasible, measured = (runs["status"] != "infeasible").to_numpy(), runs[column].to_numpy()
     rows: list[dict[str, Any]] = []
     for cell, here in cells(runs, by):
         values = measured[here[feasible[here]]]

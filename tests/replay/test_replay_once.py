@@ -17,6 +17,10 @@ from cobandit.replay.running import run_class, run_kernel
 from cobandit.testing import ragged_table
 
 METHODS = methods.ONCE
+OPTIONS = {
+    "CoPSIOnce": [{}, {"confidence": 0.5}],
+    "ParetoRace": [{}, {"tolerance": 0.1}, {"tolerance": 0.25, "budget": None}, {"error": 0.4}],
+}
 
 
 def made_up(rng, n_arms, n_instances, n_objectives):
@@ -41,9 +45,10 @@ def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
         feedback, costs = made_up(rng, n_arms, n_instances, n_objectives)
         for share in (0.1, 0.3, 0.6, 1.0):
             budget = share * n_instances * costs.sum()
-            for options in ({}, {"confidence": 0.5}) if name == "CoPSIOnce" else ({},):
+            for options in OPTIONS.get(name, [{}]):
+                given = {"costs": costs, "n_objectives": n_objectives, "n_instances": n_instances}
                 try:
-                    policy = METHODS[name](costs, budget, n_objectives, n_instances, **options)
+                    policy = METHODS[name](**given, **{"budget": budget, **options})
                 except BudgetError:
                     continue
                 for realised in (False, True):
@@ -173,3 +178,23 @@ def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
 def test_no_run_passes_its_budget():
     """A thousand runs; `largest_spend(5000, 200)` plays a million."""
     assert 0.99 < largest_spend(100, 10, seed=1) <= 1 + 1e-9
+
+
+def test_a_race_needs_no_budget_and_says_how_it_ended():
+    table = cb.load("synthetic-24")
+    races = [cb.spec("ParetoRace", tolerance=tolerance) for tolerance in (0.02, 0.05)]
+    free = cb.replay_identification(table, races, feedback="once", replications=20)
+    assert (free["status"] == "settled").all() and np.isinf(free["budget"]).all()
+    means = free.groupby("options")["share"].mean().tolist()
+    assert means[1] < means[0] < 0.6  # the larger tolerance costs less
+    tolerance = free["options"].str.removeprefix("tolerance=").astype(float)
+    off = (free[["cover", "excess"]].max(axis=1) > tolerance + 1e-9).mean()
+    assert off <= 0.15  # 6 of 40: of runs that are off one time in twenty, more are seen in 0.3 %
+
+    capped = cb.replay_identification(
+        table, [*races, "UniformOnce"], share=0.1, feedback="once", replications=9
+    )
+    assert set(capped["status"]) == {"out of budget", "ok"} and (capped["share"] == 0.1).all()
+    assert (capped["spent"] <= capped["budget"] * (1 + 1e-9)).all() and np.isfinite(capped["cover"]).all()
+    with pytest.raises(CobanditError, match="exactly one of the two"):
+        cb.replay_identification(table, [*races, "UniformOnce"], feedback="once")

@@ -80,7 +80,7 @@ def _planned_depth(costs, depth, n_instances, left):
 
 
 @inner
-def _add_squares(arms, first, last, draws, squares):
+def add_squares(arms, first, last, draws, squares):
     """Add the squared differences of all pairs of arms on the instances from ``first`` to ``last``."""
     rows, offsets, _, order = draws
     n_objectives, k = len(squares), len(arms)
@@ -249,7 +249,7 @@ def _take_out(gone, k, places, gaps):
 
 
 @inner
-def _close_gaps(places, squares):
+def close_gaps(places, squares):
     """Move what is known of pairs of those at ``places`` together, where others have left."""
     for d in range(len(squares)):
         for a in range(len(places)):
@@ -300,10 +300,10 @@ def _play(p, terms, draws, seen, returned):
                     break
                 if compared < depth:
                     if len(places) < k:
-                        _close_gaps(places, squares)
+                        close_gaps(places, squares)
                     k = len(arms)
                     places = np.arange(k)
-                    _add_squares(arms, compared, depth, draws, squares)
+                    add_squares(arms, compared, depth, draws, squares)
                     _compare(arms, depth, n_instances, seen.sums, squares, gaps)
                     compared = depth
                 place, accepted = find_clearest(places, gaps.minus, gaps.plus)
