@@ -67,8 +67,7 @@ def eliminate(
     for phase in range(n_arms - 1):
         means = seen(phase, active)
         gaps, front = gaps_of(means), dominance.pareto_mask(means)
-        largest = gaps >= gaps.max() - 1e-12  # ties, but for rounding
-        position = int((largest & ~front if (largest & ~front).any() else largest).argmax())
+        position = dominance.find_clearest(gaps, front)
         leaves = active.pop(position)
         returned[leaves] = front[position]
         order.append(leaves)
