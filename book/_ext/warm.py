@@ -2,8 +2,7 @@
 
 A page spends three seconds on importing pandas, matplotlib and numba, and one on clearing them away, the same
 for every page.  `use` makes Jupyter start its kernels as copies of one process that has imported them; they
-share nothing else.  They draw no raster images: neither the book nor nbval looks at any.  Only on Linux,
-where such a process can be forked safely; elsewhere kernels start as always.
+share nothing else.  Only on Linux, where such a process can be forked safely.
 
     python book/_ext/warm.py    # that process: a line on stdin starts a kernel, its process id is the answer
 """
@@ -25,7 +24,6 @@ from threading import Lock
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 LAUNCHER = "ipykernel_launcher"
-NO_RASTER = "--InlineBackend.figure_formats=set()"
 one_at_a_time = Lock()
 
 
@@ -147,7 +145,7 @@ def serve() -> None:
         os.environ.clear()
         os.environ.update(env)
         os.chdir(cwd)
-        sys.argv = [LAUNCHER, *arguments, NO_RASTER]
+        sys.argv = [LAUNCHER, *arguments]
         kernelapp.launch_new_instance()
         sys.exit()
 
