@@ -89,8 +89,8 @@ def doctor(table: EvaluationTable) -> list[Finding]:
 
     Looked for are configurations of constant scores, and duplicates; instances that tell nothing; costs that
     an import made up, or that one evaluation or a heavy tail dominates; objectives that are mostly one value,
-    or one thing with another; too few instances; evaluations that are missing where it is hard; a profiling
-    split that was unlucky.
+    or one thing with another; too few instances; evaluations that are missing where it is hard; names that
+    differ by spaces, and configurations that share no instance; a profiling split that was unlucky.
 
     Parameters
     ----------
@@ -125,6 +125,8 @@ def doctor(table: EvaluationTable) -> list[Finding]:
         same,
         _few,
         _missing,
+        _spaces,
+        _disjoint,
         _profiling,
     )
     return [finding for check in checks for finding in check(rows)]
@@ -248,6 +250,50 @@ def _missing(rows: Rows) -> Iterator[Finding]:
                 "it was evaluated",
                 "Evaluate it there before comparing: its mean is of other instances",
             )
+
+
+def _spaces(rows: Rows) -> Iterator[Finding]:
+    """Names that differ in nothing but white space: what is one thing is counted as two."""
+    for what, names in (
+        ("configurations", list(rows.table.configs)),
+        ("instances", rows.table.rows["instance"].cat.categories.tolist()),
+    ):
+        alike = defaultdict(list)
+        for name in names:
+            alike[" ".join(name.split())].append(ellipsize(name, LONGEST))
+        twice = [each for each in alike.values() if len(each) > 1]
+        if twice:
+            first, number = twice[0], sum(map(len, twice))
+            yield Finding(
+                "spaces",
+                float(number),
+                f"{number} {what} are named as another but for spaces, such as {first[0]!r} and {first[1]!r}",
+                "Strip the names, if they mean the same, and make the table again",
+            )
+
+
+def _disjoint(rows: Rows) -> Iterator[Finding]:
+    """Configurations that were never asked the same: what differs may be the instances."""
+    from scipy import sparse
+
+    # of two that share none, both miss what the other has: those that have all need no look
+    short = np.flatnonzero(rows.evaluations.counts < rows.evaluations.n_instances)
+    if len(short) < 2:
+        return
+    there = sparse.csr_array(
+        (np.ones(len(rows.evaluations.arm)), (rows.evaluations.arm, rows.evaluations.instance))
+    )[short]
+    shared = (there @ there.T).toarray()
+    apart = np.argwhere(np.triu(shared == 0, 1))
+    if len(apart):
+        one, other = short[apart[0]]
+        yield Finding(
+            "disjoint",
+            float(len(apart)),
+            f"{len(apart)} pairs of configurations share no instance, such as {rows.name(one)} and "
+            f"{rows.name(other)}: what they differ in may be their instances",
+            "See whether instances have the same names everywhere, or evaluate on shared ones",
+        )
 
 
 def _profiling(rows: Rows) -> Iterator[Finding]:

@@ -191,6 +191,31 @@ def test_evaluations_that_are_missing_where_it_is_hard(clean):
     assert "missing" not in names
 
 
+@pytest.mark.parametrize("column", ["config", "instance"])
+def test_names_that_differ_by_spaces(clean, column):
+    scores, costs = clean
+    rows = table_of(scores, costs, profiling=30).rows.drop(columns="split").astype({column: str})
+    named = "arm1" if column == "config" else "q0007"
+    half = (rows[column] == named) & (rows.groupby(column).cumcount() % 2 == 0)
+    rows.loc[half, column] = f"{named} "
+    table = EvaluationTable.from_frame(rows, cost="cost", objectives=["accuracy"], profiling=30)
+    (finding,) = [each for each in doctor(table) if each.name == "spaces"]
+    assert finding.number == 2 and f"{named!r} and '{named} '" in finding.found
+
+
+def test_configurations_that_share_no_instance(clean):
+    scores, costs = clean
+    rows = table_of(scores, costs, profiling=30).rows.drop(columns="split").astype({"instance": str})
+    place = rows["instance"].str[1:].astype(int)
+    kept = ~rows["config"].isin(["arm0", "arm3"]) | ((place < 60) == (rows["config"] == "arm0"))
+    table = EvaluationTable.from_frame(rows[kept], cost="cost", objectives=["accuracy"], profiling=30)
+    (finding,) = [each for each in doctor(table) if each.name == "disjoint"]
+    assert finding.number == 1 and "arm0 and arm3" in finding.found
+    overlapping = kept | ((rows["config"] == "arm0") & (place == 60))
+    table = EvaluationTable.from_frame(rows[overlapping], cost="cost", objectives=["accuracy"], profiling=30)
+    assert "disjoint" not in {each.name for each in doctor(table)}
+
+
 def test_a_profiling_split_that_was_unlucky(clean):
     scores, costs = clean
     costs = costs * np.where(profiling_mask(120, 30, 0), 0.3, 1.0)

@@ -47,8 +47,8 @@ def test_every_format_has_an_importer():
 
 
 FORMATS = {
-    "inspect": ("json", {}, "{}", 1),
-    "inspect, archives": ("eval", {}, "{}", 1),
+    "inspect": ("json", {"latency": "total_time"}, "{}", 1),
+    "inspect, archives": ("eval", {"latency": "total_time"}, "{}", 1),
     "helm": ("helm", {"metric": "exact_match"}, "id{}", 0),
 }
 
@@ -384,10 +384,49 @@ def test_inspect_prices_are_used_if_asked(here):
     assert table.card.cost.unit == "USD" and table.cost_range[1] <= 0.12
 
 
+def test_each_score_that_is_named_is_an_objective(here):
+    """Inspect's scorers, HELM's and the harness' metrics: none is dropped, and each keeps its name."""
+    for config in logs.SMALL:
+        changed(lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5}), config)
+    found = import_logs("inspect", ["json"], "my.parquet", metric=["kind", "match", "cost"], latency="none")
+    assert found.table.objectives == ("kind", "match", "cost_score")
+    assert found.table.raw_means["kind"].tolist() == pytest.approx([np.mean(np.arange(12) / 20)] * 2)
+    alone = import_logs("inspect", ["json"], "alone.parquet", metric="match", latency="none").table
+    assert found.table.summary()["match"].tolist() == alone.summary()["accuracy"].tolist()
+    changed(lambda i, s: i == 3 or s["scores"].update(kind={"value": 0.5}))
+    fewer = import_logs("inspect", ["json"], "my.parquet", metric=["match", "kind"])
+    assert "left out: 1 samples without a score of kind" in fewer.report
+    helm = import_logs("helm", ["helm"], "h.parquet", metric=["quasi_exact_match", "exact_match"]).table
+    assert helm.objectives == ("quasi_exact_match", "exact_match", "efficiency")
+
+
+@pytest.mark.parametrize(
+    ("source", "folder", "options"),
+    [
+        ("inspect", "json", {}),
+        ("helm", "helm", {"metric": "exact_match"}),
+        ("lm-eval", "lm", {"filter": "strict-match"}),
+    ],
+)
+def test_what_prompts_would_add_is_said(here, source, folder, options):
+    (said,) = [
+        re.search(r"would add ([\d.,]+) tokens.* per evaluation, ([\d.]+) times the cost", line)
+        for line in import_logs(source, [folder], "my.parquet", **options).report
+        if line.startswith("prompts are not in the cost")
+    ]
+    counted = {}
+    for count in ("generated", "all"):
+        found = import_logs(source, [folder], "my.parquet", count=count, **options)
+        counted[count] = found.table.rows["cost"].mean()
+        assert any("prompts are not" in line for line in found.report) == (count == "generated")
+    assert float(said[1]) == pytest.approx(counted["all"] - counted["generated"], rel=1e-3)
+    assert float(said[2]) == pytest.approx(counted["all"] / counted["generated"], rel=1e-2)
+
+
 @pytest.mark.slow
 def test_inspect_times_may_be_others_or_none(here):
-    total = import_logs("inspect", ["json"], "a.parquet").table.raw_means["seconds"]
-    working = import_logs("inspect", ["json"], "b.parquet", latency="working_time").table.raw_means["seconds"]
+    total = import_logs("inspect", ["json"], "a.parquet", latency="total_time").table.raw_means["seconds"]
+    working = import_logs("inspect", ["json"], "b.parquet").table.raw_means["seconds"]
     assert np.allclose(working / total, 0.9, atol=1e-3)
     assert import_logs("inspect", ["json"], "c.parquet", latency="none").table.objectives == ("accuracy",)
 
@@ -396,7 +435,7 @@ def test_inspect_times_may_be_others_or_none(here):
 def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
     for config in logs.SMALL:
         changed(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2), config)
-    imported = import_logs("inspect", ["json"], "my.parquet")
+    imported = import_logs("inspect", ["json"], "my.parquet", latency="total_time")
     assert list(imported.table.n_instances) == [6, 6]
     frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
     for config, said in expected().items():
@@ -511,7 +550,7 @@ def test_tidy_tables_of_every_kind(here, suffix):
     table = import_logs("csv", [f"t.{suffix}"], "my.parquet", **(TIDY | {"objective": objective})).table
     assert table.configs == ("example/heron-large 0.7", "example/sparrow-mini 0.0")
     assert table.objectives == ("accuracy", "efficiency") and "001" in set(table.rows["instance"])
-    other = import_logs("inspect", ["json"], "other.parquet", seed=0).table
+    other = import_logs("inspect", ["json"], "other.parquet", seed=0, latency="total_time").table
     assert np.allclose(table.raw_means, other.raw_means)
 
 

@@ -257,12 +257,12 @@ BAD = {
         INSPECT,
         "every evaluation costs 0 tokens -> take another cost",
     ),
-    "inspect: text as time": (each_sample(total_time="long"), INSPECT, "not 'long'"),
-    "inspect: time of zero": (each_sample(total_time=0), INSPECT, "took 0 seconds, which has no inverse"),
-    "inspect: negative time": (each_sample(total_time=-1.5), INSPECT, "took -1.5 seconds"),
-    "inspect: NaN as time": (each_sample(total_time=float("nan")), INSPECT, "took nan seconds"),
+    "inspect: text as time": (each_sample(working_time="long"), INSPECT, "not 'long'"),
+    "inspect: time of zero": (each_sample(working_time=0), INSPECT, "took 0 seconds, which has no inverse"),
+    "inspect: negative time": (each_sample(working_time=-1.5), INSPECT, "took -1.5 seconds"),
+    "inspect: NaN as time": (each_sample(working_time=float("nan")), INSPECT, "took nan seconds"),
     "inspect: some without time": (
-        each_sample(total_time=None),
+        each_sample(working_time=None),
         INSPECT,
         "12 of 24 evaluations have no time",
     ),
@@ -437,7 +437,7 @@ BAD = {
     "csv: a configuration without cost": (
         nothing,
         [*TIDY[:4], *MAPPED[:2], *MAPPED[4:], "--cost", "example/sparrow-mini=1"],
-        "none is given to example/heron-large -> repeat --cost CONFIG=NUMBER",
+        "none is given to example/heron-large -> give each configuration its own",
     ),
     "csv: a cost of a configuration that is not there": (
         nothing,
@@ -609,9 +609,9 @@ BAD = {
     "negative seed": (nothing, [*INSPECT, "--seed", "-1"], "error: --seed: "),
     "constant times": (
         lambda: [
-            each_sample(total_time=1.5)(),
+            each_sample(working_time=1.5)(),
             one(LOG).rename("json/z.json"),
-            each_sample(total_time=1.5)(),
+            each_sample(working_time=1.5)(),
         ],
         INSPECT,
         "--latency none",

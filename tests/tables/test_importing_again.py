@@ -146,10 +146,10 @@ def test_the_card_keeps_what_it_says(here):
     [
         (
             {"metric": "other"},
-            "measures: Inspect AI logs: sums, scorer match.* and in this import: .*scorer other",
+            r"metrics: {'sums': \['match'\]}, and in this import: {'sums': \['other'\]}",
         ),
-        ({"count": "all"}, "measures: .*tokens generated.* all tokens"),
-        ({"latency": "none"}, "measures: "),
+        ({"count": "all"}, "cost: generated, and in this import: all"),
+        ({"latency": "none"}, "latency: working_time, and in this import: none"),
         ({"by": ["max_tokens"]}, "described by: model, temperature, and in this import: model, max_tokens"),
     ],
 )

@@ -25,7 +25,6 @@ from cobandit.tables.importers.sources import (
     choose_tasks,
     finite,
     importer,
-    name_metrics,
     read_each,
 )
 from cobandit.tables.prices import Prices, Usage, cost_usd
@@ -141,10 +140,10 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     for file, rows in instances.items():
         settings, when = _settings(file, specs[file]), file.stat().st_mtime  # a run does not say when it was
         run = LoggedRun(str(file), specs[file].task, settings, when=when)
-        metric = metrics[run.task]
+        wanted = metrics.of[run.task]
         for (id_, trial), stats in rows.items():
-            if metric not in stats:
-                run.left_out[f"instances without {metric}"] += 1
+            if missing := [name for name in wanted if name not in stats]:
+                run.left_out[f"instances without {missing[0]}"] += 1
                 continue
             where = f"{file}, instance {id_!r}"
             instance = plain_text(id_, where, "the instance_id")
@@ -153,19 +152,22 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
                 cost = _usd(stats, where, run.settings["model"], prices)
             else:
                 cost = _tokens(stats, where, options.count)
-            run.evaluations.append(Evaluation(instance, stats[metric], cost, seconds, f"trial {trial}"))
+            scores = tuple(stats[name] for name in wanted)
+            prompt = stats.get("num_prompt_tokens") if options.leaves_out_prompts else None
+            run.evaluations.append(Evaluation(instance, scores, cost, seconds, prompt, f"trial {trial}"))
         runs.append(run)
     paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
     if options.cost == "usd":
         paid = "USD by --prices, for tokens of prompt and completion"
-    scored = name_metrics(metrics)
     notes.remarks += [
-        f"accuracy: {scored}, {', '.join(tasks)}",
+        f"{', '.join(metrics.objectives)}: {metrics}, {', '.join(tasks)}",
         f"cost: {paid}, as HELM counted them",
     ]
-    source = f"HELM runs: {', '.join(tasks)}, {scored}; {paid}; {options.latency}"
+    source = f"HELM runs: {', '.join(tasks)}, {metrics}; {paid}; {options.latency}"
     column, unit = ("cost_usd", "USD") if options.cost == "usd" else ("tokens", "tokens")
-    return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
+    cost_column = Cost(column=column, unit=unit)
+    measured = options.identify(tasks, metrics, options.latency)
+    return combine(runs, metrics.objectives, cost_column, options, notes, source, measured)
 
 
 def _spec(file: Path) -> _Spec:

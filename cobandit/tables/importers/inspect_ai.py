@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +43,6 @@ from cobandit.tables.importers.sources import (
     finite,
     importer,
     is_number,
-    name_metrics,
     read_each,
 )
 from cobandit.tables.prices import Prices, Usage, cost_usd
@@ -98,16 +97,18 @@ class Sample(Record):
                 found[name] = score.value
         return found
 
-    def why_unusable(self, metric: str) -> str | None:
-        """Say why the sample gives no score, None if it does."""
+    def why_unusable(self, metrics: Iterable[str]) -> str | None:
+        """Say why the sample does not give all scores, None if it does."""
         if self.error is not None:
             return "samples that ended in an error"
         if self.invalidation is not None:
             return "samples that were invalidated"
-        value = self.values().get(metric)
-        # Inspect writes an unscored sample as not a number
-        if value is None or (isinstance(value, float) and math.isnan(value)):
-            return f"samples without a score of {metric}"
+        values = self.values()
+        for metric in metrics:
+            value = values.get(metric)
+            # Inspect writes an unscored sample as not a number
+            if value is None or (isinstance(value, float) and math.isnan(value)):
+                return f"samples without a score of {metric}"
         return None
 
 
@@ -168,7 +169,9 @@ class InspectOptions(PricedOptions):
         "model", description="Whose usage costs: the evaluated model's, or all models' (graders, sub-agents)."
     )
     latency: Literal["total_time", "working_time", "none"] = Field(
-        "total_time", description="The time that makes efficiency: total_time, working_time or none."
+        "working_time",
+        description="The time that makes efficiency: working_time (without waiting for rate limits), "
+        "total_time or none.",
     )
     unfinished: bool = Field(
         False,
@@ -250,32 +253,33 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         elif log.results:
             notes.compare(file, len(log.samples or ()), log.results.total_samples)
         _check_usage(file, log, options)
-        metric = metrics[log.eval.task]
+        wanted = metrics.of[log.eval.task]
         for sample in log.samples or ():
-            reason = sample.why_unusable(metric)
-            if reason:
+            if reason := sample.why_unusable(wanted):
                 run.left_out[reason] += 1
                 continue
             where = f"{file}, sample {sample.id!r}"
             instance = plain_text(sample.id, where, "the id")
-            score = read_score(sample.values()[metric], where, metric)
+            scores = tuple(read_score(sample.values()[name], where, name) for name in wanted)
             cost = _cost(sample, log.eval.model, where, options, prices, notes)
             seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
             time, repeat = seconds[options.latency], f"epoch {sample.epoch}"
-            run.evaluations.append(Evaluation(instance, score, cost, time, repeat))
+            prompt = _prompt_tokens(sample, log.eval.model, options)
+            run.evaluations.append(Evaluation(instance, scores, cost, time, prompt, repeat))
         runs.append(run)
     unit = "USD" if options.cost == "usd" else "tokens"
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
     paid = f"USD{' by --prices where none is logged' * bool(prices)}" if options.cost == "usd" else what
     whose = "the evaluated model" if options.usage == "model" else "all models"
-    scored = name_metrics(metrics)
     notes.remarks += [
-        f"accuracy: {scored}, {', '.join(tasks)}",
+        f"{', '.join(metrics.objectives)}: {metrics}, {', '.join(tasks)}",
         f"cost: {paid}, of {whose}",
     ]
-    source = f"Inspect AI logs: {', '.join(tasks)}, scorer {scored}; {paid}, of {whose}; {options.latency}"
+    source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metrics}; {paid}, of {whose}; {options.latency}"
     column = "cost_usd" if options.cost == "usd" else "tokens"
-    return combine(runs, Cost(column=column, unit=unit), options, notes, source, options.repeats)
+    charged = Cost(column=column, unit=unit)
+    measured = options.identify(tasks, metrics, options.latency) | {"usage": options.usage}
+    return combine(runs, metrics.objectives, charged, options, notes, source, measured)
 
 
 def _log(file: Path, unfinished: bool) -> _Log:
@@ -352,6 +356,15 @@ def _check_usage(file: Path, log: _Log, options: InspectOptions) -> None:
     if options.usage == "model" and log.eval.model not in used:
         problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(used))}"
         stop(file, problem, "count every model with --usage all")
+
+
+def _prompt_tokens(sample: Sample, model: str, options: InspectOptions) -> float | None:
+    """What ``--count all`` would add to the tokens that were generated."""
+    if not options.leaves_out_prompts:
+        return None
+    used = sample.model_usage.items()
+    usages = [usage for name, usage in used if options.usage == "all" or name == model]
+    return float(sum(usage.total_tokens - usage.output_tokens for usage in usages))
 
 
 def _cost(

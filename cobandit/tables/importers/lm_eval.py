@@ -37,7 +37,6 @@ from cobandit.tables.importers.sources import (
     finite,
     importer,
     is_number,
-    name_metrics,
     read_each,
 )
 from cobandit.tables.prices import TokenCounter, make_token_counter
@@ -123,34 +122,38 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
 
     runs = []
     for file, (log, results, settings) in logs.items():
-        task, filter_, metric = _task(file), filters[_task(file)], metrics[_task(file)]
-        if ((results.higher_is_better or {}).get(task) or {}).get(metric) is False:
-            stop(file, f"the harness says that a lower {metric} is better", "choose another with --metric")
+        task, filter_, wanted = _task(file), filters[_task(file)], metrics.of[_task(file)]
+        better = (results.higher_is_better or {}).get(task) or {}
+        if lower := [name for name in wanted if better.get(name) is False]:
+            stop(file, f"the harness says that a lower {lower[0]} is better", "choose another with --metric")
         run = LoggedRun(str(file), task, settings, when=_when(file))
         held = len({line.doc_id for _, line in log if line.filter == filter_})
         notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
         for where, line in log:
             if line.filter != filter_:
                 run.left_out[f"lines of the filter {line.filter!r}"] += 1
-            elif metric not in line.scores:
-                run.left_out[f"lines without {metric}"] += 1
+            elif missing := [name for name in wanted if name not in line.scores]:
+                run.left_out[f"lines without {missing[0]}"] += 1
             else:
                 instance = plain_text(line.doc_id, where, "the doc_id")
-                score = finite(line.scores[metric], where, f"the metric {metric}")
+                found = tuple(finite(line.scores[name], where, f"the metric {name}") for name in wanted)
                 cost = _tokens(line, where, tokens, options.count == "all")
-                run.evaluations.append(Evaluation(instance, score, cost))
+                prompt = _prompt_tokens(line, tokens) if options.count == "generated" else None
+                run.evaluations.append(Evaluation(instance, found, cost, prompt=prompt))
         runs.append(run)
     named = ", ".join(set(filters.values()))
     if len(set(filters.values())) > 1:
         named = ", ".join(f"{filter_} of {task}" for task, filter_ in sorted(filters.items()))
     counted = "the responses" if options.count == "generated" else "prompts and responses"
     notes.remarks += [
-        f"accuracy: {name_metrics(metrics)}, of filter {named!r}, {', '.join(tasks)}",
+        f"{', '.join(metrics.objectives)}: {metrics}, of filter {named!r}, {', '.join(tasks)}",
         f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
     ]
-    what = f"{', '.join(tasks)}, {name_metrics(metrics)}, filter {named}; tokens of {counted}"
+    what = f"{', '.join(tasks)}, {metrics}, filter {named}; tokens of {counted}"
     unit = Cost(column="tokens", unit=tokens.unit)
-    return combine(runs, unit, options, notes, f"lm-evaluation-harness logs: {what}")
+    measured = {"tasks": tasks, "metrics": metrics.of, "filters": filters, "tokens": options.count}
+    source = f"lm-evaluation-harness logs: {what}"
+    return combine(runs, metrics.objectives, unit, options, notes, source, measured)
 
 
 class _Log(NamedTuple):
@@ -297,6 +300,10 @@ def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool) -> flo
     if not texts:
         stop(where, "there are no requests to count the tokens of", "run it again with --log_samples")
     return float(sum(tokens.count(text) for text in texts))
+
+
+def _prompt_tokens(line: _Line, tokens: TokenCounter) -> float:
+    return float(sum(tokens.count(_text(request[0])) for request in _requests(line.arguments)))
 
 
 def _requests(arguments: JsonValue) -> list[list[JsonValue]]:

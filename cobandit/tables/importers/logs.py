@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit.faults import Fault, stop, suggest
-from cobandit.tables.card import Cost, Objective
+from cobandit.tables.card import RESERVED, Cost, Objective
 from cobandit.tables.importers.safe_reading import plain_text
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, is_number
 
@@ -264,15 +264,17 @@ SCORE, SECONDS = "score", "seconds"
 
 
 class Evaluation(NamedTuple):
-    """One evaluation: instance, score, cost in the unit of the import, and seconds if they were logged.
+    """One evaluation: instance, scores, cost in the unit of the import, and seconds if they were logged.
 
+    ``scores`` are one for each objective, ``prompt`` the tokens of a prompt that the cost leaves out;
     ``repeat`` tells evaluations of one instance apart, where the logs have several.
     """
 
     instance: str
-    score: float
+    scores: tuple[float, ...]
     cost: float
     seconds: float | None = None
+    prompt: float | None = None
     repeat: str = ""
 
 
@@ -295,11 +297,12 @@ class LoggedRun:
 
 def combine(
     runs: Sequence[LoggedRun],
+    objectives: Sequence[str],
     cost: Cost,
     options: LogOptions,
     notes: Notes,
     source: str,
-    repeats: Repeats = "mean",
+    measured: Mapping[str, Any],
 ) -> ImportResult:
     """Name the configurations and put the evaluations of all runs into one frame.
 
@@ -311,16 +314,20 @@ def combine(
     Parameters
     ----------
     runs : sequence of LoggedRun
+    objectives : sequence of str
+        What the scores of each evaluation are called.
     cost : Cost
         What the cost column is called, and its unit.
     options : LogOptions
+        Where they have ``repeats``, repeated evaluations of an instance become one row with the means of
+        scores, cost and seconds, or one row for each.  They are not independent, so only the former keeps
+        instances that are.
     notes : Notes
         Takes the remarks.
     source : str
         What the card says of the origin.
-    repeats : {"mean", "separate"}
-        What becomes of repeated evaluations of an instance: one row with the means of score, cost and
-        seconds, or one row for each.  They are not independent, so only the former keeps instances that are.
+    measured : mapping
+        What else than the configurations, of the names above, tells one import from another.
 
     Returns
     -------
@@ -335,23 +342,31 @@ def combine(
     """
     runs = _usable(runs, notes)
     given = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
-    taken = ("config", "instance", SCORE, SECONDS, cost.column)
+    # a single score is called the accuracy, and its column the score; of several each keeps its name
+    columns_of_all = ("config", "instance", SECONDS, cost.column)
+    reserved = {*columns_of_all, *RESERVED, "efficiency"}
+    scored = [f"{name}_score" if name in reserved else name for name in objectives]
+    scores = {name: SCORE if len(scored) == 1 else name for name in scored}
+    taken = (*columns_of_all, *scores.values())
     names, columns, labels, described = name_configurations(given, options.by, taken)
     logged = _evaluations(runs, labels, pooled=not options.compare_tasks)
     _check_scores(logged, runs, options.scale)
     _refuse_duplicates(runs)
     logged = _newest(logged, runs, notes)
-    timed = _timed(logged, runs, notes)
+    timed = _timed(logged, scored, runs, notes)
+    _note_prompts(logged, cost.unit, notes)
 
+    given_scores = np.array(logged["scores"].tolist()).T
     rows = {
         "config": logged["config"],
         "instance": logged["instance"],
-        SCORE: logged["score"] / options.scale,
+        **{column: each / options.scale for column, each in zip(scores.values(), given_scores, strict=True)},
         cost.column: charge_free(logged["cost"], cost.unit, options.smallest_cost, notes),
     } | ({SECONDS: logged["seconds"].astype(float)} if timed else {})
     of_each = logged["run"].tolist()
     frame = pd.DataFrame(rows | {name: [described[i][name] for i in of_each] for name in columns})
     if logged["name"].tolist() != logged["instance"].tolist():
+        repeats: Repeats = getattr(options, "repeats", "mean")
         frame = average_repeats(frame, list(rows)[2:], logged["name"], repeats, notes).reset_index(drop=True)
     n_configs, per_instance = len(set(labels)), Counter(frame["instance"].tolist())
     shared = sum(number == n_configs for number in per_instance.values())
@@ -364,11 +379,11 @@ def combine(
         f"instances: {len(per_instance):,}, of which {shared:,} were evaluated under every configuration",
         f"a configuration is: {', '.join(names)} ({'see' if options.by else 'what differs; see'} --by)",
     ]
-    objectives = [Objective(name="accuracy", column=SCORE)]
+    made = [Objective(name=name, column=column) for name, column in scores.items()]
     if timed:
-        objectives.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
+        made.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
     settings = {label: sum_settings(each) for label, each in zip(labels, given, strict=True)}
-    return ImportResult(frame, cost, tuple(objectives), tuple(columns), source, settings=settings)
+    return ImportResult(frame, cost, tuple(made), tuple(columns), source, dict(measured), settings=settings)
 
 
 def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
@@ -407,11 +422,12 @@ def _evaluations(runs: Sequence[LoggedRun], labels: Sequence[str], pooled: bool)
 
 
 def _check_scores(logged: pd.DataFrame, runs: Sequence[LoggedRun], scale: float) -> None:
-    scores = logged["score"].to_numpy()
+    scores = np.array(logged["scores"].tolist())
     outside = ~((scores >= 0) & (scores <= scale))
     if outside.any():
-        row = logged.iloc[int(outside.argmax())]
-        problem = f"instance {row['instance']!r} has the score {row['score']:.15g}, outside 0 to {scale:g}"
+        place, which = np.argwhere(outside)[0]
+        row, score = logged.iloc[place], scores[place, which]
+        problem = f"instance {row['instance']!r} has the score {score:.15g}, outside 0 to {scale:g}"
         remedy = "choose another score with --metric, or say its range with --scale"
         stop(runs[row["run"]].file, problem, remedy)
 
@@ -451,21 +467,38 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
     return logged[~older].reset_index(drop=True)
 
 
-def _timed(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> bool:
+def _note_prompts(logged: pd.DataFrame, unit: str, notes: Notes) -> None:
+    """Say what the prompts would add to a cost that leaves them out, as far as the logs say."""
+    prompts = logged["prompt"].dropna().astype(float)
+    if len(prompts) == len(logged):
+        added, counted = prompts.mean(), logged["cost"].mean()
+        times = f", {(added + counted) / counted:.3g} times the cost" if counted else ""
+        notes.remarks.append(
+            f"prompts are not in the cost: they would add {added:,.4g} {unit} per evaluation{times}"
+            " (--count all)"
+        )
+
+
+def _timed(logged: pd.DataFrame, scored: Sequence[str], runs: Sequence[LoggedRun], notes: Notes) -> bool:
     """Say whether all evaluations have their seconds, and refuse if only some have."""
     given = logged["seconds"].tolist()
     without = [place for place, seconds in enumerate(given) if seconds is None]
     if len(without) == len(logged):
-        notes.remarks.append("objectives: accuracy alone, since there is no latency to make efficiency from")
+        notes.remarks.append(
+            f"objectives: {', '.join(scored)} alone, since there is no latency to make efficiency from"
+        )
         return False
     if len(without):
         problem = f"{len(without):,} of {len(logged):,} evaluations have no time, the first of them here"
-        stop(runs[logged["run"].iloc[without[0]]].file, problem, "leave out all times with --latency none")
+        remedy = "take another time, or leave out all, with --latency"
+        stop(runs[logged["run"].iloc[without[0]]].file, problem, remedy)
     useless = [place for place, seconds in enumerate(given) if not 0 < seconds < math.inf]
     if useless:
         row = logged.iloc[useless[0]]
         problem = f"instance {row['instance']!r} took {row['seconds']:g} seconds, which has no inverse"
         remedy = "correct the log, or leave out all times with --latency none"
         stop(runs[row["run"]].file, problem, remedy)
-    notes.remarks.append("objectives: accuracy, and efficiency as the normalised inverse of the seconds")
+    notes.remarks.append(
+        f"objectives: {', '.join(scored)}, and efficiency as the normalised inverse of the seconds"
+    )
     return True

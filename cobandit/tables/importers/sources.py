@@ -149,8 +149,8 @@ class LogOptions(Options):
 
     metric: Names = Field(
         (),
-        description="The score that becomes the accuracy objective; repeat it where tasks have different "
-        "ones: each takes the first that it has.",
+        description="The score that becomes the accuracy objective; repeat it to make an objective of each, "
+        "or where each task has its own.",
     )
     task: tuple[str, ...] = Field(
         (), description="The task to take, or a pattern such as 'mmlu_*'; repeat to take several."
@@ -187,6 +187,16 @@ class PricedOptions(LogOptions, RepeatOptions):
         description="For --cost usd, a file of USD per million input, cached and output tokens by model.",
     )
 
+    @property
+    def leaves_out_prompts(self) -> bool:
+        """Whether the cost is of the tokens generated alone."""
+        return self.cost == "tokens" and self.count == "generated"
+
+    def identify(self, tasks: Sequence[str], metrics: Metrics, latency: str) -> dict[str, Any]:
+        """What tells an import with these options from another one, as JSON has it."""
+        paid = "usd" if self.cost == "usd" else self.count
+        return {"tasks": [*tasks], "metrics": metrics.of, "cost": paid, "latency": latency}
+
     def known_prices(self) -> Prices:
         """Read the file of prices; without one there are none."""
         if self.prices is None:
@@ -201,9 +211,10 @@ class PricedOptions(LogOptions, RepeatOptions):
 class ImportResult(NamedTuple):
     """What an importer found: a tidy frame and what its columns mean, as the card will say it.
 
-    ``source`` says what was measured, ``files`` in which files if that is worth saying; ``place`` gives the
-    file, row and column that a row and column of the frame come from; ``settings`` are checksums of all that
-    the logs say of a configuration, by its name and theirs: a later import can tell if it means the same.
+    ``source`` says to people what was measured, ``files`` in which files if that is worth saying; ``place``
+    gives the file, row and column that a row and column of the frame come from.  What a later import compares
+    to tell if it means the same: ``measured``, which options and choices say what was measured, as JSON has
+    it, and ``settings``, checksums of all that the logs say of a configuration, by its name and theirs.
     """
 
     frame: pd.DataFrame
@@ -211,6 +222,7 @@ class ImportResult(NamedTuple):
     objectives: tuple[Objective, ...]
     arms: tuple[str, ...]
     source: str
+    measured: dict[str, Any]
     files: tuple[str, ...] = ()
     place: Callable[[int, str | None], Place] | None = None
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
@@ -282,10 +294,25 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
     return names[0] if wanted is None else wanted
 
 
+class Metrics(NamedTuple):
+    """The metrics that are taken: of each task one for each objective, and what the objectives are called."""
+
+    of: dict[str, tuple[str, ...]]
+    objectives: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Name those of all tasks, or each with its task."""
+        if len(set(self.of.values())) == 1:
+            return ", ".join(next(iter(self.of.values())))
+        return ", ".join(f"{', '.join(names)} of {task}" for task, names in self.of.items())
+
+
 def choose_metrics(
     what: str, wanted: Sequence[str], found: Mapping[str, Iterable[str]], where: str
-) -> dict[str, str]:
-    """Take for each task the first of the wanted metrics that it has, or the only one that there is.
+) -> Metrics:
+    """Take the wanted metrics, each as an objective, or the only one that there is, as the accuracy.
+
+    Where each task has one of the wanted, and no task another, that is the accuracy too.
 
     Parameters
     ----------
@@ -301,42 +328,36 @@ def choose_metrics(
     Raises
     ------
     TableError
-        If a wanted one is nowhere, a task has others only, or there are several and no wish.
+        If a wanted one is nowhere, some tasks have it and others not, or there are several and no wish.
 
     Examples
     --------
     >>> has = {"sums": ["exact_match"], "piqa": ["acc", "acc_norm"]}
-    >>> choose_metrics("metric", ["exact_match", "acc"], has, "the logs")
-    {'sums': 'exact_match', 'piqa': 'acc'}
+    >>> choose_metrics("metric", ["exact_match", "acc"], has, "the logs").of
+    {'sums': ('exact_match',), 'piqa': ('acc',)}
+    >>> choose_metrics("metric", ["acc", "acc_norm"], {"piqa": has["piqa"]}, "the logs").objectives
+    ('acc', 'acc_norm')
     >>> choose_metrics("metric", ["acc"], has, "the logs")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: the logs: the task 'sums' has no metric acc, but exact_match -> name one of
-    them too (--metric, once for each; a task takes the first that it has), or choose other tasks with --task
+    cobandit.faults.TableError: the logs: the task 'sums' has no metric acc, but exact_match -> name with
+    --metric one of each task, or several that every task has, or choose other tasks with --task
     """
     names = {name for each in found.values() for name in each}
-    option = "--metric" + " (repeat it: each task takes the first that it has)" * (len(found) > 1)
-    wishes: Sequence[str | None] = wanted or [None]
-    first, *_ = [choose(what, name, names, where, option) for name in wishes]
-    chosen = {task: next((name for name in wanted if name in has), None) for task, has in found.items()}
-    for task, has in found.items():
-        if wanted and chosen[task] is None and has:
-            problem = f"the task {task!r} has no {what} {' or '.join(wanted)}, but {', '.join(sorted(has))}"
-            remedy = "name one of them too (--metric, once for each; a task takes the first that it has), or "
-            stop(where, problem, f"{remedy}choose other tasks with --task")
-    return {task: name or first for task, name in chosen.items()}
-
-
-def name_metrics(metrics: Mapping[str, str]) -> str:
-    """Name the metrics of tasks: the one of all, or each with its task.
-
-    Examples
-    --------
-    >>> name_metrics({"a": "acc", "b": "acc"}), name_metrics({"a": "acc", "b": "f1"})
-    ('acc', 'acc of a, f1 of b')
-    """
-    names = list(dict.fromkeys(metrics.values()))
-    return names[0] if len(names) == 1 else ", ".join(f"{name} of {task}" for task, name in metrics.items())
+    option = "--metric" + " (repeat it for several objectives)" * (len(names) > 1)
+    wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
+    chosen = tuple(choose(what, name, names, where, option) for name in wishes)
+    of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
+    for task, own in of.items():
+        if own != chosen and any(len(each) != 1 for each in of.values()):
+            missing = " or ".join(name for name in chosen if name not in own)
+            problem = (
+                f"the task {task!r} has no {what} {missing}, but {', '.join(sorted(found[task])) or 'none'}"
+            )
+            remedy = "name with --metric one of each task, or several that every task has"
+            stop(where, problem, f"{remedy}, or choose other tasks with --task")
+    several = len(chosen) > 1 and all(own == chosen for own in of.values())
+    return Metrics(of, chosen if several else ("accuracy",))
 
 
 def choose_tasks(

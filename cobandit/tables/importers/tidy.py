@@ -110,6 +110,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         tuple(objectives),
         options.arm,
         "a mapping of columns",
+        {},  # what columns and cost mean stands on the card
         files=tuple(sorted({path.resolve().name for path in paths})),
         place=lambda row, column: place(int(first[row - 1]) + 1, column),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ def _describe_import(source: str, found: ImportResult) -> dict[str, Any]:
     """What a table remembers of its import."""
     return {
         "importer": source,
-        "measured": found.source,
+        "measured": found.measured,
         "files": list(found.files),
         "settings": found.settings,
     }
@@ -135,8 +136,11 @@ def add_to(old: Earlier, found: ImportResult, described: bool, notes: Notes) -> 
 def _refuse_others(old: Earlier, found: ImportResult) -> None:
     """Refuse to mix what was measured in different ways."""
     cards = (old.card, found)
+    measured = old.made["measured"], json.loads(json.dumps(found.measured))
+    if not isinstance(measured[0], dict):
+        stop(old.path, "an earlier version made it, which did not keep what can be compared", AGAIN)
     for what, before, now in (
-        ("measures", old.made["measured"], found.source),
+        *((what, *(each.get(what) for each in measured)) for what in sorted({*measured[0], *measured[1]})),
         ("cost", *(f"{card.cost.column} in {card.cost.unit}" for card in cards)),
         ("objectives", *(", ".join(f"{o.name} from {o.column}" for o in card.objectives) for card in cards)),
         ("configurations are described by", *(", ".join(card.arms) or "nothing" for card in cards)),
