@@ -349,8 +349,8 @@ def test_verdicts_are_counted_in_words(verdicts, said):
 @each_task
 def test_measuring_again_asks_every_configuration_every_question(task, questions):
     again = check_plan(plan(task.NAME), "the plan")
-    assert list(again.configurations) == task.configurations()
-    assert list(again.instances) == task.instances()
+    assert list(again.configurations.all) == task.configurations()
+    assert list(again.instances.ids) == task.instances()
     assert (again.method.name, again.unit, again.budget) == ("UniformOnce", "share", 1)
 
 

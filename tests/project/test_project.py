@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 import yaml
@@ -159,6 +160,25 @@ def test_every_page_of_the_contents_exists():
     assert len(set(pages)) == len(pages)
     absent = [page for page in pages if not (ROOT / f"{page}.md").exists()]
     assert not absent
+
+
+@pytest.mark.slow
+def test_every_name_of_the_reference_is_there():
+    """The book would not build; this says so sooner."""
+    documented = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
+    within, owner, lost = "cobandit", None, []
+    for kind, text in re.findall(r"(?m)^ *(?:\.\. |:)(\w+)::? (\S.*)$", documented):
+        try:
+            if kind == "currentmodule":
+                within = text
+            elif kind.startswith("auto"):
+                owner = resolve_name(text if text.startswith("cobandit") else f"{within}.{text}")
+            elif kind == "members":
+                fields = getattr(owner, "__annotations__", {})
+                lost += [name for name in text.split(", ") if not (hasattr(owner, name) or name in fields)]
+        except (AttributeError, ImportError) as error:
+            owner, lost = None, [*lost, str(error)]
+    assert not lost
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no executable bit")

@@ -27,7 +27,7 @@ def plan(name: str) -> dict[str, Any]:
     Examples
     --------
     >>> from cobandit.live.plan import check_plan
-    >>> len(check_plan(plan("word-sums"), "the plan").configurations)
+    >>> len(check_plan(plan("word-sums"), "the plan").configurations.all)
     72
     """
     return {
