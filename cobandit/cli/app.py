@@ -17,7 +17,7 @@ from cobandit.cli.check import datasets, doctor, validate
 from cobandit.cli.importing import ImportGroup
 from cobandit.cli.recommend import recommend
 from cobandit.cli.replay import replay
-from cobandit.cli.run import run
+from cobandit.cli.run import rescore, run, show
 from cobandit.cli.terminal import console, plain
 from cobandit.errors import CobanditError
 
@@ -29,7 +29,20 @@ app = typer.Typer(
     help="Budgeted bandits for choosing among LLM configurations: live, and replayed on tables.",
 )
 app.add_typer(typer.Typer(cls=ImportGroup, no_args_is_help=True, help=ImportGroup.HELP), name="import")
-for command in (datasets, validate, doctor, replay, reconstruct, recommend, run, rerun, page, verify):
+for command in (
+    datasets,
+    validate,
+    doctor,
+    replay,
+    reconstruct,
+    recommend,
+    run,
+    show,
+    rescore,
+    rerun,
+    page,
+    verify,
+):
     app.command()(command)
 
 

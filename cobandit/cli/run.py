@@ -1,4 +1,4 @@
-"""``cobandit run``: evaluations that are made now, under a budget, as a plan says."""
+"""``cobandit run``, ``show`` and ``rescore``: evaluations that are made now, and their answers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from cobandit.cli.terminal import console
+
+if TYPE_CHECKING:
+    pass
+
+Folder = Annotated[Path, typer.Argument(help="The folder of a run, such as runs/my-run.")]
 
 
 def run(
@@ -18,14 +24,21 @@ def run(
     folder: Annotated[
         Path | None, typer.Option("--folder", "-f", help="Where the run lives (default: runs/NAME).")
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", help="A table to start from: what it has is not evaluated again."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Evaluate nothing: check all, and say what it will cost.")
+    ] = False,
     export: Annotated[
-        bool, typer.Option("--export", help="Evaluate nothing: write the table of what is there.")
+        bool,
+        typer.Option("--export", help="Evaluate nothing: write the table of what is there, also meanwhile."),
     ] = False,
 ) -> None:
-    """Evaluate configurations under a budget; interrupted or killed, the same command goes on.
+    """Evaluate configurations until it is clear which are best; killed, the same command goes on.
 
-    Ends with what the method recommends, the table of all evaluations with its card, and what
-    [b]cobandit recommend[/b] says of it.
+    Ends with the Pareto set that the method returns, and the table of all evaluations with its card.
 
     Example: [b]cobandit run plan.yml[/b], where plan.yml has
 
@@ -33,8 +46,7 @@ def run(
     name: my-run
     configurations: {grid: {model: \\[a, b], temperature: \\[0, 0.5, 1]}}
     instances: 300  # a number, a list of ids, or a file
-    budget: 0.5
-    unit: share  # of what evaluating everything costs; or the unit of the cost
+    stop: {tolerance: 0.02, error: 0.05}  # or budget: 0.5, unit: share; or both
     cost: {column: tokens, unit: tokens}
     objectives:
       - {name: accuracy, column: correct}
@@ -42,37 +54,73 @@ def run(
     evaluate: {callable: {function: "my_module:evaluate"}}
     """  # noqa: D301 (that one backslash keeps the lines apart)
     from cobandit import live
-    from cobandit.cli.recommend import show
-    from cobandit.cli.run_display import watching
+    from cobandit.cli.run_display import print_end, watching
 
     out = console()
+    if dry_run:
+        for line in live.estimate(plan, folder, start=start).lines:
+            out.print(line, soft_wrap=True)
+        return
     if export:
-        done = live.export(plan, folder)
-    else:
-        try:
-            with watching(out) as watch:
-                done = live.run(plan, folder, watch=watch)
-        except KeyboardInterrupt:
-            words = shlex.join(["cobandit", "run", str(plan), *(["--folder", str(folder)] if folder else [])])
-            out.print(
-                f"interrupted; what was told is kept.  Go on with: {words}\n"
-                f"Or write the table of what is there: {words} --export",
-                soft_wrap=True,
-            )
-            sys.stdout.flush()
-            # Of the signal itself, at once: nobody can cancel what evaluations do in threads.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGINT)
-    import cobandit as cb
+        print_end(live.export(plan, folder, start=start), out)
+        return
 
-    table = cb.read(done.table)
-    unit = table.card.cost.unit
-    for line in (
-        f"spent {done.spent:.6g} of {done.budget:.6g} {unit}; {type(done.policy).__name__} recommends:",
-        *(f"  {name}" for name in done.recommendation),
-        *done.losses,
-        f"table: {done.table}, with its card",
-        "",
-    ):
+    def announce(estimate: live.Estimate) -> None:
+        for line in estimate.lines:
+            out.print(line, soft_wrap=True)
+
+    try:
+        with watching(out) as watch:
+            done = live.run(plan, folder, watch=watch, announce=announce, start=start)
+    except KeyboardInterrupt:
+        _leave(out, plan, folder, start)
+    print_end(done, out)
+
+
+def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) -> None:
+    options = {"--folder": folder, "--from": start}
+    given = [str(word) for option in options.items() if option[1] for word in option]
+    words = shlex.join(["cobandit", "run", str(plan), *given])
+    out.print(
+        f"interrupted; what was told is kept.  Go on with: {words}\n"
+        f"Or write the table of what is there: {words} --export",
+        soft_wrap=True,
+    )
+    sys.stdout.flush()
+    # Of the signal itself, at once: nobody can cancel what evaluations do in threads.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.raise_signal(signal.SIGINT)
+
+
+def show(folder: Folder) -> None:
+    """Show how far a run is, which may be going on: what it spent, and the front so far.
+
+    Example: [b]cobandit show runs/my-run[/b]
+    """
+    from cobandit import live
+    from cobandit.cli.run_display import describe
+
+    out = console()
+    for line in describe(live.read_progress(folder)):
         out.print(line, soft_wrap=True)
-    show(cb.recommend(table), out)
+
+
+def rescore(
+    folder: Folder,
+    scorer: Annotated[
+        str, typer.Option(help="exact, contains, regex, number, or a function as module:function.")
+    ],
+    pattern: Annotated[str | None, typer.Option(help="The regular expression of regex.")] = None,
+    tolerance: Annotated[float, typer.Option(help="How far off a number may be.")] = 0.0,
+) -> None:
+    """Score the answers that a run has kept again, by another scorer and without a call.
+
+    Example: [b]cobandit rescore runs/my-run --scorer number[/b]
+    """
+    from cobandit import live
+
+    given = {"scorer": scorer, "pattern": pattern, "tolerance": tolerance or None}
+    table = live.rescore(folder, {name: value for name, value in given.items() if value is not None})
+    out = console()
+    out.print(f"table: {table}, with its card", soft_wrap=True)
+    out.print(f"what it says: cobandit recommend {shlex.quote(str(table))}", soft_wrap=True)

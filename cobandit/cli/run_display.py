@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from cobandit.cli.terminal import plain
+from cobandit.policies.pareto_race import ParetoRace
 
 if TYPE_CHECKING:
-    from cobandit.live import Progress
+    from cobandit.live import Progress, Run
 
 #: Seconds between two pictures, lines of events, and configurations that are named.
 EVERY, EVENTS, NAMED = 0.2, 5, 8
@@ -35,20 +36,20 @@ def watching(out: Console) -> Iterator[Callable[[Progress], None]]:
 
 
 class _Lines:
-    """A line at the start of each part of a run, at each tenth of the budget, and for each failure."""
+    """A line at the start of each part, each tenth of the budget, each one settled, and each failure."""
 
     def __init__(self, out: Console):
         self.out = out
-        self.shown: tuple[str, int] = ("", 0)
+        self.shown: tuple[str, int, int | None] = ("", 0, None)
 
     def __call__(self, progress: Progress) -> None:
         step = 0 if progress.budget is None else int(STEPS * progress.spent / progress.budget)
         if progress.failed:
             self._print(progress.line)
-        if self.shown != (progress.stage.name, step):
-            self.shown = (progress.stage.name, step)
-            front = f"; front so far: {_some(progress.front)}" if progress.stage.name == "run" else ""
-            self._print(f"{progress.stage.name}: {spending(progress)}, {counts(progress)}{front}")
+        settled = progress.settled
+        if self.shown != (progress.stage.name, step, settled):
+            self.shown = (progress.stage.name, step, settled)
+            self._print("; ".join(describe(progress)[1:]))
 
     def _print(self, line: str) -> None:
         self.out.print(line, soft_wrap=True)
@@ -76,27 +77,67 @@ def picture(progress: Progress, events: deque[str]) -> Group:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    plan = progress.stage.plan
-    table.add_row(plan.name, f"{plan.method.name}, {progress.stage.name}")
-    table.add_row("spent", spending(progress))
-    table.add_row("evaluations", counts(progress))
-    if progress.stage.name == "run":
-        table.add_row("front so far", _some(progress.front))
+    for line in describe(progress):
+        what, _, said = line.partition(": ")
+        table.add_row(what, said)
     return Group(table, *(Text(event, style="dim", no_wrap=True, overflow="ellipsis") for event in events))
+
+
+def describe(progress: Progress) -> list[str]:
+    """Say how far a run is, a line each."""
+    plan = progress.stage.plan
+    lines = [
+        f"{plan.name}: {plan.method.name}, {progress.stage.name}",
+        f"spent: {spending(progress)}",
+        f"evaluations: {counts(progress)}",
+    ]
+    if progress.stage.name == "run":
+        lines.append(f"front so far: {_some(progress.front)}")
+        if progress.settled is not None and progress.outstanding is not None:
+            within = "" if plan.stop is None else f" within {plan.stop.tolerance}"
+            lines.append(
+                f"settled{within}: {progress.settled} of {len(progress.stage.names)}; still to be paid: "
+                f"about {progress.outstanding:,.4g} {plan.cost.unit}"
+            )
+    return lines
 
 
 def spending(progress: Progress) -> str:
     """Say what was spent of what."""
-    unit = progress.stage.plan.cost.unit
-    if progress.budget is None:
-        return f"{progress.spent:,.4g} {unit}, of a share of what the pilot finds"
-    return f"{progress.spent:,.6g} of {progress.budget:,.6g} {unit} ({progress.spent / progress.budget:.0%})"
+    plan = progress.stage.plan
+    inherited = f", {progress.inherited:,.6g} of it by an earlier run" if progress.inherited else ""
+    if progress.budget is not None:
+        part = f"{progress.spent:,.6g} of {progress.budget:,.6g} {plan.cost.unit}"
+        return f"{part} ({progress.spent / progress.budget:.0%}){inherited}"
+    of = ", of a share of what the pilot finds" if plan.budget is not None else ""
+    return f"{progress.spent:,.4g} {plan.cost.unit}{of}{inherited}"
 
 
 def counts(progress: Progress) -> str:
     """Count evaluations and configurations."""
     active = f"{len(progress.active)} of {len(progress.stage.names)} configurations active"
     return f"{progress.stage.evaluated} made, {progress.in_flight} in flight, {active}"
+
+
+def print_end(done: Run, out: Console) -> None:
+    """Print what a run came to: one answer, the set that its method returns, with what that means."""
+    import cobandit as cb
+    from cobandit.cli.recommend import show
+
+    plan, policy = done.plan, done.policy
+    of = "" if done.budget is None else f" of {done.budget:,.6g}"
+    inherited = f"; an earlier run had paid {done.inherited:,.6g} of it" if done.inherited else ""
+    lines = [f"spent {done.spent:,.6g}{of} {plan.cost.unit}{inherited}"]
+    if isinstance(policy, ParetoRace):
+        within = "exactly" if plan.stop is None else f"within {plan.stop.tolerance}"
+        settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled {within}"
+        why = "" if policy.status == "settled" else f": {policy.status}"
+        lines.append(f"{settled}, on the first {policy.pulls.max()} of {len(plan.order)} instances{why}")
+    lines += [*done.losses, f"{plan.method.name} returns:", *(f"  {name}" for name in done.recommendation)]
+    for line in [*lines, f"table: {done.table}, with its card", ""]:
+        out.print(line, soft_wrap=True)
+    tolerance = 0.0 if plan.stop is None else plan.stop.tolerance
+    show(cb.recommend(cb.read(done.table), returned=done.recommendation, tolerance=tolerance), out)
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -1,8 +1,11 @@
 from .answers import read_answers as read_answers
 from .answers import rescore as rescore
+from .estimating import Estimate as Estimate
 from .journal import Journal as Journal
 from .journal import Told as Told
 from .outcome import Progress as Progress
 from .runner import Run as Run
+from .runner import estimate as estimate
 from .runner import export as export
+from .runner import read_progress as read_progress
 from .runner import run as run

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from cobandit.errors import CobanditError
-from cobandit.live.log import read_entries
-from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan
+from cobandit.live.log import Lines, read_entries
+from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan, check_plan
 
 
 class RunFolder:
@@ -48,6 +51,54 @@ class RunFolder:
         journals = [path for path in (self.pilot, self.journal) if path.exists()]
         return any("tell" in entry for path in journals for entry in read_entries(path))
 
+    @property
+    def earlier(self) -> list[Path]:
+        """Journals that were set aside when the plan changed, the oldest first."""
+        return sorted(self.path.glob("earlier-*.journal"), key=lambda path: (len(path.name), path.name))
+
+    def set_aside(self) -> None:
+        """Put the journal of a plan that has changed since aside: what it holds is not evaluated again.
+
+        Raises
+        ------
+        CobanditError
+            If somebody has it open.
+        """
+        lines = Lines(self.journal)
+        try:
+            self.journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
+        finally:
+            lines.close()
+
+    @contextmanager
+    def copy(self) -> Iterator[RunFolder]:
+        """Copy the journals, to be looked at while the run goes on; a line being written is dropped."""
+        if not self.begun:
+            raise CobanditError(f"{self.path} holds no run: run the plan first")
+        with tempfile.TemporaryDirectory() as folder:
+            for path in (self.plan, self.pilot, self.journal, *self.earlier):
+                with suppress(FileNotFoundError):
+                    shutil.copy(path, folder)
+            yield RunFolder(folder)
+
+    def read_plan(self) -> Plan:
+        """Read the plan that the run was started with.
+
+        Raises
+        ------
+        CobanditError
+            If there is none, or it cannot be read.
+        """
+        if not self.begun:
+            raise CobanditError(f"{self.path} holds no run: run the plan first")
+        return check_plan(self._read_written(), str(self.plan))
+
+    def _read_written(self) -> dict[str, Any]:
+        try:
+            return dict(json.loads(self.plan.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise CobanditError(f"{self.plan} cannot be read: {error}: bring it back from a copy") from None
+
     def check(self, plan: Plan, base: Path = Path()) -> None:
         """Refuse a folder that belongs to something else; paths of the plan start in `base`.
 
@@ -62,11 +113,8 @@ class RunFolder:
                     f"{self.path} is there and holds no run: choose another folder, or empty it"
                 )
             return
-        try:
-            written = json.loads(self.plan.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise CobanditError(f"{self.plan} cannot be read: {error}: bring it back from a copy") from None
-        may = CHANGEABLE if self.journal.exists() else CHANGEABLE | AFTER_PILOT
+        written = self._read_written()
+        may = CHANGEABLE if self.journal.exists() and not plan.is_once else CHANGEABLE | AFTER_PILOT
         may |= frozenset() if self.has_results else BEFORE_RESULTS
         if other := plan.differences(written, may):
             reuse = ""

@@ -340,7 +340,10 @@ def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
         names = [str(name) for name in names]
         if len(names) != policy.n_arms:
             raise CobanditError(f"names: {policy.n_arms} are needed, one an arm, got {len(names)}")
-    options = {name: copy_plain(value, f"option {name}") for name, value in policy.options.items()}
+    given = policy.options
+    if given.get("budget") == np.inf:  # JSON has none
+        given["budget"] = None
+    options = {name: copy_plain(value, f"option {name}") for name, value in given.items()}
     return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
 
 

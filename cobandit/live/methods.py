@@ -61,7 +61,7 @@ def make(
     *,
     costs: Sequence[float],
     cost_range: tuple[float, float],
-    budget: float,
+    budget: float | None,
     n_objectives: int,
     n_instances: int = 2,
     largest_costs: Sequence[float] | None = None,
@@ -76,6 +76,7 @@ def make(
     """
     given = dict(options)
     if issubclass(method, OnlinePolicy):
+        assert budget is not None  # only a race stops by itself
         low, high = min(cost_range[0], *costs), max(cost_range[1], *(largest_costs or costs))
         # what an evaluation may cost, not its mean, has to fit into what is left: the last is paid, too
         given |= {"cost_range": (low, high), "expected_costs": largest_costs or [high] * len(costs)}
@@ -84,4 +85,5 @@ def make(
         given["largest_costs"] = largest_costs
     if get_kind(method) == "once":
         given["n_instances"] = n_instances
-    return method(costs=costs, budget=budget, n_objectives=n_objectives, **given)
+    given["budget"] = budget  # None for a race alone
+    return method(costs=costs, n_objectives=n_objectives, **given)

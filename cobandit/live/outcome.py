@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib import metadata
@@ -16,12 +17,14 @@ import pandas as pd
 from cobandit.errors import CobanditError
 from cobandit.faults import stop
 from cobandit.live.evaluators import Row
+from cobandit.live.log import read_entries
 from cobandit.live.pilot import FAILED, check_row, worst
 from cobandit.live.plan import RESERVED, Plan
-from cobandit.live.stages import MainStage, Stage, name_row
+from cobandit.live.stages import Earlier, Key, MainStage, Stage, name_row
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
+from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables import open_table
 from cobandit.tables.schema import MIN_INSTANCES
 from cobandit.tables.storage import read_columns
@@ -79,6 +82,23 @@ class Progress:
         return self.stage.spent
 
     @property
+    def inherited(self) -> float:
+        """What of that an earlier run had paid."""
+        return self.stage.inherited
+
+    @property
+    def settled(self) -> int | None:
+        """How many configurations a race has settled; None for another method."""
+        policy = self.stage.policy
+        return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
+
+    @property
+    def outstanding(self) -> float | None:
+        """About what a race still costs, if all goes on as it did; None for another method."""
+        policy = self.stage.policy
+        return float(policy.forecast() @ policy.costs) if isinstance(policy, ParetoRace) else None
+
+    @property
     def in_flight(self) -> int:
         """Evaluations under way, or handed out to be."""
         return int(self.stage.policy.in_flight.sum())
@@ -117,9 +137,7 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         If every instance is left out.
     """
     plan, order = stage.plan, stage.order
-    records = dict(stage.profile.results)
-    for (arm, number), record in stage.results.items():
-        records.setdefault((arm, stage.place(number)), record)
+    records = stage.everything
     rows = []
     for arm, place in sorted(records):
         if place % len(order) in stage.left_out:
@@ -246,9 +264,10 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
         stop(where, problem, "take a table with the same cost")
     _check_settings(plan, table, where)
     frame = read_columns(path, ("config", "instance"))
+    frame["config"] = frame["config"].map(lambda name: _name_here(plan, table, name))
     if FAILED in frame:
         frame = frame[~frame[FAILED].astype(bool)]
-    pairs = frame["config"].isin(plan.names) & frame["instance"].astype(str).isin(plan.order)
+    pairs = frame["config"].isin(plan.names) & frame["instance"].astype(str).isin(plan.instances.ids)
     frame = frame[pairs]
     if frame.empty:
         problem = "it has no evaluation of a configuration and an instance of the plan"
@@ -265,9 +284,52 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
     return made
 
 
+def read_earlier(plan: Plan, paths: Iterable[Path]) -> Earlier:
+    """Take the evaluations of journals that were set aside when the plan changed; failures are made again."""
+    rows: dict[Key, Row] = {}
+    lost = 0.0
+    pilot = plan.pilot if isinstance(plan.pilot, int) else 0
+    for entry in (entry for path in paths for entry in read_entries(path) if "tell" in entry):
+        if entry["reward"] is None or FAILED in entry["record"]:
+            lost += entry["cost"] if entry["reward"] is None or entry["number"] >= pilot else 0.0
+        else:
+            rows[entry["tell"], entry["number"]] = entry["record"]
+    return Earlier(rows, lost)
+
+
+def start_from(plan: Plan, path: Path, source: str) -> Plan:
+    """Let a plan begin with what a table has: the instances of which it has most come first, else at random.
+
+    Whether an evaluation is there must not depend on what it gave.
+
+    Raises
+    ------
+    CobanditError
+        As `read_made`; if the plan's method comes back to instances.
+    """
+    if not plan.is_once:
+        problem = f"{plan.method.name} comes back to instances"
+        stop(source, problem, "a run that starts from a table needs a method that evaluates once")
+    seen = Counter(instance for _, instance in read_made(plan, path, source))
+    ids = tuple(sorted(plan.instances.shuffle(plan.seed), key=lambda name: -seen[name]))
+    instances = plan.instances.model_copy(update={"ids": ids})
+    return plan.model_copy(update={"instances": instances, "ordered": True, "reuse": str(path)})
+
+
+def _name_here(plan: Plan, table: EvaluationTable, name: str) -> str:
+    """Name a configuration of a table as the plan does, if all its settings are there and the same."""
+    if name in plan.names or not set(plan.settings) <= set(table.arms.columns):
+        return name
+    there = table.arms.loc[name]
+    for here, settings in zip(plan.names, plan.configurations.all, strict=True):
+        if all(_same(there[setting], settings.get(setting)) for setting in plan.settings):
+            return here
+    return name
+
+
 def _check_settings(plan: Plan, table: EvaluationTable, where: str) -> None:
     """A name has only the settings that differ within a plan; here all have to be the same."""
-    arms = table.arms.to_dict("index")
+    arms = {_name_here(plan, table, str(name)): each for name, each in table.arms.to_dict("index").items()}
     for name, settings in zip(plan.names, plan.configurations.all, strict=True):
         for setting, value in settings.items():
             there = arms.get(name, {}).get(setting, value)

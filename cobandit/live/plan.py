@@ -28,14 +28,17 @@ from cobandit.policies.registry import get_kind, list_methods
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.fields import Fields, check_fields, load_yaml
 
+RACE = "ParetoRace"
+"""The method of a plan that names none."""
+
 SHARE = "share"
 """Unit of a budget that is a part of what evaluating everything costs."""
 
 CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers"})
 """What may change when a run is continued: nothing that was told depends on it."""
 
-AFTER_PILOT = frozenset({"budget", "unit", "method", "objectives", "failures"})
-"""What may also change while there is only the pilot, which does not depend on it."""
+AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
+"""What may also change while there is only the pilot, and later where instances are evaluated once."""
 
 
 BEFORE_RESULTS = frozenset({"cost", "evaluate"})
@@ -239,6 +242,23 @@ class Named(Fields):
     options: dict[str, Any] = Field(default_factory=dict)
 
 
+class Stop(Fields):
+    """When a race stops: all is settled within a tolerance, and at most a share of such runs is wrong.
+
+    Examples
+    --------
+    >>> Stop(tolerance=0.02).error
+    0.05
+    """
+
+    tolerance: float | tuple[float, ...] = Field(
+        0.0, description="give what is not worth telling apart, one number or one for each objective"
+    )
+    error: float = Field(
+        0.05, gt=0, lt=1, description="give the share of runs that may be wrong, such as 0.05"
+    )
+
+
 class Plan(Fields):
     """What a run does; make it with `read_plan` or `check_plan`.
 
@@ -251,9 +271,14 @@ class Plan(Fields):
     instances : Instances
         Written as their number, a list of ids, a file of them, or ``{file: ..., column: ...}``.
     method : Named
-        Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``.
-    budget : float
-        In `unit`: ``share``, the part of what evaluating everything costs, or the unit of the cost.
+        Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default `ParetoRace`.
+    stop : Stop, optional
+        When a race stops by itself, written ``{tolerance: 0.02, error: 0.05}``.
+    budget : float, optional
+        In `unit`: ``share``, the part of what evaluating everything costs, or the unit of the cost.  A race
+        that has a `stop` needs none, and takes it as a cap.
+    ordered : bool, optional
+        Whether the instances are evaluated in the order in which they are listed; by default it is random.
     cost, objectives
         As on a card.
     largest_cost : float or str, optional
@@ -288,7 +313,7 @@ class Plan(Fields):
     ...     "objectives": [{"name": "accuracy", "column": "correct"}],
     ... }, "toy.yml")
     >>> plan.names, plan.method.name, plan.pilot, len(plan.order)
-    (('a', 'b'), 'CoPSIOnce', 5, 30)
+    (('a', 'b'), 'ParetoRace', 5, 30)
     """
 
     name: str = Field(
@@ -300,13 +325,12 @@ class Plan(Fields):
         description="write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
     )
     instances: Instances = Field(description="give their number, a list of ids, or a file of ids")
-    method: Named = Field(
-        default=Named(name="CoPSIOnce"), description="name a method, or {NAME: {option: value}}"
+    method: Named = Field(default=Named(name=RACE), description="name a method, or {NAME: {option: value}}")
+    stop: Stop | None = Field(None, description="write {tolerance: 0.02, error: 0.05}, or leave it out")
+    budget: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="give a positive number, and its unit as 'unit'"
     )
-    budget: float = Field(
-        gt=0, allow_inf_nan=False, description="give a positive number, and its unit as 'unit'"
-    )
-    unit: str = Field(description="write share, or the unit of the cost")
+    unit: str = Field("", description="write share, or the unit of the cost")
     cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
     objectives: tuple[Objective, ...] = Field(description="list at least one: - {name: ..., column: ...}")
     largest_cost: float | str | None = Field(
@@ -328,6 +352,7 @@ class Plan(Fields):
     answers: bool = Field(True, description="write false if answers are not to be kept")
     failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
+    ordered: bool | None = Field(None, description="write true, or leave it out")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -339,10 +364,16 @@ class Plan(Fields):
         """Names of the settings, which describe a configuration."""
         return self.configurations.settings
 
-    @cached_property
+    @property
     def order(self) -> tuple[str, ...]:
         """The instances in the order in which every configuration is evaluated on them."""
-        return self.instances.shuffle(self.seed)
+        return self.instances.ids if self.ordered else self.instances.shuffle(self.seed)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the method, with when it stops."""
+        stop = {} if self.stop is None else self.stop.model_dump(mode="json")
+        return {**self.method.options, **stop}
 
     @cached_property
     def policy(self) -> type[methods.Policy]:
@@ -366,6 +397,8 @@ class Plan(Fields):
     @field_validator("method", mode="before")
     @classmethod
     def _find_method(cls, written: Any) -> Any:
+        if isinstance(written, Mapping) and set(written) == {"name", "options"}:
+            return written  # as the plan that a run keeps has it
         name, options = methods.find(written)
         return Named(name=name, options=options)
 
@@ -395,6 +428,8 @@ class Plan(Fields):
             return written
         if isinstance(written, Mapping) and set(written) == {"table"}:
             return str(written["table"])
+        if isinstance(written, str):
+            return written  # as the plan that a run keeps has it
         stop(None, f"{written!r} is no pilot", "give a number of instances, or {table: FILE}")
 
     @field_validator("evaluate", mode="before")
@@ -402,6 +437,8 @@ class Plan(Fields):
     def _one_evaluator(cls, written: Any) -> Any:
         if written is None or isinstance(written, Named):
             return written
+        if isinstance(written, Mapping) and set(written) == {"name", "options"}:
+            return written  # as the plan that a run keeps has it
         if not isinstance(written, Mapping) or len(written) != 1:
             stop(None, f"{written!r} names no evaluator", "write {callable: {function: 'module:function'}}")
         ((name, options),) = written.items()
@@ -421,31 +458,17 @@ class Plan(Fields):
                     f"the column {column!r} is also {'a setting' if column in settings else 'reserved'}",
                     "call what is measured otherwise",
                 )
-        if self.unit not in (SHARE, self.cost.unit):
-            remedy = suggest(self.unit, (SHARE, self.cost.unit), f"write {SHARE}, or {self.cost.unit}")
-            stop(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
-        if self.unit == SHARE and self.budget > 1:
-            stop(
-                None,
-                f"a budget of {self.budget:g} is more than evaluating everything costs",
-                f"give a share up to 1, or an amount with unit: {self.cost.unit}",
-            )
-        if isinstance(self.pilot, int) and self.pilot > len(self.order):
-            stop(
-                None,
-                f"the pilot has {self.pilot} instances, and there are {len(self.order)}",
-                "make it smaller",
-            )
-        held = self.budget * len(self.order)
-        if self.unit == SHARE and isinstance(self.pilot, int) and held < self.pilot:
-            stop(
-                None,
-                (
-                    f"a share of {self.budget:g} of {len(self.order)} instances is {held:.3g} of them, and "
-                    f"the pilot takes {self.pilot}"
-                ),
-                "make the pilot smaller, or the budget larger",
-            )
+        if self.budget is None and (self.stop is None or self.method.name != RACE):
+            remedy = "write stop: {tolerance: 0.02, error: 0.05} for a race, or a budget with its unit"
+            stop(None, "nothing says when the run ends", remedy)
+        if self.stop is not None and self.method.name != RACE:
+            problem = f"{self.method.name} does not stop by itself"
+            stop(None, problem, f"leave stop out, or take the method {RACE}")
+        n = len(self.instances.ids)
+        if isinstance(self.pilot, int) and self.pilot > n:
+            stop(None, f"the pilot has {self.pilot} instances, and there are {n}", "make it smaller")
+        if self.budget is not None:
+            self._check_budget(self.budget)
         if self.reuse is not None and not self.is_once:
             stop(
                 None,
@@ -465,6 +488,23 @@ class Plan(Fields):
                 "take failures: zero, or no confidence",
             )
         return self
+
+    def _check_budget(self, budget: float) -> None:
+        if self.unit not in (SHARE, self.cost.unit):
+            remedy = suggest(self.unit, (SHARE, self.cost.unit), f"write {SHARE}, or {self.cost.unit}")
+            stop(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
+        if self.unit != SHARE:
+            return
+        if budget > 1:
+            problem = f"a budget of {budget:g} is more than evaluating everything costs"
+            stop(None, problem, f"give a share up to 1, or an amount with unit: {self.cost.unit}")
+        n = len(self.instances.ids)
+        if isinstance(self.pilot, int) and budget * n < self.pilot:
+            problem = (
+                f"a share of {budget:g} of {n} instances is {budget * n:.3g} of them, and the pilot takes "
+                f"{self.pilot}"
+            )
+            stop(None, problem, "make the pilot smaller, or the budget larger")
 
     @model_validator(mode="after")
     def _largest(self) -> Plan:
@@ -534,7 +574,7 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     >>> check_plan({"name": "My Run"}, "my.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: 7 faults
+    cobandit.faults.TableError: 5 faults
     - my.yml, field 'name': String should match ... not 'My Run' -> use lower case, digits, '.', '_' and '-'
     - ...
     """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +13,27 @@ from anyio.from_thread import start_blocking_portal
 from cobandit.errors import CobanditError
 from cobandit.faults import stop
 from cobandit.live.conduct import Conductor
+from cobandit.live.estimating import Estimate, estimate_run
 from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.folder import RunFolder
-from cobandit.live.journal import Journal
-from cobandit.live.log import Lines
+from cobandit.live.journal import Journal, list_differences, make_header
+from cobandit.live.log import Lines, read_entries
 from cobandit.live.outcome import (
     Made,
     Progress,
     card_of,
     frame_of,
     losses_of,
+    read_earlier,
     read_made,
     recommended,
     report_of,
+    start_from,
 )
 from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
 from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
-from cobandit.live.stages import MainStage, PilotStage, Stage, budget_of, policy_of
+from cobandit.live.stages import MainStage, PilotStage, Stage, budget_of, make_policy
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.storage import write_table
 
@@ -44,23 +47,30 @@ class Run:
 
     Attributes
     ----------
+    plan : Plan
     recommendation : tuple of str
         Names of the configurations that the method recommends: the Pareto set, or the most efficient one.
     table : Path
         The evaluations, with their card next to it; `cobandit.read` reads it.
     policy : CoPSIOnce, ...
         As the run left it.
-    spent, budget : float
+    spent : float
         In the unit of the cost, the pilot included.
+    inherited : float
+        What of it an earlier run had paid, whose table was reused.
+    budget : float or None
+        In the unit of the cost; None if a race had no cap.
     losses : tuple of str
         What was lost by failures, in words; empty if nothing was.
     """
 
+    plan: Plan
     recommendation: tuple[str, ...]
     table: Path
     policy: AskTell
     spent: float
-    budget: float
+    inherited: float
+    budget: float | None
     losses: tuple[str, ...]
 
 
@@ -80,6 +90,8 @@ def run(
     *,
     evaluator: Evaluate | None = None,
     watch: Watch | None = None,
+    announce: Callable[[Estimate], None] | None = None,
+    start: str | Path | None = None,
 ) -> Run:
     """Evaluate under a budget, as a plan says; started again, it goes on where it was.
 
@@ -98,6 +110,11 @@ def run(
         and an instance (its id), that gives a mapping of columns to numbers; or an evaluator.
     watch : callable, optional
         Called with a `Progress` after each thing that happened, in the thread that does the work.
+    announce : callable, optional
+        Called with an `Estimate` before the first call of a new run.
+    start : str or Path, optional
+        A table, imported or of another run, with which the run starts: what it has of the plan is not
+        evaluated again, and comes first.
 
     Returns
     -------
@@ -130,57 +147,153 @@ def run(
     >>> done.recommendation, done.spent <= done.budget
     (('small temperature=0', 'large temperature=0'), True)
     """
-    setup = _set_up(plan, folder)
-    if evaluator is None and setup.plan.evaluate is None:
-        remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
-        stop(setup.source, "field 'evaluate' is missing", remedy)
+    setup = _set_up(plan, folder, evaluator, start)
     with start_blocking_portal() as portal:  # a notebook has a loop of its own
-        return portal.call(_run, setup, evaluator, watch or (lambda progress: None))
+        return portal.call(_run, setup, evaluator, watch or _ignore, announce or _ignore)
 
 
-def export(plan: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Run:
-    """Write the table of what a run has evaluated so far, and what its method would recommend now.
+def _ignore(_: Any) -> None:
+    pass
+
+
+def estimate(
+    plan: str | Path | Mapping[str, Any],
+    folder: str | Path | None = None,
+    *,
+    evaluator: Evaluate | None = None,
+    start: str | Path | None = None,
+) -> Estimate:
+    """Say what a run will cost, as far as that is known before its first call; nothing is evaluated.
 
     Parameters
     ----------
-    plan, folder
+    plan, folder, evaluator, start
         As in `run`.
 
     Raises
     ------
     CobanditError
-        If there is no such run, its pilot is not complete, or somebody else has it open.
+        As `run` before its first call.
     """
-    setup = _set_up(plan, folder)
-    if not setup.folder.begun:
-        raise CobanditError(f"{setup.folder.path} holds no run: run the plan first")
+    setup = _set_up(plan, folder, evaluator, start)
+
+    async def look() -> Estimate:
+        async with _opened(setup, evaluator) as opened:
+            return estimate_run(setup.plan, opened, _made(setup))
+
+    with start_blocking_portal() as portal:
+        return portal.call(look)
+
+
+def export(
+    plan: str | Path | Mapping[str, Any],
+    folder: str | Path | None = None,
+    *,
+    start: str | Path | None = None,
+) -> Run:
+    """Write the table of what a run has evaluated so far, and what its method would recommend now.
+
+    The run may be going on: a copy of its journals is looked at.
+
+    Parameters
+    ----------
+    plan, folder, start
+        As in `run`.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such run, or its pilot is not complete.
+    """
+    setup = _set_up(plan, folder, _refuse, start)
+    with setup.folder.copy() as copy:
+        stage = _restore(replace(setup, folder=copy))
+    if isinstance(stage, PilotStage):
+        _completed(setup, stage)  # which says what is missing
+    assert isinstance(stage, MainStage)
+    return _write(setup, stage)
+
+
+def read_progress(folder: str | Path) -> Progress:
+    """Look how far a run is, which may be going on: what is spent, and what its method would return now.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Of the run.
+
+    Raises
+    ------
+    CobanditError
+        If there is no run.
+    """
+    there = RunFolder(folder)
+    plan = there.read_plan()
+    with there.copy() as copy:
+        stage = _restore(_Setup(plan, str(there.plan), Path(), copy))
+    budget = plan.budget
+    if plan.unit == SHARE:
+        budget = budget_of(plan, stage.profile) if isinstance(stage, MainStage) else None
+    return Progress(stage, budget, "")
+
+
+def _refuse(configuration: Mapping[str, Any], instance: str) -> Any:
+    raise AssertionError("nothing is evaluated here")
+
+
+def _restore(setup: _Setup) -> Stage:
+    """Bring back the part that a run is in, to be looked at."""
+    made = {}
+    with suppress(CobanditError):  # its table may be elsewhere now, and only says what was inherited
+        made = _made(setup)
     profile = _table_profile(setup)
     if profile is None:
-        with _pilot(setup) as stage:
-            profile = _completed(setup, stage)
-    with _main(setup, profile) as stage:
-        return _write(setup, stage)
+        with _pilot(setup, made) as pilot:
+            if not pilot.policy.finished:
+                return pilot
+            profile = _completed(setup, pilot)
+    with _main(setup, profile, made) as stage:
+        return stage
 
 
-def _set_up(plan: str | Path | Mapping[str, Any], folder: str | Path | None) -> _Setup:
+def _set_up(
+    plan: str | Path | Mapping[str, Any],
+    folder: str | Path | None,
+    evaluator: Evaluate | None,
+    start: str | Path | None,
+) -> _Setup:
     if isinstance(plan, Mapping):
         checked, source, base = check_plan(plan, "the plan"), "the plan", Path()
     else:
         checked, source, base = read_plan(plan), str(plan), Path(plan).parent
+    if evaluator is None and checked.evaluate is None:
+        remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
+        stop(source, "field 'evaluate' is missing", remedy)
+    if start is not None:
+        checked = start_from(checked, Path(start).resolve(), source)
     there = RunFolder(Path("runs") / checked.name if folder is None else folder)
     there.check(checked, base)
     return _Setup(checked, source, base, there)
 
 
-async def _run(setup: _Setup, evaluator: Evaluate | None, watch: Watch) -> Run:
+def _made(setup: _Setup) -> Made:
+    """What need not be evaluated, since the plan reuses it."""
+    reuse = setup.plan.reuse
+    return {} if reuse is None else read_made(setup.plan, setup.base / reuse, setup.source)
+
+
+async def _run(
+    setup: _Setup, evaluator: Evaluate | None, watch: Watch, announce: Callable[[Estimate], None]
+) -> Run:
     plan = setup.plan
     profile = _table_profile(setup)
-    made = {} if plan.reuse is None else read_made(plan, setup.base / plan.reuse, setup.source)
+    made = _made(setup)
     async with _opened(setup, evaluator) as opened:
         digests = getattr(opened, "digests", {})
         if plan.reuse is not None:
             RunFolder((setup.base / plan.reuse).parent).check_instances(digests, keep=False)
         if not setup.folder.begun:
+            announce(estimate_run(plan, opened, made))
             setup.folder.begin(plan)
         if digests:
             setup.folder.check_instances(digests)
@@ -267,7 +380,7 @@ def _pilot(setup: _Setup, made: Made | None = None) -> Iterator[PilotStage]:
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
     with Journal(setup.folder.pilot, pilot, names=plan.names) as journal:
         setup.folder.begin(plan)  # which may have been corrected since
-        if plan.unit != SHARE:
+        if plan.budget is not None and plan.unit != SHARE:
             pilot.budget = plan.budget
         yield PilotStage(plan, journal, made)
 
@@ -289,10 +402,18 @@ def _completed(setup: _Setup, stage: PilotStage) -> Profile:
 
 @contextmanager
 def _main(setup: _Setup, profile: Profile, made: Made | None = None) -> Iterator[MainStage]:
-    policy = policy_of(setup.plan, profile)
-    setup.folder.begin(setup.plan)  # which may have changed after the pilot, and cannot from here on
-    with Journal(setup.folder.journal, policy, names=setup.plan.names) as journal:
-        yield MainStage(setup.plan, journal, profile, made)
+    plan, folder = setup.plan, setup.folder
+    earlier = read_earlier(plan, folder.earlier)
+    policy = make_policy(plan, profile, earlier)
+    if plan.is_once and folder.journal.exists():
+        begun = read_entries(folder.journal)[:1]
+        if begun and list_differences(begun[0], make_header(policy, plan.names)):  # the plan has changed
+            folder.set_aside()
+            earlier = read_earlier(plan, folder.earlier)
+            policy = make_policy(plan, profile, earlier)
+    with Journal(folder.journal, policy, names=plan.names) as journal:
+        folder.begin(plan)
+        yield MainStage(plan, journal, profile, made, earlier)
 
 
 def _write(setup: _Setup, stage: MainStage) -> Run:
@@ -305,6 +426,7 @@ def _write(setup: _Setup, stage: MainStage) -> Run:
         "recommendation": list(best),
         "finished": stage.policy.finished,
         "spent": stage.spent,
+        "inherited": stage.inherited,
         "budget": budget,
         "unit": plan.cost.unit,
     }
@@ -312,4 +434,4 @@ def _write(setup: _Setup, stage: MainStage) -> Run:
     frame = frame_of(stage)
     write_table(frame, card_of(stage, frame), folder.table, report_of(stage, frame))
     losses = tuple(losses_of(stage, frame))
-    return Run(best, folder.table, stage.policy, stage.spent, budget, losses)
+    return Run(plan, best, folder.table, stage.policy, stage.spent, stage.inherited, budget, losses)

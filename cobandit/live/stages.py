@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,6 +20,13 @@ from cobandit.policies.asktell import AskTell, Pull
 
 Key = tuple[int, int]
 """An evaluation: number of the configuration, and its number among the evaluations of that."""
+
+
+class Earlier(NamedTuple):
+    """What a run evaluated before its plan changed: rows by evaluation, and what its failures cost."""
+
+    rows: Mapping[Key, Row]
+    lost: float
 
 
 class JournalLike(Protocol):
@@ -93,7 +100,22 @@ class Stage:
     @property
     def evaluated(self) -> int:
         """Number of evaluations of the run so far, each counted once."""
-        return len(self.results)
+        return len(self.everything)
+
+    @property
+    def inherited(self) -> float:
+        """What of it an earlier run paid, whose evaluations are charged as if they were made now."""
+        column = self.plan.cost.column
+        return sum(
+            record[column]
+            for (arm, place), record in self.everything.items()
+            if (self.names[arm], self.order[place % len(self.order)]) in self.made
+        )
+
+    @property
+    def everything(self) -> Mapping[Key, dict[str, Any]]:
+        """Every record so far, by configuration and place in the order."""
+        return self.results
 
     @property
     def over(self) -> bool:
@@ -215,19 +237,29 @@ class MainStage(Stage):
         journal: JournalLike,
         profile: Profile,
         made: Mapping[tuple[str, str], Row] | None = None,
+        earlier: Earlier | None = None,
     ):
         self.profile = profile
+        self.earlier = earlier or Earlier({}, 0.0)
         self.known = profile.results if plan.is_once else {}
         self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
+        column = plan.cost.column
+        self._unused = {
+            key: row[column] for key, row in self.earlier.rows.items() if key not in profile.results
+        }
         super().__init__(plan, journal, made)
 
     @property
     def spent(self) -> float:  # noqa: D102 (as its parent)
-        return self.profile.spent + self.policy.spent - self._charged_again
+        before = self.profile.spent + self.earlier.lost + sum(self._unused.values())
+        return before + self.policy.spent - self._charged_again
 
     @property
-    def evaluated(self) -> int:  # noqa: D102 (as its parent)
-        return len(self.profile.results) + sum(which not in self.known for which in self.results)
+    def everything(self) -> Mapping[Key, dict[str, Any]]:  # noqa: D102 (as its parent)
+        records = {**self.earlier.rows, **self.profile.results}
+        for (arm, number), record in self.results.items():
+            records.setdefault((arm, self.place(number)), record)
+        return records
 
     def instance(self, pull: Pull) -> str:  # noqa: D102 (as its parent)
         return self.order[self.place(pull.number) % len(self.order)]
@@ -253,6 +285,8 @@ class MainStage(Stage):
             self.journal.leave_out(pull)
         elif record is not None:
             self._tell(pull, self._failed(record) if failed else self._reward(record), record)
+        elif pull.key in self.earlier.rows:
+            self.tell(pull, self.earlier.rows[pull.key])
         else:
             return super().settle(pull)
         return True
@@ -282,6 +316,7 @@ class MainStage(Stage):
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
         super()._keep(pull, record)
+        self._unused.pop(pull.key, None)
         if pull.key in self.known:
             self._charged_again += record[self.plan.cost.column]
 
@@ -298,17 +333,17 @@ def name_row(order: Sequence[str], place: int) -> str:
     return order[instance] + (f" ({round_ + 1})" if round_ else "")
 
 
-def budget_of(plan: Plan, profile: Profile) -> float:
-    """Give the budget of the whole run, pilot included, in the unit of the cost.
+def budget_of(plan: Plan, profile: Profile) -> float | None:
+    """Give the budget of the whole run, pilot included, in the unit of the cost; None for none.
 
     A share is one of what evaluating everything costs, by the means of the pilot.
     """
-    if plan.unit != SHARE:
+    if plan.budget is None or plan.unit != SHARE:
         return plan.budget
     return plan.budget * len(plan.order) * sum(profile.costs)
 
 
-def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
+def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) -> methods.Policy:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
     A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
@@ -330,10 +365,10 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
                 "and start in another folder"
             )
 
-    def make(budget: float) -> methods.Policy:
+    def make(budget: float | None) -> methods.Policy:
         return methods.make(
             plan.policy,
-            plan.method.options,
+            plan.options,
             costs=profile.costs,
             cost_range=profile.cost_range,
             budget=budget,
@@ -342,10 +377,12 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
             largest_costs=largest,
         )
 
+    if total is None:
+        return make(None)
     budget = total if plan.is_once else total - profile.spent
     try:
         while plan.is_once:
-            besides = _rehearse(plan, profile, make(budget))
+            besides = _rehearse(plan, profile, make(budget), earlier)
             if budget + besides <= _check.add_slack(total):
                 break
             budget = total - besides
@@ -358,9 +395,9 @@ def policy_of(plan: Plan, profile: Profile) -> methods.Policy:
         ) from None
 
 
-def _rehearse(plan: Plan, profile: Profile, policy: methods.Policy) -> float:
-    """Play a policy as far as the pilot's records take it: what was spent besides what it was charged."""
-    stage = MainStage(plan, _Rehearsal(policy), profile)
+def _rehearse(plan: Plan, profile: Profile, policy: methods.Policy, earlier: Earlier | None) -> float:
+    """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
+    stage = MainStage(plan, _Rehearsal(policy), profile, earlier=earlier)
     while (pull := stage.journal.ask()) is not None:
         stage.settle(pull)
     return stage.spent - policy.spent

@@ -13,7 +13,7 @@ COMMANDS = [
     [],
     *([name] for name in ("datasets", "validate", "doctor", "replay", "reconstruct", "recommend")),
 ]
-COMMANDS += [["run"], ["rerun"], ["page"], ["verify"]]
+COMMANDS += [["run"], ["show"], ["rescore"], ["rerun"], ["page"], ["verify"]]
 
 
 @pytest.mark.slow

@@ -67,13 +67,14 @@ def test_a_run_ends_with_its_recommendation(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     whole = live.run(folder / "plan.yml", "runs/toy")
-    assert "pilot: 0 [k] tokens, of a share of what the pilot finds" in done.output
+    assert "pilot: 30 evaluations; what they cost shows when they are made" in done.output
+    assert "spent: 0 [k] tokens, of a share of what the pilot finds" in done.output
     assert "front so far: [small] shots=0" in done.output
-    spent, _, rest = done.output.partition("CoPSIOnce recommends:")
+    spent, _, rest = done.output.partition("CoPSIOnce returns:")
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
     assert [line.strip() for line in names.split("\n") if line.strip()] == list(whole.recommendation)
-    assert f"spent {whole.spent:.6g} of {whole.budget:.6g} [k] tokens" in spent
-    assert call("recommend", "runs/toy/table.parquet").output.strip() in advice
+    assert f"spent {whole.spent:,.6g} of {whole.budget:,.6g} [k] tokens" in spent
+    assert f"The method returned {len(whole.recommendation)} of 6 configurations" in advice  # no second front
     assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
 
 
@@ -90,8 +91,29 @@ def test_another_folder_and_an_export(folder):
     os.remove("elsewhere/table.parquet")
     (folder / "measuring.py").write_text("raise SystemExit  # nothing is evaluated")
     done = call("run", "plan.yml", "--folder", "elsewhere", "--export")
-    assert done.exit_code == 0 and "recommends" in done.output
+    assert done.exit_code == 0 and "CoPSIOnce returns" in done.output
     pd.testing.assert_frame_equal(pd.read_parquet("elsewhere/table.parquet"), table)
+
+
+def test_a_dry_run_starts_nothing(folder):
+    done = call("run", "plan.yml", "--dry-run")
+    assert done.exit_code == 0 and "6 configurations on 40 instances: 240 evaluations in all" in done.output
+    assert "budget: 50% of what everything costs" in done.output and not (folder / "runs").exists()
+
+
+@pytest.mark.slow
+def test_a_race_is_shown_and_goes_on_from_a_table(folder):
+    """The default of a plan without a method; its end and what `show` says of it are the same."""
+    race = {"method": {"ParetoRace": {}}, "budget": None, "unit": "", "stop": {"tolerance": 0.2}}
+    write(folder, **race)
+    done = call("run", "plan.yml")
+    assert done.exit_code == 0, done.output
+    assert "6 of 6 configurations are settled within 0.2" in done.output
+    shown = call("show", "runs/toy").output
+    assert "settled within 0.2: 6 of 6; still to be paid: about 0 [k] tokens" in shown
+    write(folder, **race | {"name": "again"})
+    again = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
+    assert "an earlier run had paid" in again and "pilot: nothing to evaluate" in again
 
 
 @pytest.mark.parametrize(

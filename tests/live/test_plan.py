@@ -18,6 +18,7 @@ GOOD = {
     "name": "word-sums",
     "configurations": {"grid": {"model": ["a", "b"], "temperature": [0, 0.5], "max_tokens": [8]}},
     "instances": 30,
+    "method": "CoPSIOnce",
     "budget": 0.5,
     "unit": "share",
     "cost": {"column": "tokens", "unit": "tokens"},
@@ -75,8 +76,12 @@ def test_the_pilot_is_the_profiling_split_of_a_full_table(n, seed, data):
 
 BAD = {
     "objectives no list": (GOOD | {"objectives": {"accuracy": "correct"}}, "Input should be a list, not"),
-    "missing": (without("budget"), "field 'budget': the field is missing -> give a positive number"),
-    "unit": (without("unit"), "field 'unit': the field is missing -> write share"),
+    "missing": (without("budget"), "nothing says when the run ends -> write stop: {tolerance: 0.02"),
+    "stop": (
+        GOOD | {"stop": {"tolerance": 0.1}},
+        "CoPSIOnce does not stop by itself -> leave stop out, or take the method ParetoRace",
+    ),
+    "unit": (without("unit"), "the budget's unit '' is not that of the cost -> write share"),
     "unknown key": (GOOD | {"buget": 1}, "unknown key 'buget' -> did you mean 'budget'?"),
     "method": (GOOD | {"method": "CoPSIOnse"}, "no method 'CoPSIOnse' -> did you mean 'CoPSIOnce'?"),
     "option": (

@@ -53,7 +53,7 @@ def play(plan, measure=measure):
     rewards = np.stack([columns["correct"], inverse], axis=2)
     costs = columns["tokens"][:, :n_pilot].mean(axis=1)
     budget = plan.budget * (len(order) * costs.sum() if plan.unit == "share" else 1)
-    policy = plan.policy(costs, budget, 2, len(order), **plan.method.options)
+    policy = plan.policy(costs, budget, 2, len(order), **plan.options)
     with guarantees_aside():
         while (arm := policy.ask()) is not None:
             policy.tell(arm, rewards[arm, arm.number], columns["tokens"][arm, arm.number])
@@ -464,7 +464,7 @@ class TestGoingOn:
         before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
         fake = Fake()
         with pytest.raises(
-            CobanditError, match=r"budget is 0\.5 there and 0\.6 here; seed is 0 there and 1 here"
+            CobanditError, match=r"holds the run of another plan: seed is 0 there and 1 here\."
         ):
             live.run(PLAN | {"seed": 1, "budget": 0.6}, tmp_path / "run", evaluator=fake)
         assert not fake.calls
@@ -524,7 +524,7 @@ class TestGoingOn:
         first = live.run(small | {"budget": 0.4}, tmp_path / "first", evaluator=Fake(fail=fail))
         larger = small | {"budget": 0.8}
         with pytest.raises(CobanditError, match=r"add 'reuse: .*first/table\.parquet' to this plan"):
-            live.run(larger, tmp_path / "first", evaluator=fake)
+            live.run(larger | {"pilot": 4}, tmp_path / "first", evaluator=fake)
         stopped = self.stop_after(5)
         with pytest.raises(CobanditError, match="stopped here"):
             live.run(larger | {"reuse": str(first.table)}, tmp_path / "more", evaluator=stopped)
@@ -533,9 +533,31 @@ class TestGoingOn:
         assert (done.recommendation, done.spent) == (whole.recommendation, whole.spent)
         pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
         there = rows(first.table)
+        assert done.inherited > 0 and done.inherited <= first.spent and not whole.inherited
         known = set(zip(zip(there["model"], there["shots"]), there["instance"]))
         again = {instance for settings, instance in known & {*stopped.evaluated[:5], *fake.evaluated}}
         assert again == ({failed} if failures == "zero" else set())
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("failures", ["zero", "leave-out"])
+    def test_a_larger_budget_in_the_same_folder_pays_nothing_again(self, tmp_path, failures):
+        """But for what failed; and the money of both is that of the run."""
+
+        def fail(configuration, instance, tried):
+            return Failure("no") if instance == failed and configuration["shots"] == 2 else None
+
+        failed, small = check_plan(PLAN, "plan").order[7], PLAN | {"failures": failures, "budget": 0.4}
+        first, stopped, fake = Fake(fail=fail), self.stop_after(5), Fake()
+        live.run(small, tmp_path / "run", evaluator=first)
+        larger = small | {"budget": 0.8}
+        with pytest.raises(CobanditError, match="stopped here"):
+            live.run(larger, tmp_path / "run", evaluator=stopped)
+        done = live.run(larger, tmp_path / "run", evaluator=fake)
+        assert done.policy.finished and done.inherited == 0
+        again = set(first.evaluated) & {*stopped.evaluated[:5], *fake.evaluated}
+        assert {instance for _, instance in again} <= {failed}
+        # also what the new plan has no use for; a failure is charged what its configuration costs
+        assert first.billed + fake.billed <= done.spent <= done.budget * (1 + 1e-9)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
@@ -592,7 +614,7 @@ class TestGoingOn:
         half = live.export(PLAN, tmp_path / "run")
         table = cb.read(half.table)
         assert 55 <= len(table.rows) <= 60 and not half.policy.finished and half.recommendation
-        assert cb.recommend(table, budget=500, replications=20).evaluate_next is not None
+        assert cb.recommend(table, budget=500, replications=20).next is not None
         assert not json.loads((tmp_path / "run" / "recommendation.json").read_text())["finished"]
         done = live.run(PLAN, tmp_path / "run", evaluator=Fake())
         assert done.recommendation == play(PLAN)[1]
@@ -607,6 +629,126 @@ class TestGoingOn:
         with pytest.raises(CobanditError, match=said):
             live.export(PLAN, tmp_path / "run")
         assert not (tmp_path / "run" / "table.parquet").exists()
+
+
+RACE = {key: value for key, value in PLAN.items() if key not in ("budget", "unit", "method")} | {
+    "stop": {"tolerance": 0.2},
+    "instances": 120,
+}
+
+
+class TestRace:
+    """The default: no budget, and an end of its own."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("at_once", [1, 6])
+    def test_it_stops_by_itself_and_goes_on_with_a_smaller_tolerance(self, tmp_path, at_once):
+        """What the larger tolerance paid for is not paid again, and the end is that of one race."""
+        first, second, alone = Fake(), Fake(), Fake()
+        plan = RACE | {"at_once": at_once}
+        rough = live.run(plan, tmp_path / "run", evaluator=first)
+        assert rough.policy.status == "settled" and rough.budget is None
+        assert len(first.evaluated) < 6 * 120
+        fine = live.run(plan | {"stop": {"tolerance": 0.02}}, tmp_path / "run", evaluator=second)
+        whole = live.run(plan | {"stop": {"tolerance": 0.02}}, tmp_path / "whole", evaluator=alone)
+        assert len(second.evaluated) and not set(first.evaluated) & set(second.evaluated)
+        assert fine.recommendation == whole.recommendation
+        assert fine.policy.pulls.tolist() == whole.policy.pulls.tolist()
+        assert fine.spent == pytest.approx(first.billed + second.billed)
+        assert set(alone.evaluated) <= {*first.evaluated, *second.evaluated}
+
+    @pytest.mark.slow
+    def test_a_budget_is_a_cap(self, tmp_path):
+        fake = Fake()
+        done = live.run(
+            RACE | AMOUNT | {"stop": {"tolerance": 0.0}, "budget": 900}, tmp_path / "a", evaluator=fake
+        )
+        assert done.policy.status == "out of budget" and fake.billed <= 900 and done.recommendation
+
+    @pytest.mark.slow
+    def test_killed_races_go_on(self, tmp_path):
+        """Stopped anywhere; what is in flight is made again, and nothing else."""
+        for n in (7, 31, 90):
+            stopped, fake = TestGoingOn().stop_after(n), Fake()
+            with pytest.raises(CobanditError, match="stopped here"):
+                live.run(RACE, tmp_path / str(n), evaluator=stopped)
+            done = live.run(RACE, tmp_path / str(n), evaluator=fake)
+            assert done.policy.status == "settled"
+            assert not set(stopped.evaluated[:n]) & set(fake.evaluated)
+
+    @pytest.mark.slow
+    def test_it_shows_what_is_settled_and_what_is_to_be_paid(self, tmp_path):
+        seen = []
+        done = live.run(
+            RACE,
+            tmp_path / "run",
+            evaluator=Fake(),
+            watch=lambda progress: seen.append((progress.settled, progress.outstanding)),
+        )
+        settled = [n for n, _ in seen if n is not None]
+        assert settled == sorted(settled) and settled[-1] == 6 and seen[-1][1] == 0
+        assert next(cost for _, cost in seen if cost is not None) > 0
+        assert live.read_progress(tmp_path / "run").front == done.recommendation
+
+    @pytest.mark.slow
+    def test_it_starts_from_a_table(self, tmp_path):
+        """What that has comes first; all of its plan's evaluations that are there are not made."""
+        first, fake = Fake(), Fake()
+        rough = live.run(RACE | {"seed": 3}, tmp_path / "first", evaluator=first)
+        fine = RACE | {"stop": {"tolerance": 0.02}}
+        for _ in range(2):  # and again, as after a kill
+            done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
+        assert not set(first.evaluated) & set(fake.evaluated)
+        assert 0 < done.inherited <= rough.spent and done.inherited + fake.billed == pytest.approx(done.spent)
+
+
+class TestLooking:
+    @pytest.mark.slow
+    def test_a_run_that_goes_on_can_be_looked_at_and_exported(self, tmp_path):
+        looked = []
+
+        def evaluate(configuration, instance):
+            if len(list((tmp_path / "run").glob("run.journal"))) and len(looked) < 3:
+                progress = live.read_progress(tmp_path / "run")
+                looked.append((progress.stage.name, progress.spent, len(progress.front)))
+                looked.append(len(rows(live.export(PLAN, tmp_path / "run").table)))
+            return measure(configuration, instance)
+
+        done = live.run(PLAN, tmp_path / "run", evaluator=evaluate)
+        (name, spent, _), exported, *_ = looked
+        assert name == "run" and 0 < spent < done.spent and exported >= 30
+        assert live.read_progress(tmp_path / "run").spent == pytest.approx(done.spent)
+
+    def test_a_pilot_can_be_looked_at(self, tmp_path):
+        with pytest.raises(CobanditError, match="stopped here"):
+            live.run(PLAN, tmp_path / "run", evaluator=TestGoingOn().stop_after(10))
+        progress = live.read_progress(tmp_path / "run")
+        assert (progress.stage.name, progress.stage.evaluated, progress.front) == ("pilot", 10, ())
+        with pytest.raises(CobanditError, match="holds no run"):
+            live.read_progress(tmp_path / "elsewhere")
+
+
+class TestEstimate:
+    def test_bounds_come_from_the_largest_cost(self, tmp_path):
+        fake = Fake()
+        found = live.estimate(PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake)
+        assert (found.pilot, found.least, found.most) == (30, 0.0, 30 * LARGEST) and not fake.calls
+        assert not (tmp_path / "run").exists()
+        small = live.estimate(PLAN | AMOUNT | {"budget": 300}, tmp_path / "run", evaluator=fake)
+        assert "the budget may not hold the pilot" in small.lines and small.needed > 300
+
+    def test_nothing_is_known_without(self, tmp_path):
+        found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
+        assert found.most is None and "what they cost shows when they are made" in " ".join(found.lines)
+
+    def test_a_budget_that_cannot_hold_the_pilot_starts_nothing(self, tmp_path):
+        fake = Fake()
+        fake.bound_cost = lambda configuration, instance: (5.0, 9.0)
+        with pytest.raises(
+            CobanditError, match="the pilot alone costs at least 150 tokens, and the budget is 100"
+        ):
+            live.run(PLAN | {"budget": 100, "unit": "tokens"}, tmp_path / "run", evaluator=fake)
+        assert not fake.calls and not (tmp_path / "run").exists()
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ PLAN = {
     "name": "toy",
     "configurations": {"grid": {"model": ["small", "large"], "shots": [0, 2, 6]}},
     "instances": 40,
+    "method": "CoPSIOnce",
     "budget": 0.5,
     "unit": "share",
     "cost": {"column": "tokens", "unit": "tokens"},

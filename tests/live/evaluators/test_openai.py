@@ -1,6 +1,7 @@
 """Endpoints as evaluators, against one on loopback: requests, scores, costs, and what each error means."""
 
 import json
+import re
 import threading
 
 import anyio
@@ -9,10 +10,12 @@ from support.evaluating import opened
 from support.runs import PLAN
 from support.stub_endpoint import completion, stub_endpoint
 
+import cobandit as cb
 from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Failure, find_evaluator
 from cobandit.live.evaluators.endpoints import Client
+from cobandit.live.plan import Configurations
 
 QUESTIONS = """{"instance": "a", "question": "1 + 1?", "answer": 2}
 {"instance": "b", "question": "2 + {2}?", "answer": "#### 4"}
@@ -227,6 +230,150 @@ def test_a_server_that_went_away(folder):
     with pytest.raises(Failure, match="no answer from") as caught:
         anyio.run(ask_nobody)
     assert caught.value.retry and caught.value.unavailable
+
+
+@pytest.mark.slow
+def test_several_endpoints_with_keys_of_their_own(folder, monkeypatch):
+    """What is asked where is said by the configuration, and does not become part of its name."""
+    monkeypatch.setenv("FIRST", "sk-1")
+    monkeypatch.setenv("SECOND", "sk-2")
+    with stub_endpoint(lambda _: completion("2")) as one, stub_endpoint(lambda _: completion("4")) as two:
+        places = [
+            {"model": "small", "base_url": str(one), "key": "FIRST"},
+            {"model": "large", "base_url": f"{two}/", "key": "SECOND"},
+        ]
+        assert Configurations(list=places).names == ("small", "large")
+
+        async def use(evaluator):
+            return [await evaluator.evaluate(each, ["a", "b"]) for each in places]
+
+        given = {"scorer": "number", "prompt": "{question}", "instances": "questions.jsonl"}
+        rows = opened("openai", given, use, folder=folder, configurations=places, instances=["a", "b"])
+    assert [[row["score"] for row in each] for each in rows] == [[1, 0], [0, 1]]
+    keys = [[headers["authorization"] for _, headers, _ in where.requests] for where in (one, two)]
+    assert keys == [["Bearer sk-1"] * 2, ["Bearer sk-2"] * 2]
+    assert all("base_url" not in body and "key" not in body for _, _, body in one.requests)
+    with pytest.raises(CobanditError, match="it has no base_url -> write base_url into"):
+        opened("openai", given, folder=folder, configurations=[{"model": "m"}], instances=["a"])
+
+
+def test_turns_and_a_limit_that_cuts_off(folder):
+    cut = completion("It is 2", (20, 3))
+    cut["choices"][0]["finish_reason"] = "length"
+    turns = [
+        {"role": "user", "content": "1 + 2?"},
+        {"role": "assistant", "content": "3"},
+        {"role": "user", "content": "{question}"},
+    ]
+    rows, requests = ask(folder, lambda _: cut, prompt=turns, system="Be brief.", instances=["a"])
+    roles = [(message["role"], message["content"]) for message in requests[0][2]["messages"]]
+    said = [("user", "1 + 2?"), ("assistant", "3"), ("user", "1 + 1?")]
+    assert roles == [("system", "Be brief."), *said]
+    assert rows[0]["truncated"] == 1
+    answer = rows[0].answer
+    assert (answer["text"], answer["target"], answer["finish"]) == ("It is 2", "2", "length")
+    assert answer["usage"] == {"input": 20, "cached": 0, "output": 3} and len(answer["prompt"]) == 16
+    with pytest.raises(CobanditError, match="no turns -> write it all into one text"):
+        ask(folder, lambda _: cut, prompt=turns, api="completions")
+
+
+SCORER = """
+def half(text, answer):
+    return 0.5 if answer in text else 0.0
+
+def columns(text, answer):
+    return {"score": 1.0, "length": len(text)}
+
+def broken(text, answer):
+    raise KeyError("no")
+"""
+
+
+def test_a_function_scores(folder, monkeypatch):
+    monkeypatch.syspath_prepend(str(folder))
+    (folder / "own_scorer.py").write_text(SCORER)
+    rows, _ = ask(folder, lambda _: completion("It is 2"), scorer="own_scorer:half", instances=["a"])
+    assert rows[0]["score"] == 0.5
+    rows, _ = ask(
+        folder,
+        lambda _: completion("It is 2"),
+        scorer="own_scorer:columns",
+        objectives=["length"],
+        instances=["a"],
+    )
+    assert rows[0]["length"] == 7
+    for name, said in (("broken", "failed on an answer: KeyError"), ("hal", "did you mean 'half'?")):
+        with pytest.raises(CobanditError, match=re.escape(said)):
+            ask(folder, lambda _: completion("2"), scorer=f"own_scorer:{name}", instances=["a"])
+
+
+@pytest.mark.parametrize(("cost", "bounds"), [("tokens", (1, 32)), ("cost_usd", (10.1e-6, 342e-6))])
+def test_what_an_evaluation_can_cost_is_known_before(folder, cost, bounds):
+    """A prompt of 6 bytes has at most 22 tokens with what a chat adds, an answer at most its limit."""
+
+    async def use(evaluator):
+        return evaluator.bound_cost({"model": "small", "max_tokens": 32}, "a")
+
+    with stub_endpoint(None) as address:
+        given = {"base_url": address, "scorer": "number", "prompt": "{question}", "prices": "prices.yml"}
+        found = opened(
+            "openai",
+            given | {"instances": "questions.jsonl"},
+            use,
+            folder=folder,
+            configurations=[{"model": "small", "max_tokens": 32}],
+            instances=["a", "b"],
+            cost=cost,
+        )
+    assert found == pytest.approx(bounds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keeps", [True, False])
+def test_answers_are_kept_and_scored_again_without_a_call(folder, keeps):
+    """Also those that were evaluated before the process was stopped."""
+    lines = [{"instance": f"q{n}", "question": f"{n}?", "answer": "2"} for n in range(12)]
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+    def answer(body):
+        if len(address.requests) == stop:
+            return 401, "stopped here"
+        return completion("It is 2" if body["model"] == "small" else "2", (9, 1 + len(address.requests) % 3))
+
+    with stub_endpoint(answer) as address:
+        evaluate = {"base_url": address, "scorer": "exact", "prompt": "{question}"}
+        plan = PLAN | {
+            "configurations": {"grid": {"model": ["small", "large"]}},
+            "instances": {"file": "questions.jsonl"},
+            "pilot": 3,
+            "objectives": [{"name": "accuracy", "column": "score"}],
+            "evaluate": {"openai": evaluate},
+            "answers": keeps,
+            "budget": 1,
+        }
+        (folder / "plan.yml").write_text(json.dumps(plan))
+        stop = 9
+        with pytest.raises(CobanditError, match="stopped here"):
+            live.run(folder / "plan.yml", folder / "run")
+        stop = -1
+        live.run(folder / "plan.yml", folder / "run")
+    if not keeps:
+        assert not (folder / "run" / "answers.jsonl").exists()
+        with pytest.raises(CobanditError, match="has no answers: a run keeps them unless"):
+            live.rescore(folder / "run", {"scorer": "number"})
+        return
+    answers = live.read_answers(folder / "run")
+    assert len(answers) == len(cb.read(folder / "run" / "table.parquet").rows) > 8 and set(
+        answers["text"]
+    ) == {"It is 2", "2"}
+    asked = len(address.requests)
+    table = live.rescore(folder / "run", {"scorer": "number"})
+    scores = cb.read(table).rows.groupby("config")["accuracy"].mean().to_dict()
+    before = cb.read(folder / "run" / "table.parquet").rows.groupby("config")["accuracy"].mean().to_dict()
+    assert before == {"small": 0.0, "large": 1.0} and scores == {"small": 1.0, "large": 1.0}
+    assert len(address.requests) == asked
+    with pytest.raises(CobanditError, match="scorer regex needs a pattern"):
+        live.rescore(folder / "run", {"scorer": "regex"})
 
 
 @pytest.mark.slow
