@@ -45,7 +45,7 @@ class IdentificationPolicy(AskTell):
     Parameters
     ----------
     costs : array_like, shape (K,)
-        Known cost of one pull of each arm, in the user's unit.
+        Known mean cost of one pull of each arm, in the user's unit.
     budget : float
         B, in the same unit.
     n_objectives : int
@@ -226,10 +226,9 @@ class IdentificationPolicy(AskTell):
         return float(self.costs[arm])
 
     def _doubt(self, arm: int, cost: float) -> str:
-        if cost <= _check.add_slack(self._largest[arm]):
-            return ""
-        declared = "declared" if self.largest_costs is None else "largest"
-        return f"above its {declared} cost {self._largest[arm]:g}: it is charged, but the guarantee is void"
+        if self.largest_costs is None or cost <= _check.add_slack(self._largest[arm]):
+            return ""  # what is declared is a mean, and half of all costs may be above it
+        return f"above its largest cost {self._largest[arm]:g}: it is charged, but the guarantee is void"
 
 
 class GapElimination(IdentificationPolicy):

@@ -145,7 +145,11 @@ def run_class(
     with _FILTERING, warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)
         for r, replication in enumerate(replications):
-            new: Any = type(policy)(**policy.options)
+            options = policy.options
+            if "seed" in options:  # a policy with randomness of its own has another in each replication
+                named = np.random.SeedSequence([options["seed"], int(seed), int(replication)])
+                options["seed"] = int(named.generate_state(1, np.uint64)[0])
+            new: Any = type(policy)(**options)
             run = _play(new, rows, feedback.offsets, feedback.once, seed, replication, realised)
             pulls[r], spent[r] = new.pulls, new.spent
             taken = min(len(run.arms), record.arms.shape[1])

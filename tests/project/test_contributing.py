@@ -20,7 +20,7 @@ STEP = re.compile(
     r"|```python\n(?P<use>import cobandit as cb\n.*?)```",
     re.S,
 )
-FILES = {"An algorithm": 2, "A dataset": 1, "A figure": 1}
+FILES = {"An algorithm": 3, "A dataset": 1, "A figure": 1}
 SHOWN = {"An algorithm": "Greedy", "A dataset": "mirror\n", "A figure": ""}
 PICTURES = {"An algorithm": "greedy.png", "A figure": "spending.png"}
 
