@@ -70,7 +70,7 @@ def evaluators(address):
     inspect = {"task": "task.py@sums", "generate": generate | {"max_connections": 1}, "block": 4}
     return {
         "callable": ({"function": "support.local_sums:evaluate"}, MODEL, "correct"),
-        "openai": (endpoint | {"body": FIXED}, MODEL, "correct"),
+        "openai": (endpoint | {"body": FIXED}, MODEL, "score"),
         "inspect": (inspect, f"openai-api/local/{MODEL}", "score"),
     }
 

