@@ -83,6 +83,7 @@ def write_plan(folder, name, address):
             "list": [{"model": model, "prompt": prompt, "max_tokens": limit} for prompt, limit in ARMS]
         },
         "instances": INSTANCES,
+        "method": "CoPSIOnce",
         "budget": 0.6,
         "unit": "share",
         "cost": {"column": "tokens", "unit": "tokens"},
