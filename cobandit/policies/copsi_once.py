@@ -271,6 +271,11 @@ class CoPSIOnce(Once):
         """Capital from which on a claim is given up; infinite without ``confidence``."""
         return self._evidence.limit if self._evidence else inf
 
+    @property
+    def delta(self) -> float:
+        """Probability that a membership called certain is wrong; 1 without ``confidence``."""
+        return self._evidence.delta if self._evidence else 1.0
+
     def recommend(self) -> NDArray[np.int64]:
         """Estimate the Pareto set of the full means.
 
@@ -319,6 +324,8 @@ class CoPSIOnce(Once):
             self._sums[active] += scores
             if self._evidence:
                 self._evidence.add(active, scores[None, :, :] - scores[:, None, :])
+        if self._evidence:
+            self._evidence.lower_limit()
         self.depth += len(rewards)
 
     def _find_weakest(self) -> NDArray[np.float64]:

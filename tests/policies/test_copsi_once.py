@@ -15,6 +15,7 @@ from cobandit import testing
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
 from cobandit.policies.copsi_once import Gaps, planned_depth
+from cobandit.policies.evidence import PairedEvidence, count_claims
 
 METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -343,3 +344,27 @@ def test_sequential_halving_halves():
     play_once(finder, rewards)
     assert np.unique(finder.pulls, return_counts=True)[1].tolist() == [4, 2, 2]  # 8, 4 and 2 arms
     assert np.unique(finder.pulls).tolist() == [10, 30, 60]
+
+
+@given(st.integers(2, 9), st.integers(1, 4), st.data())
+def test_the_claims_that_matter_are_counted_as_they_are_named(n_arms, n_objectives, data):
+    """One for each member of the front and each other, D for each of the rest: the most over all fronts."""
+    dominated = data.draw(st.integers(0, n_arms - 1))
+    front = data.draw(st.integers(0, n_arms - dominated))
+    counts = []
+    for size in range(max(front, 1), n_arms - dominated + 1):
+        named = {("front", i, j) for i in range(size) for j in range(n_arms) if j != i}
+        named |= {("rest", i, d) for i in range(size, n_arms) for d in range(n_objectives)}
+        counts.append(len(named))
+    assert count_claims(n_arms, n_objectives, dominated, front) == max(counts)
+
+
+def test_the_limit_falls_as_memberships_become_certain():
+    evidence = PairedEvidence(3, 1, n_instances=400, confidence=0.95)
+    levels, limits = np.array([[0.9], [0.5], [0.1]]), [evidence.limit]
+    for _ in range(60):
+        evidence.add(np.arange(3), levels[None, :, :] - levels[:, None, :])
+        evidence.lower_limit()
+        limits.append(evidence.limit)
+    assert limits[0] == pytest.approx(6 / 0.05) and limits[-1] == pytest.approx(4 / 0.05)
+    assert sorted(limits, reverse=True) == limits and evidence.certain.all()

@@ -11,6 +11,7 @@ from cobandit.companion import reconstruction
 from cobandit.companion.paper import experiments
 from cobandit.companion.reconstruction.pool import played
 from cobandit.companion.regions import maps
+from cobandit.companion.stored import races
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import metrics, paired_errors
 from cobandit.tables import EvaluationTable, available, load
@@ -126,6 +127,8 @@ class Result(NamedTuple):
     data: tuple[str, ...]
 
 
+#: Tables that are bundled.
+BUNDLED = ("word-sums", "piqa-small", "synthetic-24", *NAMES)
 TABLES = tuple(f"{name}.parquet" for name in NAMES)
 CARDS = tuple(f"{name}.yml" for name in ELSEWHERE)
 
@@ -148,9 +151,17 @@ RESULTS = {
         TABLES,
     ),
     "regions": Result(maps.part, maps.parts, ()),  # of random problems: no data file is read
+    "race": Result(
+        races.race,
+        lambda: [(name, by) for name in (*BUNDLED, *races.MADE_UP) for by in races.TOLERANCES],
+        tuple(f"{name}.parquet" for name in BUNDLED),
+    ),
     "swebench": Result(replication, lambda: here(ELSEWHERE), CARDS),
     "swebench-once": Result(once, lambda: here(ELSEWHERE), CARDS),
+    "swebench-race": Result(
+        races.race, lambda: [(*part, by) for part in here(ELSEWHERE) for by in races.TOLERANCES], CARDS
+    ),
 }
 
 #: Columns that name a part, among those of any result.
-PART = ("number", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms")
+PART = ("number", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms", "tolerance")

@@ -28,6 +28,7 @@ class CoPSIOnceParameters(NamedTuple):
     n_instances: int
     chance: float
     claims_limit: float
+    delta: float
 
 
 class Gaps(NamedTuple):
@@ -140,6 +141,23 @@ def _find_dominated(above):
                 strictly = strictly and above[i, j, d]
             dominated[i] = dominated[i] or strictly
     return dominated
+
+
+@inner
+def _count_claims(dominated, evidence):
+    """As `cobandit.policies.evidence.count_claims`, by the memberships that are certain."""
+    n_arms, _, n_objectives = evidence.above.shape
+    front = 0
+    for i in range(n_arms):
+        certain = not dominated[i]
+        for j in range(n_arms):
+            certain = certain and (evidence.spared[i, j] or dominated[j])
+        front += certain
+    most = max(n_arms - dominated.sum(), 1)
+    claims = 0
+    for p in (max(front, 1), most):
+        claims = max(claims, p * (n_arms - 1) + (n_arms - p) * n_objectives)
+    return claims
 
 
 @inner
@@ -261,7 +279,7 @@ def close_gaps(places, squares):
 @inner
 def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
-    n_instances, chance, claims_limit = p
+    n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape
     limit, declared = terms.limit, terms.declared
     arms, costs, spent, complete = np.arange(n_arms), terms.ascending.copy(), 0.0, True
@@ -289,6 +307,7 @@ def _play(p, terms, draws, seen, returned):
         if certainty:
             _add_evidence(arms, depth, goal, n_instances, claims_limit, draws, evidence)
             dominated = _find_dominated(evidence.above)
+            claims_limit = min(claims_limit, _count_claims(dominated, evidence) / delta)
         depth = goal
         while len(arms) > 1 and depth < n_instances:
             leaves, accepted = -1, False  # who leaves, by its place among the arms
