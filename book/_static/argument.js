@@ -99,7 +99,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const known = found && names.includes(found[1]);
     const shares = data.shares.map((share) => Math.round(100 * share));
     root.querySelector(`#argument-${known ? found[1] : names.at(-1)}`).checked = true;
-    slider.value = known && shares.includes(Number(found[2])) ? shares.indexOf(Number(found[2])) : shares.indexOf(50);
+    slider.value = shares.indexOf(known && shares.includes(Number(found[2])) ? Number(found[2]) : 60);
     draw();
   }
 

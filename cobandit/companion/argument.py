@@ -27,6 +27,7 @@ METHODS = {
     "CoPSI": "bootstrap",
     "CoPSIAdaptive": "bootstrap",
     "CoPSIOnce": "once",
+    "ParetoRace": "once",
 }
 #: Budgets, as shares of what evaluating everything costs.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -157,12 +157,12 @@ def test_page_opens_from_disk(browser, name):
 
 
 def test_first_screen_leads_every_reader_on(browser, address):
-    """What was asked, what holds and what was found beyond, without scrolling; the way on below it."""
+    """The abstract and the controls of the first figure without scrolling; the way on below it."""
     visit = Visit(browser, f"{address}/book/intro.html")
     try:
         screen = visit.tab.viewport_size["height"]
-        found = visit.tab.locator("#what-we-found-beyond ul").first.bounding_box()
-        assert found["y"] + found["height"] <= screen
+        controls = visit.tab.locator("#argument .argument-controls").bounding_box()
+        assert controls["y"] + controls["height"] <= screen
         cards = [card.bounding_box() for card in visit.tab.locator("article .readers .sd-card").all()]
         assert len(cards) == 3
         assert max(card["y"] + card["height"] for card in cards) <= 2 * screen

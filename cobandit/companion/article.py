@@ -1,0 +1,325 @@
+"""The article on the first page: its numbers, and five of its six figures (the first is `argument`).
+
+Sentences on the page are written by hand for these numbers; a test holds each to what they say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, NullLocator
+from scipy import stats
+
+import cobandit as cb
+from cobandit import theory
+from cobandit.companion import known_arms
+from cobandit.companion.paper import experiments
+from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
+from cobandit.companion.paper.numbers import as_frame
+from cobandit.companion.proofs import identification_error, pulls
+from cobandit.companion.stored import results
+from cobandit.figures.gaps import gap_plane
+from cobandit.figures.looks import INK
+from cobandit.figures.style import method_label, method_style, shared_legend
+
+#: Radii and first rounds of the paper's online experiments.
+RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
+#: Smallest gaps of the paper's fourteen arms (its Appendix A), and its largest budget per configuration.
+PAPER_GAPS, PAPER_RHO = {"GSM8K": 0.005, "PIQA": 0.010}, 5000
+MEASURED = ("word-sums", "piqa-small")
+#: Lines of arms, which have no colour: colours are the methods'.
+ARM_LINES = ("-", "--", ":")
+
+
+def compare_on_measured(replications: int = 200) -> pd.DataFrame:
+    """Replay the identification methods on the measured tables: at 200 evaluations, and for everything.
+
+    Returns
+    -------
+    DataFrame
+        Means of ``correct``, ``f1`` and ``used`` (share of the budget that was spent), by table, ``budget``
+        (``"200"`` evaluations per configuration with replacement; ``"half"`` and ``"all"`` of the benchmark,
+        each evaluation once) and method.
+    """
+    frames = []
+    for name in MEASURED:
+        table = cb.load(name)
+        drawn = ["CoPSI", "CoPSIAdaptive", "PSISR", "UniformIdentification"]
+        with_replacement = cb.replay_identification(table, drawn, rho=200, replications=replications)
+        once = cb.replay_identification(
+            table,
+            ["CoPSIPrintedOnce", "CoPSIOnce", "UniformOnce"],
+            share=[0.5, 1.0],
+            replications=replications,
+            feedback="once",
+        )
+        part = once["share"].map({0.5: "half", 1.0: "all"})
+        runs = pd.concat([with_replacement.assign(budget_name="200"), once.assign(budget_name=part)])
+        frames.append(runs.assign(table=name, used=runs["spent"] / runs["budget"]))
+    runs = pd.concat(frames)
+    return runs.groupby(["table", "budget_name", "method"])[["correct", "f1", "used"]].mean()
+
+
+def race_on_word_sums(replications: int = 100) -> pd.DataFrame:
+    """Run races with no cap on the budget: ``share`` of the cost of everything, and whether they were off.
+
+    Returns
+    -------
+    DataFrame
+        Means by ``tolerance``; ``off`` is the share of runs that leave a configuration uncovered, or return
+        one that is dominated, by more than the tolerance.
+    """
+    table, parts = cb.load("word-sums"), []
+    for tolerance in (0.0, 0.02):
+        race = cb.spec("ParetoRace", tolerance=tolerance)
+        runs = cb.replay_identification(table, race, replications=replications, feedback="once")
+        off = runs[["cover", "excess"]].max(axis=1) > tolerance + 1e-9
+        parts.append(runs.assign(off=off, tolerance=tolerance))
+    return pd.concat(parts).groupby("tolerance")[["share", "off"]].mean()
+
+
+def advantage_of_dividing() -> pd.DataFrame:
+    """What CoHV-UCB loses less than HV-UCB on random problems, by ratio of costs and dependence.
+
+    Returns
+    -------
+    DataFrame
+        ``mean``, ``low`` and ``high`` of the paired difference in shares of the best possible reward, with
+        Student's 95 % interval over problems; by ``cost_ratio`` and ``dependence``.
+    """
+    outcomes = results.read_result("regions")
+    outcomes = outcomes[outcomes["selection"] == "online"]
+    problem = ["cost_ratio", "dependence", "n_arms", "rho", "problem"]
+    lost = outcomes.pivot_table(index=problem, columns="name", values="loss")
+    # one number per problem: its budgets see the same problem, and are no replications of each other
+    gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
+    grouped = gained.groupby(level=[0, 1])
+    half = stats.t.ppf(0.975, grouped.count() - 1) * grouped.sem()
+    return pd.DataFrame({"mean": grouped.mean(), "low": grouped.mean() - half, "high": grouped.mean() + half})
+
+
+def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
+    """From each theorem's bound through the sharper ones down to what is measured, on a small problem.
+
+    Returns
+    -------
+    dict
+        ``"pulls"``: expected pulls of the worse of two arms (two objectives, lambda = 1/2, gap 1/2) at a
+        budget where Theorem 1 is not vacuous, by bound, and the mean of eight runs; ``"budget"``: budgets
+        from which three arms with gaps of .15 are classified with an error of at most 5 %.
+    """
+    arms, budget = known_arms.two_arms(2, 0.5, 0.5), 265_401.0
+    p = arms.problem
+    known: dict[str, Any] = {"cost_ratio": 0.5, "budget": budget}
+    gap, cost, best = p.efficiency_gaps[1], p.costs[1], p.efficiency.max()
+    pull_bounds = {
+        "Theorem 1": theory.pull_bound(gap, n_arms=2, n_objectives=2, **known),
+        "by the arm's own cost": theory.instance_pull_bound(gap, cost, best, n_objectives=2, **known),
+        "without certainty": theory.split_pull_bound(p.means[1], cost, best, **known),
+        "measured": float(pulls.run_cohv(arms, budget, 8, seed=seed).pulls[:, 1].mean()),
+    }
+    easy = cb.Problem([[0.8, 0.2], [0.2, 0.8], [0.05, 0.05]], [1.0, 0.5, 0.2])
+    shape: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "complexity": easy.complexity}
+    constants = theory.allocation_constant(3, 0.2), theory.exact_allocation_constant(easy.costs)
+    budgets = {
+        "Theorem 2": theory.identification_budget(0.05, cost_ratio=0.2, **shape),
+        "by differences": theory.difference_error_budget(0.05, allocation=constants[0], **shape),
+        "and the exact constant": theory.difference_error_budget(0.05, allocation=constants[1], **shape),
+        "measured": identification_error.budget_for_error(easy, 0.05, 4000, seed),
+    }
+    return {"pulls": pull_bounds, "budget": budgets}
+
+
+def replay_measured(replications: int = 100) -> pd.DataFrame:
+    """Run the paper's experiments on the measured tables: cells as `results.cells` has them."""
+    parts = []
+    for name in MEASURED:
+        table = cb.load(name)
+        online = experiments.online(table, replications)
+        errors = experiments.identification(experiments.structured_subset(table), replications)
+        whole = experiments.full_set(table, replications)
+        found = [
+            experiments.cells(online, "online", "standard_regret"),
+            experiments.cells(errors.assign(error=~errors["correct"]), "identification", "error"),
+            experiments.cells(whole, "full-set", "f1"),
+        ]
+        parts += [each.assign(dataset=name) for each in found]
+    return pd.concat(parts, ignore_index=True)
+
+
+def percent(share: float) -> str:
+    """A share as the book writes it.
+
+    Examples
+    --------
+    >>> percent(0.296), percent(0.995), percent(0.015)
+    ('30 %', '99.5 %', '1.5 %')
+    """
+    digits = 1 if 0 < share < 0.02 or 0.98 < share < 1 else 0
+    return f"{100 * share:.{digits}f}".removesuffix(".0") + " %"
+
+
+def name_numbers(
+    compared: pd.DataFrame,
+    advantage: pd.DataFrame,
+    ladders: dict[str, dict[str, float]],
+    races: pd.DataFrame,
+) -> dict[str, str]:
+    """Every computed number of the article's sentences, by name, as it is printed there."""
+    said: dict[str, str] = {}
+    cells: dict[Any, dict[str, float]] = compared.to_dict("index")  # type: ignore[assignment]
+    for table, short in zip(MEASURED, ("sums", "piqa"), strict=True):
+        said |= {
+            f"{short}_spent": percent(cells[table, "200", "CoPSI"]["used"]),
+            f"{short}_f1": f"{cells[table, '200', 'CoPSI']['f1']:.2f}",
+            f"{short}_uniform_f1": f"{cells[table, '200', 'UniformIdentification']['f1']:.2f}",
+            f"{short}_adaptive_f1": f"{cells[table, '200', 'CoPSIAdaptive']['f1']:.2f}",
+            f"{short}_exact_for_all": percent(cells[table, "all", "CoPSIPrintedOnce"]["correct"]),
+            f"{short}_once_half": percent(cells[table, "half", "CoPSIOnce"]["correct"]),
+            f"{short}_subset_half": percent(cells[table, "half", "UniformOnce"]["correct"]),
+        }
+    for name in ("gsm8k", "piqa", *MEASURED):
+        costs = cb.load(name).costs
+        said[f"{name}_costs"] = f"{costs.max() / costs.min():.1f}"
+    for data, gap in PAPER_GAPS.items():
+        rounds = identification_error.least_informative_rounds(14, 2, gap)
+        said[f"{data}_rounds"] = f"{rounds / 1e6:.0f} million"
+        said[f"{data}_rounds_times"] = f"{rounds / PAPER_RHO:,.0f}"
+    ended: dict[Any, dict[str, float]] = races.to_dict("index")  # type: ignore[assignment]
+    for tolerance, name in {0.0: "exact_race", 0.02: "race"}.items():
+        said[f"{name}_share"] = percent(ended[tolerance]["share"])
+        said[f"{name}_off"] = percent(ended[tolerance]["off"])
+    climbed, budgets = ladders["pulls"], ladders["budget"]
+    said["theorem1_times"] = f"{climbed['Theorem 1'] / climbed['measured']:,.0f}"
+    said["split_times"] = f"{climbed['without certainty'] / climbed['measured']:.1f}"
+    said["theorem2_times"] = f"{budgets['Theorem 2'] / budgets['measured']:,.0f}"
+    said["differences_times"] = f"{budgets['by differences'] / budgets['measured']:,.0f}"
+    said["exact_times"] = f"{budgets['and the exact constant'] / budgets['measured']:,.0f}"
+    gains: dict[Any, dict[str, float]] = (100 * advantage).to_dict("index")  # type: ignore[assignment]
+    for at, name in {(3, 0): "three", (10, 0): "ten", (3, 1): "three_dear", (10, 1): "ten_dear"}.items():
+        low, high = sorted((abs(gains[at]["low"]), abs(gains[at]["high"])))  # a loss is told as such
+        said[f"pays_{name}"] = f"{abs(gains[at]['mean']):.1f} points ({low:.1f} to {high:.1f})"
+    return said
+
+
+# ----------------------------------------------------------------------------- figures
+
+
+def draw_steps() -> Figure:
+    """CoHV-UCB on three arms without noise: the index of each before every pull, a mark on the arm pulled."""
+    table = ONLINE.table()
+    policy = cb.CoHVUCB(3, 2, ONLINE.budget, table.cost_range, expected_costs=table.costs, **ONLINE.options)
+    seen: list[tuple[int, np.ndarray]] = []
+
+    def watch(policy: cb.CoHVUCB, arm: int) -> None:
+        if policy.pulls.min() > 0:
+            seen.append((arm, np.where(policy.affordable, policy.index(), np.nan)))
+
+    cb.play(policy, table, watch=watch)
+    at = np.arange(len(seen)) + len(ONLINE.names) + 1
+    figure, ax = plt.subplots(figsize=(6.4, 2.7))
+    for arm, name in enumerate(ONLINE.names):
+        index = [values[arm] for _, values in seen]
+        ax.plot(at, index, ARM_LINES[arm], color=INK, drawstyle="steps-mid", lw=1)
+        pulled = [(x, y) for x, y, (taken, _) in zip(at, index, seen, strict=True) if taken == arm]
+        if pulled:
+            ax.plot(*np.transpose(pulled), "o", ms=7, color=method_style("CoHVUCB")["color"])
+        ax.annotate(
+            f"arm {name}", (at[0], index[0]), (-8, 0), textcoords="offset points", ha="right", va="center"
+        )
+    ax.set(xlabel="pull", ylabel="index", xlim=(at[0] - 0.9, at[-1] + 0.5), xticks=at)
+    return figure
+
+
+def draw_gaps() -> Figure:
+    """The classification gap of each of three arms as an arrow, one panel per arm."""
+    figure, axes = plt.subplots(1, 3, figsize=(8.4, 2.9), sharex=True, sharey=True)
+    for arm, ax in enumerate(axes):
+        gap_plane(IDENTIFICATION.rewards, arm, IDENTIFICATION.names, ("first score", "second score"), ax)
+    return figure
+
+
+def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
+    """Bounds from the paper's down to what is measured, on logarithmic axes."""
+    figure, axes = plt.subplots(1, 2, figsize=(8.6, 2.3))
+    labels = "pulls of the worse of two arms", "budget that holds the error below 5 %"
+    for ax, steps, label in zip(axes, ladders.values(), labels, strict=True):
+        rungs, values = list(steps), list(steps.values())
+        ax.hlines(range(len(rungs)), values[-1], values, color=INK, lw=0.8)
+        ax.plot(values[:-1], range(len(rungs) - 1), "o", color=INK, mfc="none")
+        ax.plot(values[-1], len(rungs) - 1, "o", color=INK)
+        for row, value in enumerate(values[:-1]):
+            times = (
+                f"{value / values[-1]:,.0f} times"
+                if value > 9 * values[-1]
+                else f"{value / values[-1]:.1f} times"
+            )
+            ax.annotate(
+                times, (value, row), (8, 0), textcoords="offset points", va="center", fontsize="small"
+            )
+        ax.set_yticks(range(len(rungs)), rungs)
+        ax.set(
+            xscale="log", xlabel=label, xlim=(values[-1] / 2, values[0] * 30), ylim=(len(rungs) - 0.5, -0.5)
+        )
+    return figure
+
+
+def draw_crossing(advantage: pd.DataFrame) -> Figure:
+    """When dividing by cost pays: the difference to the same method without it, by ratio of costs."""
+    figure, ax = plt.subplots(figsize=(6.8, 3.0))
+    color = method_style("CoHVUCB")["color"]
+    words = {-1.0: "better is cheaper", 0.0: "no order", 1.0: "better always costs more"}
+    for line, (dependence, label) in zip(ARM_LINES, words.items(), strict=True):
+        own = 100 * advantage.xs(dependence, level="dependence")
+        ax.plot(own.index, own["mean"], line, color=color, marker="o", ms=4)
+        ax.fill_between(own.index, own["low"], own["high"], color=color, alpha=0.2, lw=0)
+        end = (own.index[-1], own["mean"].iloc[-1])
+        ax.annotate(label, end, (6, 0), textcoords="offset points", va="center", fontsize="small")
+    ax.axhline(0, color=INK, lw=0.8)
+    ax.set(xscale="log", xlim=(0.9, 700), xlabel="largest over smallest mean cost")
+    ax.set_ylabel("points that dividing gains")
+    ticks = advantage.index.get_level_values("cost_ratio").unique()
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+    ax.xaxis.set_minor_locator(NullLocator())
+    return figure
+
+
+EXPERIMENTS = {  # rows of the figure: quantity, its experiment, label, whether the axis is logarithmic
+    "standard_regret": ("online", "standard regret", True),
+    "error": ("identification", "wrong sets", True),
+    "f1": ("full-set", "F1, all arms", False),
+}
+
+
+def draw_experiments(cells: pd.DataFrame) -> Figure:
+    """The paper's experiments on four tables, one column each; crosses are the numbers that it prints."""
+    printed = as_frame().query("against.isna() and operation.isna()")
+    names = ["gsm8k", "piqa", *MEASURED]
+    figure, axes = plt.subplots(3, 4, figsize=(9.2, 6.6), sharex="row", sharey="row")
+    for row, (quantity, (experiment, label, logarithmic)) in zip(axes, EXPERIMENTS.items(), strict=True):
+        own = cells[(cells["experiment"] == experiment) & (cells["quantity"] == quantity)]
+        own = own[own["rho"].notna() & own["against"].isna()]
+        for ax, name in zip(row, names, strict=True):
+            for method, line in own[own["dataset"] == name].groupby("method", sort=False):
+                look, line = method_style(str(method)), line.sort_values("rho")
+                shown = line[line["mean"] > 0] if logarithmic else line
+                ax.plot(shown["rho"], shown["mean"], ms=3, label=method_label(str(method)), **look)
+                ax.fill_between(line["rho"], line["low"], line["high"], color=look["color"], alpha=0.2, lw=0)
+                at = printed[(printed["dataset"] == name) & (printed["method"] == method)]
+                at = at[(at["experiment"] == experiment) & (at["quantity"] == quantity) & at["rho"].notna()]
+                ax.plot(at["rho"], at["value"], "x", color=look["color"], ms=8, mew=2)
+            ax.set_xscale("log")
+            ax.xaxis.set_minor_formatter(NullFormatter())
+        row[0].set_ylabel(label)
+        if logarithmic:
+            row[0].set_yscale("log")
+    for name, top, bottom in zip(names, axes[0], axes[-1], strict=True):
+        top.set_title(name if name in MEASURED else f"{name} (reconstruction)", fontsize="small")
+        top.set_xticks([2, 8, 32], ["2", "8", "32"])
+        bottom.set_xlabel("evaluations per configuration")
+    shared_legend(figure, columns=4)
+    return figure

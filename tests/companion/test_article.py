@@ -1,0 +1,93 @@
+"""The article: every comparison that its sentences state by hand is true of what the page computes."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cobandit.companion import article
+from cobandit.companion.stored import results
+
+PAGE = (Path(__file__).parents[2] / "book" / "intro.md").read_text(encoding="utf-8")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cells():
+    return pd.concat([results.cells(), article.replay_measured()], ignore_index=True)
+
+
+def at_the_end(cells, experiment, quantity, dataset):
+    """Means and intervals of the methods at the largest budget."""
+    own = cells[(cells["experiment"] == experiment) & (cells["quantity"] == quantity)]
+    own = own[(own["dataset"] == dataset) & own["rho"].notna() & own["against"].isna()]
+    return own[own["rho"] == own["rho"].max()].set_index("method")
+
+
+def is_below(end, one, other):
+    return end.loc[one, "high"] < end.loc[other, "low"]
+
+
+def test_online_is_ahead_or_level(cells):
+    for dataset in ("gsm8k", "piqa", *article.MEASURED):
+        end = at_the_end(cells, "online", "standard_regret", dataset)
+        assert is_below(end, "CoHVUCB", "UniformAllocation")
+        assert is_below(end, "CoHVUCB", "HVUCB") == (dataset != "gsm8k")
+    assert not is_below(end, "CoHVUCB", "AccuracyCostUCB") and dataset == "piqa-small"
+    assert not is_below(end, "AccuracyCostUCB", "CoHVUCB")
+
+
+def test_psi_sr_errs_less_often(cells):
+    for dataset in ("gsm8k", "piqa"):
+        assert is_below(at_the_end(cells, "identification", "error", dataset), "PSISR", "CoPSI")
+    end = at_the_end(cells, "identification", "error", "word-sums")
+    assert end.loc["PSISR", "mean"] < end.loc["CoPSI", "mean"]
+    assert (at_the_end(cells, "identification", "error", "piqa-small")["mean"] == 0).all()
+
+
+def test_copsi_finds_less_of_the_front_than_uniform_allocation_where_measured(cells):
+    for dataset in article.MEASURED:
+        end = at_the_end(cells, "full-set", "f1", dataset)
+        assert end.loc["CoPSI", "mean"] < end.loc["UniformIdentification", "mean"]
+    for dataset in ("gsm8k", "piqa"):
+        assert is_below(at_the_end(cells, "full-set", "f1", dataset), "UniformIdentification", "CoPSI")
+
+
+def test_dividing_pays_from_threefold_costs_on():
+    gain = article.advantage_of_dividing()
+    assert gain.loc[(1, 0), "high"] < 0 < gain.loc[(3, 0), "low"]
+    assert gain.loc[(3, 1), "high"] < 0 < gain.loc[(10, 1), "low"]
+    assert (gain.drop(index=[1, (3, 1)]).loc[3:, "low"] > 0).all()
+
+
+def test_what_repairs_it():
+    cells = article.compare_on_measured(100)
+    for table in article.MEASURED:
+        at = cells.loc[table]
+        f1, half = at.loc["200", "f1"], at.loc["half", "correct"]
+        assert f1["CoPSIAdaptive"] > f1["UniformIdentification"] > f1["CoPSI"]
+        assert half["CoPSIOnce"] > 0.9 > 0.1 > half["UniformOnce"]
+        assert at.loc[("all", "CoPSIPrintedOnce"), "correct"] < 0.25
+        assert at.loc[("200", "CoPSI"), "used"] < 0.45
+
+
+def test_the_race_is_good_enough_for_less():
+    races = article.race_on_word_sums()
+    assert (races["off"] <= 0.05).all() and 0.3 < races["share"][0.02] < races["share"][0.0] < 0.6
+
+
+def test_bounds_are_above_what_is_measured():
+    for steps in article.climb_ladders().values():
+        values = list(steps.values())
+        assert values == sorted(values, reverse=True)
+
+
+def test_no_number_of_ours_is_typed():
+    """What is typed is printed in the paper, or a setting: a decimal would be a result."""
+    prose = re.sub(
+        r"```.*?```|\$.*?\$|\{glue:text\}`\w+`", "", PAGE.partition("**Abstract.**")[2], flags=re.S
+    )
+    typed = set(re.findall(r"(?<![\w.])\d*\.\d+", prose))
+    assert typed <= {".004", ".006", ".148", ".164", ".005", ".010"}, typed
