@@ -267,8 +267,10 @@ def recommend(
         If the budget is not positive, the level not in (0, 1), a choice none of those that there are, or an
         objective none of the table's.
 
-    Notes ----- What is settled assumes that instances are independent draws of what the configurations will
-    meet (or that missing evaluations are missing at random), and that means of them are about normal:
+    Notes
+    -----
+    What is settled assumes that instances are independent draws of what the configurations will meet
+    (or that missing evaluations are missing at random), and that means of them are about normal:
     critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
     and each variance counts one instance more that varies like the pooled arms. Costs may be far from
     normal, so that the tail of the best configuration's is estimated, too. What to evaluate next is what
