@@ -13,15 +13,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r"^## (An algorithm|A dataset|A figure)\n(.*?)(?=^## )", TEXT, re.S | re.M))
+SECTIONS = dict(re.findall(r"^## (An algorithm|A dataset|An importer|A figure)\n(.*?)(?=^## )", TEXT, re.S | re.M))
 STEP = re.compile(
     r"`(?P<name>(?:cobandit|data)/[\w/.-]+)`:\n\n```\w+\n(?P<text>.*?)```"
     r"|```csv\n(?P<records>.*?)```"
     r"|```python\n(?P<use>import cobandit as cb\n.*?)```",
     re.S,
 )
-FILES = {"An algorithm": 3, "A dataset": 1, "A figure": 1}
-SHOWN = {"An algorithm": "Greedy", "A dataset": "mirror\n", "A figure": ""}
+FILES = {"An algorithm": 3, "A dataset": 1, "An importer": 1, "A figure": 1}
+SHOWN = {
+    "An algorithm": "Greedy",
+    "A dataset": "mirror\n",
+    "An importer": "prompts are not in the cost: they would add 90 tokens per evaluation",
+    "A figure": "",
+}
 PICTURES = {"An algorithm": "greedy.png", "A figure": "spending.png"}
 
 

@@ -1,0 +1,30 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replace_file(path: Path) -> Iterator[Path]:
+    """Give a temporary path next to a file, of the same suffix; what is written there takes its place at the end.
+
+    Nothing is replaced, and nothing stays behind, where an error comes first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replace_file(Path(folder) / "a.txt") as partial:
+    ...         _ = partial.write_text("all of it")
+    ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
+    [('a.txt', 'all of it')]
+    """
+    partial = path.with_name(f".partial-{path.name}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
