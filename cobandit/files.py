@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cobandit.errors import CobanditError
+
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path next to a file, of the same suffix; what is written there takes its place at the end.
+    """Give a temporary path next to a file, of the same suffix: what is written there takes its place.
 
     Nothing is replaced, and nothing stays behind, where an error comes first.
+
+    Raises
+    ------
+    CobanditError
+        If the file could not be written.
 
     Examples
     --------
@@ -26,5 +33,7 @@ def replace_file(path: Path) -> Iterator[Path]:
     try:
         yield partial
         partial.replace(path)
+    except OSError as error:
+        raise CobanditError(f"{path} could not be written: {error}") from None
     finally:
         partial.unlink(missing_ok=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +10,7 @@ from rich.table import Table
 
 from cobandit.cli.terminal import Backend, Scheduler, Workers, console
 from cobandit.errors import CobanditError
+from cobandit.files import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +115,7 @@ def replay(
         )
     _write(runs, output)
     if picture is not None:
-        with _replacing(picture) as partial:
+        with replace_file(picture) as partial:
             _draw(runs, online).savefig(partial)
 
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
@@ -166,21 +165,8 @@ def _target(path: Path, suffixes: tuple[str, ...], what: str) -> None:
         raise CobanditError(f"{what} {path}: this is a folder")
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary name to write under, so that no broken file is ever left under the final one."""
-    partial = path.with_name(f".partial-{path.name}")
-    try:
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        raise CobanditError(f"{path} could not be written: {error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def _write(runs: pd.DataFrame, path: Path) -> None:
-    with _replacing(path) as partial:
+    with replace_file(path) as partial:
         if path.suffix == ".csv":
             if "returned" in runs:
                 runs = runs.assign(returned=runs["returned"].map("; ".join))

@@ -26,10 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from cobandit.tables.card import Card
-from cobandit.tables.storage import file_sha256
+from cobandit.tables.storage import write_table
 
 NAME = "synthetic-24"
 SEED = 24
@@ -187,7 +186,4 @@ def write(directory: str | Path) -> None:
     """
     described = card()
     records = Path(directory) / described.records
-    generate().to_parquet(records, index=False, compression="zstd")
-    content = described.model_dump(mode="json", exclude_unset=True) | {"sha256": file_sha256(records)}
-    text = yaml.safe_dump(content, sort_keys=False, width=110)
-    (Path(directory) / f"{NAME}.yml").write_text(text, encoding="utf-8")
+    write_table(generate(), described.model_dump(mode="json", exclude_unset=True), records)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.errors import CobanditError
+from cobandit.files import replace_file
 from cobandit.live.log import Lines, read_entries
 from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan, check_plan
 
@@ -154,9 +155,5 @@ class RunFolder:
 
     def write(self, path: Path, content: Any) -> None:
         """Write JSON, all of it or nothing."""
-        partial = path.with_name(f".partial-{path.name}")
-        try:
+        with replace_file(path) as partial:
             partial.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-            partial.replace(path)
-        except OSError as error:
-            raise CobanditError(f"{path} could not be written: {error}") from None

@@ -403,10 +403,10 @@ def write_table(
         with tempfile.TemporaryDirectory(prefix=".cobandit-", dir=output.parent) as folder:
             records, card = Path(folder) / output.name, Path(folder) / card_path.name
             made = pa.Table.from_pandas(frame, preserve_index=False)
-            kept = {**made.schema.metadata, MEMORY: json.dumps(dict(metadata or {}))}
-            parquet.write_table(made.replace_schema_metadata(kept), records)
+            kept = made.schema.metadata | ({MEMORY: json.dumps(metadata)} if metadata else {})
+            parquet.write_table(made.replace_schema_metadata(kept), records, compression="zstd")
             content = {**fields, "records": output.name, "sha256": file_sha256(records)}
-            body = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+            body = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
             card.write_text(comments + body, encoding="utf-8")
             table = read(records)
             records.replace(output)

@@ -13,7 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r"^## (An algorithm|A dataset|An importer|A figure)\n(.*?)(?=^## )", TEXT, re.S | re.M))
+SECTIONS = dict(
+    re.findall(r"^## (An algorithm|A dataset|An importer|A figure)\n(.*?)(?=^## )", TEXT, re.S | re.M)
+)
 STEP = re.compile(
     r"`(?P<name>(?:cobandit|data)/[\w/.-]+)`:\n\n```\w+\n(?P<text>.*?)```"
     r"|```csv\n(?P<records>.*?)```"

@@ -20,7 +20,7 @@ MOST_FILES = 9
 #: From the bottom upwards.  A part imports from those below it; parts of one row do not know each other.
 LAYERS = [
     {"errors", "_version"},
-    {"faults"},
+    {"faults", "files"},
     {"_check"},
     {"dominance"},
     {"problem"},

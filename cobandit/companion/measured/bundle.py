@@ -10,13 +10,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
-import yaml
 
 from cobandit.companion.measured import models
 from cobandit.companion.measured.evaluation import TASKS
 from cobandit.faults import stop
 from cobandit.tables.catalogue import data_directory
-from cobandit.tables.storage import file_sha256
+from cobandit.tables.storage import file_sha256, write_table
 
 LICENSE = "CC0-1.0"
 SHARE = 0.2
@@ -108,7 +107,6 @@ def bundle(
     table["place"] = table["instance"].map(task.place)
     table = table.sort_values(["config", "place"], ignore_index=True).drop(columns="place")
     records, card = folder / f"{name}.parquet", folder / f"{name}.yml"
-    table.to_parquet(records, index=False, compression="zstd")
     n_instances = table["instance"].nunique()
     how = "; ".join(f"{what}: {value}" for what, value in made.items())
     fields = {
@@ -118,7 +116,7 @@ def bundle(
         "license": LICENSE,
         "kind": "measured",
         "records": records.name,
-        "sha256": file_sha256(records),
+        "sha256": None,  # has its place, and is of what is written
         "cost": {"column": "tokens", "unit": "tokens"},
         "objectives": [
             {"name": "accuracy", "column": "correct"},
@@ -127,5 +125,5 @@ def bundle(
         "split": {"profiling": max(2, round(SHARE * n_instances)), "seed": 0},
         "arms": arms,
     }
-    card.write_text(yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110), encoding="utf-8")
+    write_table(table, fields, records)
     return records, card

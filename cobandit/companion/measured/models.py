@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cobandit.errors import CobanditError
+from cobandit.files import replace_file
 
 CONTEXT = 1024
 """Tokens of prompt and answer that fit; our longest prompts have a little more than a hundred."""
@@ -55,9 +56,8 @@ def weights(model: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{path}.lock"):  # two workers that start together would both put it together
         if not path.exists():
-            part = path.with_suffix(".part")
-            assemble(part)  # it checks the sum of what it wrote
-            part.replace(path)
+            with replace_file(path) as partial:
+                assemble(partial)  # it checks the sum of what it wrote
     return path
 
 

@@ -21,6 +21,7 @@ from cobandit.companion.reconstruction.instances import INSTANCES, body
 from cobandit.companion.reconstruction.sampler import EFFECTS, from_thousandths, thousandths
 from cobandit.companion.reconstruction.settings import N_INSTANCES, SETTINGS
 from cobandit.errors import CobanditError
+from cobandit.files import replace_file
 from cobandit.tables.catalogue import data_directory
 
 STORE = "posterior.parquet"
@@ -53,9 +54,9 @@ def write_states(directory: Path, tables: dict[str, list[Stored]]) -> Path:
         for name, several in tables.items()
         for state, run, seed in several
     ]
-    partial = directory / f"{STORE}.part"
-    pd.DataFrame(rows).to_parquet(partial, index=False, compression="zstd")
-    return partial.replace(directory / STORE)
+    with replace_file(directory / STORE) as partial:
+        pd.DataFrame(rows).to_parquet(partial, index=False, compression="zstd")
+    return directory / STORE
 
 
 @lru_cache

@@ -39,6 +39,7 @@ from cobandit.companion.reconstruction.hierarchy import (
     draw_state,
 )
 from cobandit.companion.reconstruction.settings import SETTINGS
+from cobandit.files import replace_file
 
 Floats = NDArray[np.float64]
 HOT = (64, 3)
@@ -296,7 +297,6 @@ def run(name: str, number: int, path: Path) -> None:
             for key, value in of.items():
                 rows.setdefault(key, []).append(value)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".part.npz")
     columns: Any = {key: np.array(value) for key, value in rows.items()}
-    np.savez_compressed(partial, **columns)
-    partial.replace(path)
+    with replace_file(path) as partial:
+        np.savez_compressed(partial, **columns)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from cobandit import _check
 from cobandit.companion.reconstruction.hierarchy import State
@@ -13,7 +10,7 @@ from cobandit.companion.reconstruction.posterior import rows_of, tables_of
 from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS, SPLIT_SEED, Setting
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
-from cobandit.tables.storage import file_sha256
+from cobandit.tables.storage import write_table
 from cobandit.tables.table import EvaluationTable
 
 TITLES = {"gsm8k": "GSM8K", "piqa": "PIQA"}
@@ -104,9 +101,6 @@ def write(name: str, directory: str | Path, state: State | None = None) -> Path:
     """
     described = card(name)
     records = Path(directory) / described.records
-    rows_of(name, state or tables_of(name)[0].state).to_parquet(records, index=False, compression="zstd")
-    content: dict[str, Any] = described.model_dump(mode="json", exclude_unset=True)
-    content["sha256"] = file_sha256(records)
-    text = yaml.safe_dump(content, sort_keys=False, width=110)
-    records.with_suffix(".yml").write_text(text, encoding="utf-8")
+    rows = rows_of(name, state or tables_of(name)[0].state)
+    write_table(rows, described.model_dump(mode="json", exclude_unset=True), records)
     return records

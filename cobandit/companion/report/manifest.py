@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +16,7 @@ from cobandit import _check
 from cobandit.companion.report import pages
 from cobandit.companion.report.plan import KEPT_FRAMES
 from cobandit.errors import CobanditError
+from cobandit.files import replace_file
 from cobandit.tables.importers.safe_reading import first_fault
 from cobandit.tables.storage import file_sha256
 
@@ -61,9 +61,8 @@ def key(page: str, parameters: dict[str, Any], table: dict[str, Any]) -> str:
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Write a manifest; a broken one is never left under its name."""
-    partial = folder / f".partial-{NAME}"
-    partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(partial, folder / NAME)
+    with replace_file(folder / NAME) as partial:
+        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 class _Part(BaseModel):

@@ -13,6 +13,7 @@ import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
 from cobandit.advice.words import amount, describe, describe_steps, worth_showing
+from cobandit.files import replace_file
 
 HERE = Path(__file__).parent
 #: Title and introduction of each page: those of the book speak of the book's own tables.
@@ -97,9 +98,9 @@ def write_report(
         script_sha256=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     path = folder / "index.html"
-    partial = folder / ".partial-index.html"
-    partial.write_text(page, encoding="utf-8")
-    return partial.replace(path)
+    with replace_file(path) as partial:
+        partial.write_text(page, encoding="utf-8")
+    return path
 
 
 def _html(frame: pd.DataFrame) -> str:

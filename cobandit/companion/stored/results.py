@@ -30,6 +30,7 @@ from cobandit.companion.reconstruction import predictions
 from cobandit.companion.stored.differences import differences
 from cobandit.companion.stored.parts import NAMES, PART, RESULTS, SEED
 from cobandit.errors import CobanditError
+from cobandit.files import replace_file
 from cobandit.tables import EvaluationTable
 from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory
@@ -313,9 +314,8 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
         parts = list(track(done, description=name, total=len(arguments), console=Console(stderr=True)))
         path = directory() / f"{name}.parquet"
         path.parent.mkdir(exist_ok=True)
-        partial = path.with_suffix(".part")
-        pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
-        partial.replace(path)
+        with replace_file(path) as partial:
+            pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
         entry = {"sha256": file_sha256(path), "data": data, "seed": SEED, "parts": len(parts)}
         entry["seconds"] = round(time.perf_counter() - start)
         entries = manifest() | {name: entry}
