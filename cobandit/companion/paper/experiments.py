@@ -335,7 +335,7 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     for quantity in ("efficiency_regret", "moving_average"):
         for frame, last in ((end, True), (along, False)):
             begun = frame[quantity].notna()  # a run whose first pull costs more has no average yet
-            counted = frame.assign(status=np.where(begun, "ok", "not begun"))
+            counted = frame.assign(status=np.where(begun, "ok", "infeasible"))
             part = pd.concat(
                 [
                     metrics.summarise(counted, quantity, ("method", "options", "rho", "spent")),
