@@ -96,7 +96,7 @@ def test_the_projects_address_stands_in_one_place():
 
 def test_changelog_begins_with_what_is_unreleased_and_then_this_version():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert {"Unreleased", PROJECT["version"]} <= set(re.findall(r"(?m)^## \[(.*?)\]", changelog))
+    assert re.findall(r"(?m)^## \[(.*?)\]", changelog)[:2] == ["Unreleased", PROJECT["version"]]
 
 
 def project_files() -> list[Path]:
