@@ -13,6 +13,7 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit.advice.next_evaluations import plan_next
+from cobandit.policies.pareto_race import FIRST_LOOK
 from cobandit.tables import EvaluationTable
 
 
@@ -90,6 +91,6 @@ def test_before_anything_can_be_compared_the_first_comparison_is_named():
     table = make_leaderboard(100, seen=0.05)
     plan = plan_next(table)
     assert not plan.compared and plan.settled == 0
-    assert plan.pairs["instance"].nunique() == 10 - 8  # eight are evaluated by all
+    assert plan.pairs["instance"].nunique() == FIRST_LOOK - 8  # eight are evaluated by all
     assert plan.evaluations == 58 * table.rows["instance"].nunique() - len(table.rows)
     assert not len(plan_next(table, budget=0.01).pairs)
