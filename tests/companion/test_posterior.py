@@ -1,8 +1,13 @@
-"""The reconstruction as a posterior: prior, instances, used facts, sampler and final inference."""
+"""The reconstruction: prior, instances, used facts, chains, plays and the final inference."""
+
+import inspect
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import cobandit as cb
@@ -10,18 +15,18 @@ from cobandit.companion.paper.experiments import FOURTEEN
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.paper.predictive import played_key
 from cobandit.companion.reconstruction import (
+    chain,
     experiment,
     facts,
+    hierarchy,
     inference,
     instances,
-    pool,
-    posterior,
-    sampler,
+    other,
+    rows_of,
 )
 from cobandit.companion.reconstruction.hierarchy import PARAMETERS, correct_counts, draw_state, grid, means
 from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS
 from cobandit.companion.reconstruction.tables import card
-from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable
 
 NAMES = list(SETTINGS)
@@ -98,18 +103,6 @@ def test_a_state_stands_for_one_table(name):
     assert all((a == b).all() for a, b in zip(first[:3], again[:3], strict=True))
 
 
-def test_a_move_of_accuracies_leaves_the_body(name):
-    setting, rng = SETTINGS[name], np.random.default_rng(5)
-    state = draw_state(setting, rng)
-    before = instances.body(setting, state)
-    for move in (move for move in sampler.MOVES if move.startswith("accuracy")):
-        moved = sampler.propose(name, state, move, 1.0, rng)
-        after = instances.body(setting, moved)
-        assert all((a == b).all() for a, b in zip(before[:3], after[:3], strict=True))
-        counts = [correct_counts(setting, s, before.verbosity) for s in (state, moved)]
-        assert (counts[0] != counts[1]).any()
-
-
 # --- used facts -------------------------------------------------------------------------------------------
 
 
@@ -158,139 +151,194 @@ def test_uniform_identification_by_its_means_is_that_of_its_replays(land, rho):
     assert abs(played.mean() - ours.mean()) < 4.4 * np.hypot(played.std(), ours.std()) / np.sqrt(300) + 0.01
 
 
-# --- the sampler ------------------------------------------------------------------------------------------
+# --- chains -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("of_accuracy", [True, False])
 @pytest.mark.slow
-@pytest.mark.parametrize("move", sampler.MOVES)
-def test_moves_leave_the_prior_as_it_is(move):
+def test_moves_leave_the_prior_as_it_is_and_each_its_part(of_accuracy):
     rng = np.random.default_rng(2)
-    state, squares, n = draw_state(SETTINGS["gsm8k"], rng), [], 400
-    for _ in range(n):
-        state = sampler.propose("gsm8k", state, move, 0.8, rng)
+    state, squares = draw_state(SETTINGS["gsm8k"], rng), []
+    body = instances.body(SETTINGS["gsm8k"], state)
+    for step in range(1500):
+        state = chain.propose("gsm8k", state, of_accuracy, rng)
         values = np.concatenate([state.parameters, state.models.ravel(), state.configs.ravel()])
         squares.append(values @ values / len(values))
+        if of_accuracy and step < 20:
+            after = instances.body(SETTINGS["gsm8k"], state)
+            assert (after.tokens == body.tokens).all() and (after.seconds == body.seconds).all()
     assert 0.6 < np.mean(squares) < 1.4
 
 
-@pytest.mark.slow
-def test_the_sampler_finds_a_known_posterior(monkeypatch):
-    """Ten runs with a Gaussian likelihood of one parameter, at the last temperature: mean 3.2 / 4.2."""
+def test_a_chain_finds_a_known_posterior(monkeypatch):
+    """A fact about one number of variance 1 with noise 1/2: mean 0.8, variance 0.2; 200 chains.
 
-    monkeypatch.setattr(sampler, "scene", lambda name, state: True)
-    monkeypatch.setattr(sampler, "landscape", lambda state, on: state.parameters[0])
-    monkeypatch.setattr(sampler, "from_means", lambda name, x: np.array([(x - 1.0) / 0.25]))
-    monkeypatch.setattr(sampler, "identified", lambda name, x, seed: (np.zeros(1), 0.0))
-    monkeypatch.setattr(sampler, "accuracy_cost", lambda name, x, seed, replays: (np.zeros(1), 0.0))
-    found = []
-    for number in range(10):
-        walk = sampler.Run("gsm8k", number)
-        for _ in walk.levels():
-            pass
-        found.append([p.state.parameters[0] for p in walk.particles])
-    means = np.mean(found, axis=1)
-    # precision of prior and of the likelihood at temperature 0.2: 1 and 3.2
-    assert abs(means.mean() - 3.2 / 4.2) < 4 * means.std(ddof=1) / np.sqrt(10) + 0.05
-    assert 0.3 < np.std(found) < 0.7  # sqrt(1 / 4.2) = 0.488
+    Without the facts the mean would be 0; had the weight stayed at that of the first move, about 0.
+    """
+
+    class Fake:
+        scene = None
+
+    def look(name, kind, state, on):
+        return chain.Table(state, Fake, np.array([(state - 1.0) / 0.5]))
+
+    def move(name, state, of_accuracy, rng):
+        return float(chain.walk(np.array([state]), rng)[0])
+
+    kind = chain.Kind(lambda name, rng: float(rng.standard_normal()), move, lambda *_: "scene", None)
+    monkeypatch.setattr(chain, "_look", look)
+    monkeypatch.setattr(chain.Table, "kept", True)
+    monkeypatch.setattr(chain, "STAGES", (chain.Stage(60, 1e-3, 0.5, 10), chain.Stage(100, 0.03, 0.5, 1)))
+    monkeypatch.setattr(chain, "STARTS", 1)
+    found = np.array([chain.draw("gsm8k", number, kind).state for number in range(200)])
+    assert abs(found.mean() - 0.8) < 4 * np.sqrt(0.2 / 200) + 0.03
+    assert 0.12 < found.var() < 0.32
+
+
+def test_a_number_is_one_table(monkeypatch):
+    monkeypatch.setattr(chain, "STAGES", (chain.Stage(5, 0.1, 0.5, 10), chain.Stage(5, 0.1, 0.5, 1)))
+    monkeypatch.setattr(chain, "STARTS", 2)
+    first, again, other = (chain.draw("piqa", number) for number in (3, 3, 4))
+    assert (first.land.means == again.land.means).all() and (first.land.means != other.land.means).any()
+
+
+@pytest.mark.slow
+def test_a_part_of_the_instances_shows_what_all_do(name, drawn):
+    for state, on in drawn:
+        coarse = facts.scene(name, state, every=10)
+        assert coarse.spent.shape[1] == 80 and np.abs(coarse.costs - on.costs).max() < 0.1
+        land, rough = facts.landscape(state, on), facts.landscape(state, coarse)
+        assert (land.means[:, 0] == rough.means[:, 0]).all()  # what is correct is counted on all instances
+        assert np.abs(land.means[:, 1] - rough.means[:, 1]).mean() < 0.05
+
+
+def test_passes_are_counted(land):
+    rows = land.rewards
+    assert land.means == pytest.approx(rows.mean(axis=1), abs=1e-12)
+
+
+def test_front_and_gap_are_those_of_the_library(land):
+    few = land.means[facts.subset_of(land.setting)]
+    size, gap = facts.front_and_gap(few)
+    assert size == cb.pareto_mask(few).sum() and gap == pytest.approx(cb.classification_gaps(few).min())
+
+
+@pytest.mark.slow
+def test_no_method_that_is_predicted_has_a_say_in_a_table(name):
+    for module in (facts, hierarchy, instances, chain, other):
+        assert not re.search(r"CoHVUCB|HVUCB|PSISR|_cohv|_hv_|eliminate", inspect.getsource(module))
+
+
+# --- the other generator ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_tables_of_the_other_generator_meet_what_is_printed_about_means(name):
+    setting, rng = SETTINGS[name], np.random.default_rng(1)
+    state, on = chain._draw(name, other.OTHER, rng, every=1)
+    land = other.OTHER.landscape(state, on)
+    assert (on.body.tokens.mean(axis=1).min(), on.body.tokens.mean(axis=1).max()) == pytest.approx(
+        setting.tokens, abs=0.05
+    )
+    assert (on.costs.min(), on.costs.max()) == pytest.approx(setting.profiling_tokens, abs=0.006)
+    assert (land.count.min() / 1000, land.count.max() / 1000) == pytest.approx(setting.accuracy, abs=1e-9)
+    ranks = stats.spearmanr(land.all_means[:, 0], on.costs).statistic
+    assert np.isfinite(ranks)
 
 
 # --- the final inference ----------------------------------------------------------------------------------
 
 
-def _pool(rng, runs=10, size=20):
-    """Two used values, and two predicted ones that depend on them, and on the run."""
-    run = np.repeat(np.arange(runs), size)
-    used = rng.standard_normal((len(run), 2)) + rng.standard_normal((runs, 2))[run]
-    shared = 0.5 * rng.standard_normal((runs, 2))[run]
-    predicted = used @ np.array([[1.0, -2.0], [0.5, 0.0]]) + shared + rng.standard_normal((len(run), 2))
-    return inference.Pool(pd.DataFrame(used), pd.DataFrame(predicted, columns=["a", "b"]), run)
+def _tables(rng, n=120, noise=1.0):
+    used = rng.standard_normal((n, 2))
+    return used, used @ np.array([1.0, -2.0]) + noise * rng.standard_normal(n)
+
+
+@given(st.integers(20, 80), st.integers(0, 10_000), st.sampled_from([0.5, 0.8, 0.95]))
+def test_an_interval_is_the_values_that_are_not_rejected(n, seed, level):
+    rng = np.random.default_rng(seed)
+    used, values = _tables(rng, n)
+    found = inference.predict(used, values, rng.standard_normal(2))
+    low, high = found.interval(level, wider=1.2)
+    for value in rng.normal(found.centre, 2 * abs(high - low), 30) if np.isfinite(high) else []:
+        assert (low <= value <= high) == (found.p(value, wider=1.2) > 1 - level)
 
 
 @pytest.mark.slow
 def test_intervals_hold_what_they_say():
-    """On 40 pools of ten runs; with the residuals halved coverage at 90 % would be 0.6."""
+    """On 400 sets of 60 tables; with residuals that were not left out, 80 % would hold some 77."""
     rng = np.random.default_rng(6)
-    ranks = [inference.calibrate(_pool(rng), runs=np.array([0])) for _ in range(40)]
-    found = inference.coverage(pd.concat(ranks)).loc["all"]
-    assert 0.44 < found[0.5] < 0.62 and 0.85 < found[0.9] < 0.97 and found[0.95] > 0.9
+    hits = {0.5: 0, 0.8: 0, 0.95: 0}
+    for _ in range(400):
+        used, values = _tables(rng, 60)
+        own, truth = (x[0] for x in _tables(rng, 1))
+        found = inference.predict(used, values, own)
+        for level in hits:
+            low, high = found.interval(level)
+            hits[level] += low <= truth <= high
+    for level, count in hits.items():  # false alarm: about 1 in 15,000 each
+        assert abs(count / 400 - level) < 4 * np.sqrt(level * (1 - level) / 400) + 0.01
 
 
-def test_a_table_is_predicted_without_its_run():
-    """The loop over tables, one by one; a value of its own run in the fit would show."""
-    pool = _pool(np.random.default_rng(5), runs=4, size=3)
-    used, predicted = pool.used.to_numpy(), pool.predicted.to_numpy()
-    found = inference.calibrate(pool).set_index(["table", "key"])["rank"]
-    for i, run in enumerate(pool.run):
-        others = pool.run != run
-        rest = inference.Pool(pool.used[others], pool.predicted[others], pool.run[others])
-        below = (inference.predict(rest, used[i]) < predicted[i]).sum(axis=0)
-        assert found[i].to_numpy() == pytest.approx((below + 0.5) / (others.sum() + 1))
+def test_scores_are_those_of_tables_left_out():
+    """One by one: the left-out residual over the growth of its error, by a fit without the table."""
+    used, values = _tables(np.random.default_rng(5), 25)
+    found = inference.predict(used, values, np.zeros(2))
+    assert found.regressed
+    for i in range(len(values)):
+        rest = np.arange(len(values)) != i
+        without = inference.predict(used[rest], values[rest], used[i])
+        assert found.scores[i] == pytest.approx(without.score(values[i]))
 
 
-@pytest.mark.slow
-def test_narrow_intervals_are_widened_and_sound_ones_left():
-    """One run in twelve lies apart from all others, and no residual of theirs reaches it."""
-    rng = np.random.default_rng(7)
-    sound = _pool(rng, runs=12)
-    apart = sound._replace(predicted=sound.predicted + 6.0 * (sound.run == 1)[:, None])
-    assert inference.widening(sound) == 1
-    assert inference.widening(apart) > 1.05
-    spread = [np.ptp(inference.predict(sound, np.zeros(2), wider), axis=0) for wider in (1.0, 1.5)]
-    assert (spread[1] > 1.2 * spread[0]).all()
+def test_facts_that_do_not_help_are_not_used():
+    rng = np.random.default_rng(0)
+    used, values = rng.standard_normal((40, 6)), rng.standard_normal(40)
+    found = inference.predict(used, values, np.full(6, 50.0))
+    assert not found.regressed and found.centre == pytest.approx(values.mean())
+    assert found.remoteness == 1.0
 
 
-@pytest.mark.slow
-def test_joint_values_of_a_table_are_like_those_of_tables_and_made_up_ones_are_not():
-    """The two predicted values rise together, so that one high and one low is no table's."""
+def test_holm_is_bonferroni_for_the_smallest_and_never_falls():
+    adjusted = inference.holm(np.array([0.01, 0.04, 0.03, 0.6]))
+    assert adjusted.tolist() == pytest.approx([0.04, 0.09, 0.09, 0.6])
+
+
+def test_values_that_are_odd_together_are_odd():
     rng = np.random.default_rng(3)
-    pool = _pool(rng)
-    own = np.array([0.3, -0.2])
-    expected = own @ np.array([[1.0, -2.0], [0.5, 0.0]])
-    used = pd.Series(own, index=pool.used.columns)
-    inside = pd.Series(expected, index=["a", "b"])
-    assert inference.judge_jointly(pool, used, inside).p > 0.2
-    assert inference.judge_jointly(pool, used, inside + 6).p < 0.02
+    common = rng.standard_normal(300)
+    scores = np.stack([common, common + 0.1 * rng.standard_normal(300)], axis=1)
     assert (
-        inference.judge_jointly(pool, used, (inside + 6).where([True, False])).p < 0.02
-    )  # one is not printed
-
-
-def test_remoteness_is_one_inside_and_large_outside():
-    pool = _pool(np.random.default_rng(0))
-    inside = np.mean([inference.remoteness(pool, x) for x in pool.used.to_numpy()])
-    assert inside == pytest.approx(1.0, abs=0.05)
-    assert inference.remoteness(pool, pool.used.mean().to_numpy() + 5 * pool.used.std().to_numpy()) > 10
-
-
-def test_scales_are_inverses():
-    values = np.array([0.004, 0.1, 0.5])
-    for key in ("x-error-declared", "x-efficiency_regret", "fact-front"):
-        assert inference.back(key, inference.transformed(key, values)) == pytest.approx(values)
+        inference.joint(scores, np.array([1.5, 1.5]))
+        > 0.1
+        > 0.01
+        > inference.joint(scores, np.array([1.5, -1.5]))
+    )
 
 
 @pytest.mark.slow
-def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn):
-    played = experiment.play(name, drawn[0][0], seed=5)
-    values = played[experiment.DEFAULT]
-    for reading, changed in played.items():  # each reading is another value of something that is printed
-        assert reading == experiment.DEFAULT or set(changed) < set(values), reading
-        assert reading == experiment.DEFAULT or any(values[k] != changed[k] for k in changed), reading
+def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn, land):
+    values = experiment.play(name, land, seed=5)
+    readings = experiment.read(name, land, seed=5)
+    assert set(readings) | {experiment.DEFAULT} == set(experiment.READINGS)
+    for reading, changed in readings.items():  # each reading is another value of something that is printed
+        assert set(changed) < set(values), reading
+        assert any(values[k] != changed[k] for k in changed), reading
     numbers = [n for n in published() if n.dataset == name and n.method and n.experiment != "tuning"]
     assert {played_key(number) for number in numbers} <= set(values)
     assert all(np.isfinite(value) for value in values.values())
-    plays = pd.DataFrame(
-        {
-            "dataset": name,
-            "number": 0,
-            "run": 0,
-            "reading": "default",
-            "key": values.keys(),
-            "value": values.values(),
-        }
-    )
-    used, predicted = (part.columns for part in pool.pool(name, plays)[0][:2])
-    assert all(any(method in key for method in ("CoHVUCB", "-HVUCB", "CoPSI", "PSISR")) for key in predicted)
-    assert not any(method in key for key in used for method in ("HVUCB", "PSI"))
+
+
+@pytest.mark.slow
+def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
+    """By the class, on a table of equal costs: schedule and returned set of every replay."""
+    arms = facts.subset_of(SETTINGS[name])
+    equal = float(land.costs[arms].mean())
+    f1, _ = facts.play_identification(land, "PSISR", 50, 5, 4, arms, equal=equal)
+    finder = cb.CoPSI(np.full(len(arms), equal), 50 * float(land.costs[arms].sum()), 2)
+    assert finder.allocation_constant == pytest.approx(3.2516, abs=1e-4)
+    again, _ = facts.play_identification(land, "CoPSI", 50, 5, 4, arms, equal=equal)
+    assert (f1 == again).all()
 
 
 # --- stored tables ----------------------------------------------------------------------------------------
@@ -298,7 +346,9 @@ def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn):
 
 @pytest.mark.slow
 def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
-    table = EvaluationTable.from_records(posterior.rows_of(name, drawn[0][0]), card(name))
+    table = EvaluationTable.from_records(
+        rows_of(name, chain.Table(drawn[0][0], land, np.zeros(1))), card(name)
+    )
     assert table.cost_range == land.range and table.costs == pytest.approx(land.costs, abs=1e-12)
     assert table.truth().means == pytest.approx(land.problem.means, abs=1e-12)
     assert table.truth().costs == pytest.approx(land.problem.costs, abs=1e-12)
@@ -311,28 +361,3 @@ def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
     runs = cb.replay_identification(few, "UniformIdentification", 50, replications=5, seed=4)
     f1, correct = facts.play_identification(land, "UniformIdentification", 50, 5, 4, arms)
     assert (runs["correct"].to_numpy() == correct).all() and runs["f1"].to_numpy() == pytest.approx(f1)
-
-
-def test_stored_tables_come_back(tmp_path, monkeypatch):
-    rng = np.random.default_rng(8)
-    tables = {
-        name: [
-            posterior.Stored(sampler.rounded(draw_state(SETTINGS[name], rng)), run, seed=50 + run)
-            for run in range(2)
-        ]
-        for name in NAMES
-    }
-    posterior.write_states(tmp_path, tables)
-    assert [path.name for path in tmp_path.iterdir()] == [posterior.STORE]
-    monkeypatch.setattr(posterior, "data_directory", lambda: tmp_path)
-    for name in NAMES:
-        for before, after in zip(tables[name], posterior.tables_of.__wrapped__(name), strict=True):
-            assert before[1:] == after[1:] and before.state.instances == after.state.instances
-            effects = [(getattr(t.state, e) for e in posterior.EFFECTS) for t in (before, after)]
-            assert all((one == other).all() for one, other in zip(*effects, strict=True))
-
-
-def test_nothing_stored_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(posterior, "data_directory", lambda: tmp_path)
-    with pytest.raises(CobanditError, match="make posterior"):
-        posterior.tables_of.__wrapped__("gsm8k")

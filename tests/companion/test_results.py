@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from cobandit.companion import paper
+from cobandit.companion.paper import contrasts
 from cobandit.companion.stored import results
 from cobandit.companion.stored.differences import differences
 from cobandit.companion.stored.parts import AUDIT_BLOCK
@@ -100,16 +101,29 @@ def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
     assert not list(stored.glob("*.part")) and set(results.manifest()) == set(results.RESULTS)
 
 
-def test_every_number_has_a_verdict_in_the_stored_ledger():
+def test_every_number_has_a_row_in_the_stored_ledger():
     """The ledger is complete: each printed number has one row, and each predicted one a prediction."""
     rows = results.ledger()
     numbers = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
     assert rows["key"].tolist() == [n.key for n in numbers]
-    assert set(rows.loc[rows["role"] == "used", "verdict"]) == {"used"}
-    tested = rows[rows["role"].isin(paper.TESTED_ROLES)]
-    assert "cannot be checked" not in set(tested.loc[tested["against"].isna(), "verdict"])
-    predicted = tested[(tested["role"] == "predicted") & (tested["experiment"] != "tuning")]
-    assert len(predicted) > 30 and predicted[["predicted_low", "p", "width"]].notna().all(axis=None)
+    tested = rows[rows["role"].isin(("predicted", "arithmetic")) & (rows["experiment"] != "tuning")]
+    assert rows.loc[rows["role"] == "used", "predicted_low"].isna().all()
+    assert tested.loc[tested["against"].isna(), "ours"].notna().all()
+    predicted = tested[tested["role"] == "predicted"]
+    assert len(predicted) > 30 and predicted[["predicted_low", "predicted_high"]].notna().all(axis=None)
+
+
+def test_stored_tables_are_those_of_their_numbers_in_a_row():
+    """Numbers count up from 0 without a gap, and a table that was not kept has no plays."""
+    plays = results.read_result("posterior")
+    for _, part in plays.groupby(["dataset", "kind"]):
+        assert sorted(part["number"].unique()) == list(range(part["number"].nunique()))
+        missed = part.loc[(part["key"] == "kept") & (part["value"] == 0), "number"]
+        assert (part[part["number"].isin(missed)]["key"] == "kept").all()
+
+
+def test_scores_are_widened_by_the_calibration():
+    assert paper.widening(results.read_result("posterior")) == contrasts.WIDENING
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from cobandit.cli.app import app
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
-from cobandit.companion.reconstruction.pool import printed
+from cobandit.companion.paper.predictive import printed_values
 from cobandit.companion.stored import results, verification
 from cobandit.companion.stored.differences import differences
 from cobandit.errors import CobanditError
@@ -33,12 +33,16 @@ def small_replication(name, tuned=False):
     return cells.assign(low=cells["mean"] * 0.99, high=cells["mean"] * 1.01)
 
 
-def small_play(name, number):
+def small_play(name, kind, number):
     """What a table would print: the paper's numbers, spread a little."""
-    scale = 1 + 0.01 * (number - 3.5)
-    known = pd.Series(printed(name)).rename_axis("key").reset_index(name="value")
-    known = known.assign(dataset=name, number=number, run=number % 4, value=known["value"] * scale)
-    return known.assign(reading="default")
+    printed = {key: value for key, value in printed_values().items() if key.startswith(name)}
+    scale = 1 + 0.01 * np.random.default_rng(number).normal(size=len(printed))
+    values = {"kept": 1.0} | {
+        key: min(value * s, 0.99) if value < 1 else value * s
+        for (key, value), s in zip(printed.items(), scale, strict=True)
+    }
+    known = pd.Series(values).rename_axis("key").reset_index(name="value")
+    return known.assign(dataset=name, kind=kind, number=number, reading="default")
 
 
 def small_block(name, rho, block):
@@ -54,7 +58,10 @@ def small(tmp_path_factory):
     parts = {
         "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
         "tuning": (partial(small_replication, tuned=True), lambda: [(name,) for name in results.NAMES]),
-        "posterior": (small_play, lambda: [(name, i) for name in results.NAMES for i in range(8)]),
+        "posterior": (
+            small_play,
+            lambda: [(name, "table", i) for name in results.NAMES for i in range(40)],
+        ),
         "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
     }
     known = {
@@ -94,7 +101,7 @@ def test_what_is_stored_is_what_is_computed(stored, options):
     done = RUN.invoke(app, ["verify", *options])
     assert done.exit_code == 0, done.output
     assert "nothing differs" in done.output
-    assert ("14 of 16 parts of posterior, 2 of 3 parts of audit" in done.output) == bool(options)
+    assert ("78 of 80 parts of posterior, 2 of 3 parts of audit" in done.output) == bool(options)
 
 
 @pytest.mark.slow
@@ -108,13 +115,12 @@ def test_the_work_may_be_spread(stored):
 @pytest.mark.slow
 def test_another_number_in_the_ledger_is_named(stored):
     text = (stored / "ledger.csv").read_text()
-    rows = text.splitlines()
-    which = next(i for i, row in enumerate(rows[1:], 1) if row.endswith(",replicated"))
-    rows[which] = rows[which].removesuffix("replicated") + "differs"
-    (stored / "ledger.csv").write_text("\n".join(rows) + "\n")
+    which = pd.read_csv(stored / "ledger.csv").dropna(subset=["predicted_low"]).iloc[0]
+    assert text.count(f"{which['predicted_low']}") == 1
+    (stored / "ledger.csv").write_text(text.replace(f"{which['predicted_low']}", "0.123"))
     done = RUN.invoke(app, ["verify", "--fast"])
     assert done.exit_code == 1
-    assert f"ledger: {rows[which].split(',')[0]}: verdict is differs, recomputed replicated" in done.output
+    assert f"ledger: {which['key']}: predicted_low is 0.123, recomputed" in done.output
 
 
 @pytest.mark.slow

@@ -1,92 +1,21 @@
-"""Verdicts on predicted numbers, with how sharp they are: the rule of ``book/protocol.md``."""
+"""What the paper would print about a table, by the number that it prints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit.companion.paper.derived import OPERATIONS
-from cobandit.companion.paper.numbers import SAME_RUNS_AS, Published
+from cobandit.companion.paper.numbers import SAME_RUNS_AS, Published, published
 
-REPLICATED, CONSISTENT, DIFFERS, CANNOT_TELL = "replicated", "consistent", "differs", "cannot tell"
-UNKNOWN = "cannot be checked"
-LEVEL = 0.05
-SHARP, WIDE = 0.5, 1.0
-"""Width of the 95 % interval over the printed value: up to the first a number can be replicated, beyond the
-second it cannot be told."""
+Floats = NDArray[np.float64]
 
-PHENOMENA = {
-    "online": "online regret",
-    "trajectory": "online regret",
-    "moving_average": "trajectory",
-    "identification": "identification of the 14",
-    "full-set": "identification of all arms",
-    "stochastic": "realised costs",
-    "tuning": "tuning",
-}
-
-
-class Judged(NamedTuple):
-    """A printed number against the draws of its predictive distribution."""
-
-    median: float
-    low: float
-    high: float
-    z: float
-    p: float
-    width: float
-    verdict: str
-
-
-NOTHING_DRAWN = Judged(*6 * (np.nan,), UNKNOWN)
-
-
-def judge_prediction(draws: NDArray[np.float64], value: float, half_unit: float = 0.0) -> Judged:
-    """Judge a printed number by draws of what would be printed.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (n,)
-        Of the predictive distribution.
-    value, half_unit : float
-        What is printed, and what rounding may have changed.
-
-    Returns
-    -------
-    Judged
-        The central 95 % interval, z, a two-sided p (twice the smaller tail, the printed value counted with
-        its rounding), the interval's width over the value, and the verdict.
-
-    Examples
-    --------
-    >>> draws = np.random.default_rng(0).normal(60, 5, 10_000)
-    >>> [judge_prediction(draws, value).verdict for value in (58, 90)]
-    ['replicated', 'differs']
-    >>> judge_prediction(10 * draws - 550, 50).verdict
-    'cannot tell'
-    """
-    draws = draws[np.isfinite(draws)]
-    if not len(draws) or not np.isfinite(value):
-        return NOTHING_DRAWN
-    low, high = np.quantile(draws, [LEVEL / 2, 1 - LEVEL / 2])
-    below, above = (draws <= value + half_unit).sum(), (draws >= value - half_unit).sum()
-    p = min(1.0, 2 * float(min(below, above) + 1) / (len(draws) + 1))
-    z = float((value - draws.mean()) / draws.std(ddof=1)) if len(draws) > 1 and np.ptp(draws) else np.nan
-    width = float((high - low) / abs(value)) if value else np.inf
-    verdict = (
-        DIFFERS
-        if p < LEVEL
-        else REPLICATED
-        if width <= SHARP
-        else CONSISTENT
-        if width <= WIDE
-        else CANNOT_TELL
-    )
-    return Judged(float(np.median(draws)), float(low), float(high), z, p, width, verdict)
+REPLAYS = 500
+"""Behind a printed error."""
 
 
 def played_key(number: Published, method: str | None = None) -> str:
@@ -117,109 +46,73 @@ def played_key(number: Published, method: str | None = None) -> str:
     return f"{number.dataset}-{place}-{number.rho or 0:g}-{method or number.method}-{number.quantity}{costs}"
 
 
-def drawn(draws: pd.DataFrame, number: Published) -> NDArray[np.float64]:
-    """Take a printed number from each draw, or compute it there if the paper derives it from two others.
+def drawn(values: pd.DataFrame | Mapping[str, Any], number: Published) -> Floats | None:
+    """Take a printed number from what tables play, or derive it there as the paper does from two others.
 
     Parameters
     ----------
-    draws : DataFrame
-        As in `judge_numbers`.
+    values : mapping
+        Arrays (n,) by `played_key`, such as a data frame with a row per table.
     number : Published
 
     Returns
     -------
-    ndarray, shape (n,)
-        NaN where the draws lack what it is made of.
+    ndarray, shape (n,), or None
+        None where the tables lack what it is made of.
 
     Examples
     --------
-    >>> from cobandit.companion.paper import published
     >>> number = next(n for n in published() if n.printed == "64.7%")
     >>> key = "gsm8k-online-32-{}-efficiency_regret"
-    >>> draws = {key.format("CoHVUCB"): [60.0, 30.0], key.format("UniformAllocation"): [120.0, 120.0]}
-    >>> drawn(pd.DataFrame(draws), number).tolist()
+    >>> values = {key.format("CoHVUCB"): [60.0, 30.0], key.format("UniformAllocation"): [120.0, 120.0]}
+    >>> drawn(values, number).tolist()
     [0.5, 0.75]
     """
-    columns = [played_key(number)] + ([played_key(number, number.against)] if number.operation else [])
-    if not set(columns) <= set(draws):
-        return np.full(len(draws), np.nan)
-    values = [draws[column].to_numpy() for column in columns]
+    keys = [played_key(number)] + ([played_key(number, number.against)] if number.operation else [])
+    if any(key not in values for key in keys):
+        return None
+    first, *second = (np.asarray(values[key], dtype=np.float64) for key in keys)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(OPERATIONS[number.operation](*values) if number.operation else values[0])
+        return np.asarray(OPERATIONS[number.operation](first, *second) if number.operation else first)
 
 
-def judge_numbers(draws: pd.DataFrame, numbers: Sequence[Published]) -> dict[str, Judged]:
-    """Judge printed numbers by joint draws of what would be printed.
-
-    Parameters
-    ----------
-    draws : DataFrame
-        A row per draw, columns by `played_key`; of a method that the reconstruction uses, the printed value.
-    numbers : sequence of Published
-        Predicted ones, and those that the paper derives from them, which are computed draw by draw.
-
-    Returns
-    -------
-    dict
-        By the numbers' keys.
+def printed_values() -> dict[str, float]:
+    """Give what the paper prints about runs, by `played_key`: middles of what it prints twice.
 
     Examples
     --------
-    >>> from cobandit.companion.paper import published
-    >>> numbers = [n for n in published() if n.printed in ("59.88", "64.7%")]
-    >>> rng = np.random.default_rng(0)
-    >>> draws = {"gsm8k-online-32-CoHVUCB-efficiency_regret": rng.normal(60, 4, 1000)}
-    >>> draws["gsm8k-online-32-UniformAllocation-efficiency_regret"] = np.full(1000, 169.5)
-    >>> [judged.verdict for judged in judge_numbers(pd.DataFrame(draws), numbers).values()]
-    ['replicated', 'replicated']
+    >>> round(printed_values()["piqa-online-32-CoHVUCB-efficiency_regret"], 3)  # 1097.75 and 1149.32
+    1123.535
     """
-    return {
-        number.key: judge_prediction(drawn(draws, number), number.value, number.half_unit)
-        for number in numbers
-    }
+    found: dict[str, list[float]] = {}
+    for number in published():
+        if number.operation is None and number.method is not None and number.experiment != "tuning":
+            found.setdefault(played_key(number), []).append(number.value)
+    return {key: (min(values) + max(values)) / 2 for key, values in found.items()}
 
 
-def group_of(number: Published) -> tuple[str, str, str]:
-    """Name the independent fact that a number is part of: data set, method, phenomenon.
-
-    Examples
-    --------
-    >>> from cobandit.companion.paper import published
-    >>> number = next(n for n in published() if n.key == "piqa-online-32-HVUCB-standard_regret")
-    >>> group_of(number)
-    ('piqa', 'HVUCB', 'online regret')
-    """
-    kind = "moving_average" if number.quantity == "moving_average" else number.experiment
-    method = number.method or ("CoHVUCB" if kind == "tuning" else "")
-    return str(number.dataset), method, PHENOMENA.get(kind, kind)
+def on_scale(key: str, values: Any) -> Floats:
+    """Bring values onto a scale of additive noise: log odds of errors and of F1, logarithms of regrets."""
+    array = np.asarray(values, dtype=np.float64)
+    if "-error-" in key:
+        return np.log((REPLAYS * array + 0.5) / (REPLAYS * (1 - array) + 0.5))
+    if "-f1-" in key:
+        return np.log(np.clip(array, 1e-6, 1) / np.clip(1 - array, 1e-6, 1))
+    return np.log(np.maximum(array, 1e-9))
 
 
-def judge_groups(rows: pd.DataFrame) -> pd.DataFrame:
-    """Count what belongs together once.
+def off_scale(key: str, values: Any) -> Floats:
+    """Inverse of `on_scale`."""
+    scaled = np.exp(np.asarray(values, dtype=np.float64))
+    if "-error-" in key:
+        return np.clip((scaled * (REPLAYS + 0.5) - 0.5) / (REPLAYS * (1 + scaled)), 0.0, 1.0)
+    return scaled / (1 + scaled) if "-f1-" in key else scaled
 
-    Parameters
-    ----------
-    rows : DataFrame
-        ``group`` (any label), ``p``, ``width``, ``verdict``; one row per number.
 
-    Returns
-    -------
-    DataFrame
-        By group: ``numbers``, ``p`` (the smallest, times their number), ``width`` (the smallest), and
-        ``verdict``: *differs* where p is below 0.05, else that of the sharpest number that does not differ.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"group": ["a", "a", "b"], "p": [0.04, 0.5, 0.001], "width": [0.4, 0.8, 0.3]})
-    >>> rows["verdict"] = ["differs", "consistent", "differs"]
-    >>> judge_groups(rows)["verdict"].to_dict()
-    {'a': 'consistent', 'b': 'differs'}
-    """
-    found: dict[Any, dict[str, Any]] = {}
-    for group, part in rows[rows["verdict"] != UNKNOWN].groupby("group"):
-        p = min(1.0, float(part["p"].min()) * len(part))
-        passed = part[part["verdict"] != DIFFERS].sort_values("width")
-        # numbers that each differ, but not all together: as little as the sharpest of them says
-        verdict = DIFFERS if p < LEVEL or passed.empty else str(passed["verdict"].iloc[0])
-        found[group] = {"numbers": len(part), "p": p, "width": part["width"].min(), "verdict": verdict}
-    return pd.DataFrame.from_dict(found, orient="index", columns=["numbers", "p", "width", "verdict"])
+#: Scales of derived numbers, and back: functions of a ratio become its logarithm, differences stay.
+DERIVED: dict[str, tuple[Any, Any]] = {
+    "ratio": (np.log, np.exp),
+    "relative_reduction": (lambda value: np.log(1 - value), lambda scaled: 1 - np.exp(scaled)),
+    "relative_gain": (lambda value: np.log(1 + value), lambda scaled: np.exp(scaled) - 1),
+    "difference": (np.asarray, np.asarray),
+}

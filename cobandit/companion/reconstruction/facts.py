@@ -1,13 +1,12 @@
-"""The facts that the reconstruction uses, of a table: deviations from what the paper prints, over noise.
+"""What is used of a table: deviations from what the paper prints that follow from means, and replays.
 
-U5 to U16 of ``book/protocol.md``.  What follows from means comes first; what is replayed comes after, on
-seeds that are used once.  Of the methods only uniform allocation, Accuracy-Cost-UCB and uniform
-identification are run.
+U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  Nothing of `from_means` is
+replayed.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +16,11 @@ from numpy.typing import NDArray
 from cobandit.companion.reconstruction.hierarchy import State, correct_counts, grid
 from cobandit.companion.reconstruction.instances import Body, body
 from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, NAMED, SETTINGS, Setting
-from cobandit.dominance import classification_gaps, pareto_mask
+from cobandit.dominance import pareto_mask
 from cobandit.problem import Problem
 from cobandit.replay import spec
 from cobandit.replay.kernels import FeedbackRows, record
+from cobandit.replay.kernels.fronts import empirical, find_front, front_gap
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables.transforms import inverse_percentile
@@ -31,8 +31,6 @@ RHO, WINDOW = 32, 50
 RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
 """Replays behind a printed regret or F1, and behind a printed error."""
-ALL_ARMS, FEW = 100, 1000
-"""Ours in one evaluation of the likelihood: of uniform identification of all arms and of the 14."""
 ALL_RHO = (10, 200)
 
 
@@ -53,12 +51,13 @@ USED = {
 
 FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "subset-gap")
 """Names of the deviations that `from_means` begins with."""
+FAVOUR, FAVOURED_NOISE = 0.05, 0.15
+"""Scale of the softmax over accuracy per token, as a share of the largest, and noise of what it loses."""
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
-GAP_NOISE, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.15, 0.5
-FLOOR = 0.02
-"""Of the noise of Accuracy-Cost-UCB's values: a covariance of a few replays may be far too small."""
+GAP_NOISE, ROUNDING, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.0004, 0.15, 0.5
 
 
+@lru_cache
 def subset_of(setting: Setting) -> NDArray[np.int64]:
     """Numbers of the 14 configurations, in the grid's order."""
     chosen = [
@@ -72,14 +71,25 @@ class Scene:
     """What of a drawn table does not depend on accuracies."""
 
     def __init__(self, setting: Setting, drawn: Body):
-        taus = np.percentile(drawn.seconds[:, :N_PROFILING], [5, 95])
+        split = drawn.tokens.shape[1] * N_PROFILING // N_INSTANCES
+        taus = np.percentile(drawn.seconds[:, :split], [5, 95])
         efficiency = inverse_percentile(drawn.seconds, *taus)
         self.setting, self.body = setting, drawn
-        self.efficiency = efficiency[:, N_PROFILING:]
+        self.efficiency = efficiency[:, split:]
         self.efficiencies = efficiency.mean(axis=1), self.efficiency.mean(axis=1)
-        known, self.spent = drawn.tokens[:, :N_PROFILING], drawn.tokens[:, N_PROFILING:]
+        known, self.spent = drawn.tokens[:, :split], drawn.tokens[:, split:]
         self.costs, self.range = known.mean(axis=1), (float(known.min()), float(known.max()))
         self.mean_spent, self.variance_spent = self.spent.mean(axis=1), self.spent.var(axis=1)
+
+    @cached_property
+    def declared(self) -> Floats:
+        """Declared costs over the largest single one, (K,)."""
+        return self.costs / self.range[1]
+
+    @cached_property
+    def uniform(self) -> Uniform:
+        """What uniform allocation pulls."""
+        return _uniform_pulls(self)
 
 
 class Landscape:
@@ -87,26 +97,32 @@ class Landscape:
 
     def __init__(self, scene: Scene, count: Floats):
         self.scene, self.setting, self.costs, self.range = scene, scene.setting, scene.costs, scene.range
-        self.correct = scene.body.rank[:, N_PROFILING:] < count[:, None]
+        self.count = count
         everywhere, evaluated = scene.efficiencies
         self.all_means = np.stack([count / N_INSTANCES, everywhere], axis=1)
-        means = np.stack([self.correct.mean(axis=1), evaluated], axis=1)
-        self.problem = Problem(means, self.costs / self.range[1])
+        right = scene.body.passed[np.arange(len(count)), count.astype(np.int64)] / (N_INSTANCES - N_PROFILING)
+        self.means = np.stack([right, evaluated], axis=1)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """True means in the evaluation split, and declared costs over the largest single one."""
+        return Problem(self.means, self.scene.declared)
 
     @cached_property
     def rewards(self) -> Floats:
         """Rewards (K, 800, 2) in the evaluation split."""
-        return np.stack([self.correct, self.scene.efficiency], axis=2)
+        correct = self.scene.body.rank[:, N_PROFILING:] < self.count[:, None]
+        return np.stack([correct, self.scene.efficiency], axis=2)
 
     @cached_property
     def front(self) -> NDArray[np.bool_]:
         """Pareto set in the evaluation split, (K,)."""
-        return np.asarray(_fronts(self.problem.means[None])[0])
+        return np.asarray(_fronts(self.means[None])[0])
 
     @cached_property
     def subset_front(self) -> NDArray[np.bool_]:
         """Pareto set of the 14 configurations, (14,)."""
-        return np.asarray(_fronts(self.problem.means[subset_of(self.setting)][None])[0])
+        return np.asarray(_fronts(self.means[subset_of(self.setting)][None])[0])
 
     def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
         """What kernels draw from: cost, cost over the largest, and rewards in the evaluation split."""
@@ -165,19 +181,22 @@ def play_identification(
     seed: int,
     arms: Any = slice(None),
     truth: NDArray[np.bool_] | None = None,
+    equal: float | None = None,
     **options: Any,
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Replay identification of some arms: F1 and whether the set is right, (R,) each.
 
-    The truth is the front in the evaluation split, if it is not given.
+    The truth is the front in the evaluation split, if it is not given.  With ``equal`` the method is CoPSI
+    where all arms cost that, which leaves so much of the budget that no run is cut short.
     """
     costs = land.costs[arms]
-    policy: Any = spec(method, **options).make(
-        rho, costs=costs, budget=rho * float(costs.sum()), n_objectives=2
-    )
+    budget = rho * float(costs.sum())
+    if equal is not None:  # CoPSI's own schedule, by rounds
+        method, costs = "CoPSI", np.full(len(costs), equal)
+    policy: Any = spec(method, **options).make(rho, costs=costs, budget=budget, n_objectives=2)
     *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False)
     if truth is None:
-        truth = pareto_mask(land.problem.means[arms])
+        truth = pareto_mask(land.means[arms])
     return metrics.f1_score(returned, truth), (returned == truth).all(axis=1)
 
 
@@ -240,83 +259,92 @@ def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generat
     return _fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))
 
 
-def uniform_online(land: Landscape, problem: Problem | None = None) -> Floats:
-    """Regrets and final moving average of uniform allocation, expected, from the means alone."""
-    problem, costs = problem or land.problem, land.scene.mean_spent
-    rounds = RHO * land.costs.sum() / costs.sum()
-    pulls, best = rounds * len(costs), problem.efficiency.max()
-    standard = best * RHO * problem.costs.sum() - pulls * problem.hypervolume.mean()
+class Uniform(NamedTuple):
+    """Uniform allocation at the largest budget: its pulls, its last arms, and their charges over the cost."""
+
+    pulls: float
+    last: NDArray[np.int64]
+
+
+def _uniform_pulls(on: Scene) -> Uniform:
+    rounds = RHO * on.costs.sum() / on.mean_spent.sum()
+    pulls = rounds * len(on.costs)
     # the run ends somewhere in a round, with the deviation that the costs of single evaluations give
-    deviation = np.sqrt(rounds * land.scene.variance_spent.sum()) / costs.mean()
+    deviation = np.sqrt(rounds * on.variance_spent.sum()) / on.mean_spent.mean()
     ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
-    last = problem.efficiency_gaps[(ends[:, None] - 1 - np.arange(WINDOW)) % len(costs)]
-    return np.array([pulls * problem.efficiency_gaps.mean(), standard, last.mean()])
+    return Uniform(pulls, (ends[:, None] - 1 - np.arange(WINDOW)) % len(on.costs))
 
 
-def _same_best(setting: Setting, problem: Problem) -> float:
+def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
+    """Regrets and final moving average of uniform allocation, expected, from the means alone.
+
+    The costs over the largest single one are those of profiling, unless they are given.
+    """
+    costs = land.scene.declared if costs is None else costs
+    pulls, last = land.scene.uniform
+    hypervolume = land.means[:, 0] * land.means[:, 1]
+    efficiency = hypervolume / costs
+    gaps = efficiency.max() - efficiency
+    standard = efficiency.max() * RHO * costs.sum() - pulls * hypervolume.mean()
+    return np.array([pulls * gaps.mean(), standard, gaps[last].mean()])
+
+
+def favoured_gap(land: Landscape) -> float:
+    """Efficiency gap of the arms that accuracy per token favours, a softmax over it: what its index loses."""
+    costs = land.scene.declared
+    efficiency, per_token = land.means[:, 0] * land.means[:, 1] / costs, land.means[:, 0] / costs
+    weight = np.exp((per_token / per_token.max() - 1) / FAVOUR)
+    return float(weight @ (efficiency.max() - efficiency) / weight.sum())
+
+
+@njit(cache=True)
+def front_and_gap(means: Floats) -> tuple[int, float]:
+    """Size of the Pareto set of means (k, 2), and the smallest classification gap."""
+    order = np.argsort(-means[:, 0])
+    at = empirical(len(means), 2)
+    at.means[:] = means
+    size, smallest = len(find_front(order, at)), np.inf
+    for position, i in enumerate(order):
+        gap = at.minus[i] if at.minus[i] > 0.0 else front_gap(position, order, at)
+        smallest = min(smallest, gap)
+    return size, smallest
+
+
+def _same_best(setting: Setting, land: Landscape) -> float:
     """Deviation of U7: six, and more the farther from it."""
-    largest, runner_up = problem.hypervolume.argsort()[[-1, -2]]
-    same = bool(largest == problem.best_arm)
+    hypervolume = land.means[:, 0] * land.means[:, 1]
+    efficiency = hypervolume / land.scene.declared
+    largest, runner_up = hypervolume.argsort()[[-1, -2]]
+    same = bool(largest == efficiency.argmax())
     if same == setting.same_best:
         return 0.0
     if setting.same_best:
-        return 6.0 + 20 * (1 - float(problem.efficiency[largest] / problem.efficiency.max()))
-    return 6.0 + 20 * (1 - float(problem.hypervolume[runner_up] / problem.hypervolume[largest]))
+        return 6.0 + 20 * (1 - float(efficiency[largest] / efficiency.max()))
+    return 6.0 + 20 * (1 - float(hypervolume[runner_up] / hypervolume[largest]))
 
 
 def from_means(name: str, land: Landscape) -> Floats:
-    """Deviations of U5 to U12 over their noise."""
-    setting, few = SETTINGS[name], land.problem.means[subset_of(SETTINGS[name])]
+    """Deviations of U5 to U12, and of the gap that Accuracy-Cost-UCB ends with, over their noise."""
+    setting = SETTINGS[name]
+    few = land.means[subset_of(setting)]
     uniform = np.log(uniform_online(land) / USED[name].regrets) / UNIFORM_NOISE
+    wanted = USED[name].accuracy_cost[0] / land.scene.uniform.pulls
+    favoured = np.log(max(favoured_gap(land), 1e-9) / wanted) / FAVOURED_NOISE
+    size, gap = front_and_gap(few)
     others = [
         land.scene.body.missed[0] / TOKENS_NOISE,
         land.scene.body.missed[1] / TOKENS_NOISE,
         (_fronts(land.all_means[None]).sum() - setting.front) / COUNT_NOISE,
-        _same_best(setting, land.problem),
-        (land.subset_front.sum() - setting.subset_front) / COUNT_NOISE,
-        (classification_gaps(few).min() - setting.subset_gap) / GAP_NOISE,
+        _same_best(setting, land),
+        (size - setting.subset_front) / COUNT_NOISE,
+        max(abs(gap - setting.subset_gap) - ROUNDING, 0.0) / GAP_NOISE,
     ]
-    return np.array([*others, *uniform])
+    return np.array([*others, *uniform, favoured])
 
 
-def _logit(share: float, n: int) -> float:
-    return float(np.log((share * n + 0.5) / (n - share * n + 0.5)))
-
-
-def identified(name: str, land: Landscape, seed: int) -> tuple[Floats, float]:
-    """Deviations of U14 to U16 over their noise, and the log-likelihood that they have together."""
-    used, rng, deviations, value = USED[name], np.random.default_rng(seed), [], 0.0
-    few = land.rewards[subset_of(land.setting)]
-    for n, error in used.errors.items():
-        noise = 1 / np.sqrt(PAPER_IDENTIFICATION * error * (1 - error))
-        wrong = (uniform_fronts(few, n, FEW, rng) != land.subset_front).any(axis=1).mean()
-        deviations.append((_logit(float(wrong), FEW) - _logit(error, FEW)) / noise)
-        value -= 0.5 * deviations[-1] ** 2
-    for rho, f1 in zip(ALL_RHO, used.f1, strict=True):
-        returned = uniform_fronts(land.rewards, rho, ALL_ARMS, rng)
-        found = metrics.f1_score(returned, land.front)
-        ours = max(float(found.mean()), 1e-3)
-        noise = max(float(found.std()) / ours, 0.02) / np.sqrt(PAPER_ONLINE)
-        deviations.append(np.log(ours / f1) / noise)
-        value -= 0.5 * deviations[-1] ** 2 + np.log(noise)
-    return np.array(deviations), value
-
-
-def accuracy_cost(name: str, land: Landscape, seed: int, replays: int) -> tuple[Floats, float]:
-    """Deviations of U13 over their noise, and the log-likelihood that they have together."""
-    values = np.stack(play_online(land, "AccuracyCostUCB", replays, seed))
-    mean = np.maximum(values.mean(axis=1), 1e-9)
-    covariance = np.cov(values / mean[:, None]) / PAPER_ONLINE + FLOOR**2 * np.eye(3)
-    off = np.log(mean / USED[name].accuracy_cost)
-    value = -0.5 * float(off @ np.linalg.solve(covariance, off)) - 0.5 * float(
-        np.linalg.slogdet(covariance)[1]
-    )
-    return off / np.sqrt(covariance.diagonal()), value
-
-
-def scene(name: str, state: State) -> Scene | None:
-    """Draw what does not depend on accuracies; None where the prior is cut off."""
-    drawn = body(SETTINGS[name], state)
+def scene(name: str, state: State, every: int = 1) -> Scene | None:
+    """Draw all but accuracies, of every so-many-th instance; None where the prior is cut off."""
+    drawn = body(SETTINGS[name], state, every)
     return None if drawn is None else Scene(SETTINGS[name], drawn)
 
 

@@ -78,6 +78,7 @@ PARAMETERS: dict[str, Transform] = {
     "empty": log_uniform(0.001, 0.15),
     "shared": uniform(0.02, 0.4),
     "ability_slowness": uniform(-0.5, 0.9),
+    "slowness_verbosity": uniform(0.5, 0.98),
     "base_latency": uniform(0.05, 0.8),
     "prompt_latency": half_normal(0.1),
     "noise_latency": log_uniform(0.02, 0.3),
@@ -214,7 +215,9 @@ def means(setting: Setting, state: State) -> Means | None:
         is cut off there.
     """
     p, shape = named(state), _shape(setting)
-    _, slowness, verbosity, _, _, own = (e[:, None, None, None] for e in state.models.T)
+    _, slowness, talk, _, _, own = (e[:, None, None, None] for e in state.models.T)
+    correlation = p["slowness_verbosity"]
+    verbosity = correlation * slowness + np.sqrt(1 - correlation**2) * talk
     _, noise_latency, noise_tokens, luck = (e.reshape(shape) for e in state.configs.T)
 
     x = verbosity + (p["cot_tokens"] + COT_MODELS * own) * COT + p["heat_tokens"] * HEAT

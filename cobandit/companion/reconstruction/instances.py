@@ -47,10 +47,44 @@ class Body(NamedTuple):
     """
 
     rank: NDArray[np.int16]
+    passed: NDArray[np.int16]
     seconds: Floats
     tokens: Whole
     missed: tuple[float, float]
     verbosity: Floats
+
+
+@njit(cache=True)
+def _shapes(
+    difficulty: Floats, length: Floats, shared: float, spread: float, low: float, high: float
+) -> Floats:
+    """Lengths of answers before they are scaled, (K, 1000)."""
+    common, own = np.sqrt(shared), np.sqrt(1 - shared)
+    shape = np.empty_like(length)
+    for i in range(len(shape)):
+        for q in range(shape.shape[1]):
+            z = common * difficulty[q] + own * length[i, q]
+            shape[i, q] = ENDLESS if z > high else np.exp(spread * z) * (EMPTY if z < low else 1.0)
+    return shape
+
+
+@njit(cache=True)
+def _seconds(
+    tokens: Whole, speed: Floats, mean_tokens: Floats, mean_seconds: Floats, base: float, noise: float
+) -> Floats:
+    """Latencies in whole milliseconds, (K, 1000)."""
+    n_arms, n = speed.shape
+    seconds = np.empty((n_arms, n))
+    for i in range(n_arms):
+        total = 0.0
+        for q in range(n):
+            weight = (base + (1 - base) * tokens[i, q] / mean_tokens[i]) * np.exp(noise * speed[i, q])
+            seconds[i, q] = weight
+            total += weight
+        scale = 1000 * mean_seconds[i] * n / total
+        for q in range(n):
+            seconds[i, q] = max(np.rint(scale * seconds[i, q]), 1.0) / 1000
+    return seconds
 
 
 @njit(cache=True)
@@ -110,8 +144,8 @@ def _fill(shape: Floats, limit: Floats, known: Floats, held_out: Floats, split: 
 
 def _known(
     given: Means, p: dict[str, float], spread: Floats, ends: Ends
-) -> tuple[Whole, tuple[float, float]]:
-    """Sums of the tokens in the profiling split, and by how much luck alone misses its two ends."""
+) -> tuple[Floats, tuple[float, float]]:
+    """Means of the tokens in the profiling split, and by how much luck alone misses its two ends."""
     size, rest = N_PROFILING, N_INSTANCES - N_PROFILING
     common = np.sqrt(p["shared"]) * p["luck"] + np.sqrt(1 - p["shared"]) * given.luck
     known = given.tokens + spread * np.sqrt(rest / N_INSTANCES / size) * common
@@ -122,12 +156,15 @@ def _known(
     missed = (float(known[low]) - ends.low, float(known[high]) - ends.high)
     known = np.clip(known, ends.low, ends.high)
     known[[low, high]] = ends
-    return np.rint(size * known).astype(np.int64), missed
+    return known, missed
 
 
 @lru_cache(maxsize=128)
-def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, Floats]:
+def _noise(seed: int, n_arms: int, every: int = 1) -> tuple[Floats, Floats, Floats, Floats]:
     """Own parts of correctness, length and speed (K, 1000), and the difficulties (1000,)."""
+    if every > 1:
+        answer, length, speed, difficulty = _noise(seed, n_arms)
+        return answer, length[:, ::every].copy(), speed[:, ::every].copy(), difficulty[::every].copy()
     rng = np.random.Generator(np.random.SFC64(seed))
     answer, length, speed = rng.standard_normal((3, n_arms, N_INSTANCES))
     return answer, length, speed, rng.standard_normal(N_INSTANCES)
@@ -136,19 +173,65 @@ def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, Floats]:
 @lru_cache(maxsize=128)
 def _rank(seed: int, n_arms: int, shared: float) -> NDArray[np.int16]:
     answer, _, _, difficulty = _noise(seed, n_arms)
-    order = (np.sqrt(shared) * difficulty + np.sqrt(1 - shared) * answer).argsort(axis=1)
+    return rank_of(np.sqrt(shared) * difficulty + np.sqrt(1 - shared) * answer)
+
+
+def rank_of(scores: Floats) -> NDArray[np.int16]:
+    """How many instances have a smaller score, by configuration, (K, 1000)."""
+    order = scores.argsort(axis=1)
     rank = np.empty(order.shape, dtype=np.int16)
     np.put_along_axis(rank, order, np.arange(N_INSTANCES, dtype=np.int16)[None], axis=1)
     return rank
 
 
-def body(setting: Setting, state: State) -> Body | None:
+def body_of_shapes(
+    setting: Setting, given: Means, p: dict[str, float], shape: Floats
+) -> tuple[Whole, tuple[float, float]]:
+    """Scale lengths of answers to tokens of the right means, in the profiling split, too.
+
+    Returns
+    -------
+    ndarray of int, shape (K, n)
+        Of n instances, the profiling split first.
+    (float, float)
+        As ``Body.missed``.
+    """
+    n, limit = shape.shape[1], given.limit.astype(np.float64)
+    split, total = n * N_PROFILING // N_INSTANCES, np.rint(n * given.tokens)
+    of_split, missed = _known(given, p, _spread_of(shape, limit, total), setting.profiling_tokens)
+    known = np.rint(split * of_split)
+    tokens = np.empty(shape.shape, dtype=np.int64)
+    _fill(shape, limit, known, total - known, split, tokens)
+    return tokens, missed
+
+
+@lru_cache(maxsize=128)
+def passed(seed: int, n_arms: int, shared: float) -> NDArray[np.int16]:
+    """Correct instances of the evaluation split where so many of all are correct, (K, 1001)."""
+    return count_passed(_rank(seed, n_arms, shared))
+
+
+@njit(cache=True)
+def count_passed(rank: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Correct instances of the evaluation split where so many of all are correct, (K, 1001)."""
+    found = np.zeros((rank.shape[0], rank.shape[1] + 1), dtype=np.int16)
+    for i in range(rank.shape[0]):
+        for q in range(N_PROFILING, rank.shape[1]):
+            found[i, rank[i, q] + 1] = 1
+        for c in range(rank.shape[1]):
+            found[i, c + 1] += found[i, c]
+    return found
+
+
+def body(setting: Setting, state: State, every: int = 1) -> Body | None:
     """Draw what does not depend on accuracies.
 
     Parameters
     ----------
     setting : Setting
     state : State
+    every : int
+        Tokens and latencies of every so-many-th instance alone, for a look at what a table is like.
 
     Returns
     -------
@@ -158,18 +241,10 @@ def body(setting: Setting, state: State) -> Body | None:
     given = means(setting, state)
     if given is None:
         return None
-    p, (_, length, speed, difficulty) = named(state), _noise(state.instances, setting.n_arms)
-    z = np.sqrt(p["shared"]) * difficulty + np.sqrt(1 - p["shared"]) * length
-    shape = np.exp(p["spread_tokens"] * z)
-    shape[z < ndtri(p["empty"])] *= EMPTY
-    shape[z > -ndtri(p["endless"])] = ENDLESS
-    total, limit = np.rint(N_INSTANCES * given.tokens), given.limit.astype(np.float64)
-    known, missed = _known(given, p, _spread_of(shape, limit, total), setting.profiling_tokens)
-    tokens = np.empty(shape.shape, dtype=np.int64)
-    _fill(shape, limit, known.astype(np.float64), total - known, N_PROFILING, tokens)
-
-    weight = p["base_latency"] + (1 - p["base_latency"]) * tokens / given.tokens[:, None]
-    weight *= np.exp(p["noise_seconds"] * speed)
-    seconds = weight * (given.seconds / weight.mean(axis=1))[:, None]
-    rank = _rank(state.instances, setting.n_arms, p["shared"])
-    return Body(rank, np.maximum(np.rint(1000 * seconds), 1) / 1000, tokens, missed, given.verbosity)
+    p, (_, length, speed, difficulty) = named(state), _noise(state.instances, setting.n_arms, every)
+    ends = ndtri(p["empty"]), -ndtri(p["endless"])
+    shape = _shapes(difficulty, length, p["shared"], p["spread_tokens"], *ends)
+    tokens, missed = body_of_shapes(setting, given, p, shape)
+    seconds = _seconds(tokens, speed, given.tokens, given.seconds, p["base_latency"], p["noise_seconds"])
+    answers = state.instances, setting.n_arms, p["shared"]
+    return Body(_rank(*answers), passed(*answers), seconds, tokens, missed, given.verbosity)

@@ -1,13 +1,23 @@
-"""The tables of the posterior, with their cards."""
+"""Drawn tables, as rows and with their cards."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 from cobandit import _check
-from cobandit.companion.reconstruction.hierarchy import State
-from cobandit.companion.reconstruction.posterior import rows_of, tables_of
-from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS, SPLIT_SEED, Setting
+from cobandit.companion.reconstruction.chain import Table, draw
+from cobandit.companion.reconstruction.hierarchy import grid
+from cobandit.companion.reconstruction.instances import INSTANCES
+from cobandit.companion.reconstruction.settings import (
+    N_INSTANCES,
+    N_PROFILING,
+    SETTINGS,
+    SPLIT_SEED,
+    Setting,
+)
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table
@@ -61,29 +71,42 @@ def card(name: str) -> Card:
     )
 
 
-def table(name: str, number: int = 0) -> EvaluationTable:
-    """Draw a table of the posterior; number 0 is the bundled one.
+def table(name: str, number: int) -> EvaluationTable:
+    """Draw the table of a number, some seconds.
 
     Raises
     ------
     CobanditError
-        If there is no reconstruction of that name, or its posterior has no such table.
+        If there is no reconstruction of that name, or the table of the number misses a fact.
 
     Examples
     --------
-    >>> table("gsm8k")
+    >>> table("gsm8k", 12)
     gsm8k (reconstruction): 108 configurations x 1000 instances
     objectives: accuracy, efficiency; cost in tokens
     """
-    stored = tables_of(name)
-    if _check.count(number, "number", 0) >= len(stored):
-        raise CobanditError(f"{name} has tables 0 to {len(stored) - 1}, not {number}")
-    note = (f"table {number} of the posterior",) if number else ()
-    rows = rows_of(name, stored[number].state)
-    return EvaluationTable.from_records(rows, card(name), f"{name}, table {number}", note)
+    rows = rows_of(name, kept(name, number))
+    return EvaluationTable.from_records(rows, card(name), f"{name}, table {number}", (f"table {number}",))
 
 
-def write(name: str, directory: str | Path, state: State | None = None) -> Path:
+def kept(name: str, number: int) -> Table:
+    """Draw a table, and refuse it if it misses a fact.
+
+    Raises
+    ------
+    CobanditError
+        As `table`.
+    """
+    setting(name)
+    drawn = draw(name, _check.count(number, "number", 0))
+    if not drawn.kept:
+        raise CobanditError(
+            f"{name}: table {number} misses a printed fact and is not kept; take another number"
+        )
+    return drawn
+
+
+def write(name: str, directory: str | Path, number: int) -> Path:
     """Write a table and its card, NAME.parquet and NAME.yml.
 
     Parameters
@@ -91,8 +114,7 @@ def write(name: str, directory: str | Path, state: State | None = None) -> Path:
     name : {"gsm8k", "piqa"}
     directory : str or Path
         An existing directory, ``data`` in a checkout.
-    state : State, optional
-        Default: that of the bundled table.
+    number : int
 
     Returns
     -------
@@ -101,6 +123,40 @@ def write(name: str, directory: str | Path, state: State | None = None) -> Path:
     """
     described = card(name)
     records = Path(directory) / described.records
-    rows = rows_of(name, state or tables_of(name)[0].state)
+    rows = rows_of(name, kept(name, number))
     write_table(rows, described.model_dump(mode="json", exclude_unset=True), records)
     return records
+
+
+def rows_of(name: str, drawn: Table) -> pd.DataFrame:
+    """Give a drawn table by rows.
+
+    Returns
+    -------
+    DataFrame, 1,000 rows a configuration
+        config, instance, model, prompt (categorical), temperature, max_tokens, correct (0 or 1), latency_s
+        (seconds, whole milliseconds) and tokens; sorted by config, then instance.
+
+    Examples
+    --------
+    >>> from cobandit.companion.reconstruction.chain import draw_prior
+    >>> rows_of("gsm8k", draw_prior("gsm8k", 0)).shape
+    (108000, 9)
+    """
+    land, body = drawn.land, drawn.land.scene.body
+    arms = pd.DataFrame(grid(SETTINGS[name]), columns=["model", "temperature", "max_tokens", "prompt"])
+    arms.insert(0, "config", [f"{m}-t{t}-{limit}-{prompt}" for m, t, limit, prompt in arms.to_numpy()])
+    rows = arms.loc[np.repeat(np.arange(len(arms)), N_INSTANCES)].reset_index(drop=True)
+    rows = rows.astype(
+        {"config": "category", "model": "category", "prompt": "category", "max_tokens": "int16"}
+    )
+    labels = pd.Index([f"q{q:03d}" for q in range(N_INSTANCES)])
+    codes = np.tile(np.arange(N_INSTANCES), len(arms))
+    rows.insert(1, "instance", pd.Series(pd.Categorical.from_codes(codes, labels)))
+    correct = body.rank < land.count[:, None]
+    order = np.argsort(INSTANCES)
+    return rows.assign(
+        correct=correct[:, order].ravel().astype(np.uint8),
+        latency_s=body.seconds[:, order].ravel(),
+        tokens=body.tokens[:, order].ravel().astype(np.int16),
+    )

@@ -9,16 +9,18 @@ import pandas as pd
 
 from cobandit.companion import reconstruction
 from cobandit.companion.paper import experiments
-from cobandit.companion.reconstruction.pool import played
 from cobandit.companion.regions import maps
 from cobandit.companion.stored import races
+from cobandit.companion.stored.plays import played
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import metrics, paired_errors
 from cobandit.tables import EvaluationTable, available, load
+from cobandit.tables.catalogue import data_directory
 
 NAMES = tuple(reconstruction.SETTINGS)
 #: A table that is not bundled: what is stored of it can be read everywhere, and computed where the table is.
 ELSEWHERE = ("swebench-bash-only",)
+MEASURED = ("word-sums", "piqa-small")
 SEED = 0
 
 AUDIT_BLOCK = 1_000
@@ -49,6 +51,13 @@ def replication(name: str) -> pd.DataFrame:
 def _experiments(table: EvaluationTable, **parallel: Any) -> pd.DataFrame:
     cells = [experiments.summary(table, seed=SEED, **parallel), experiments.facts(table)]
     return pd.concat(cells, ignore_index=True)
+
+
+def drawn_numbers() -> list[tuple[str, str, int]]:
+    """Say which tables are stored: data set, kind and number of each that was tried."""
+    path = data_directory() / "results" / "posterior.parquet"
+    frame = pd.read_parquet(path, columns=["dataset", "kind", "number"]).drop_duplicates()
+    return [tuple(row) for row in frame.itertuples(index=False)]
 
 
 def tuning(name: str) -> pd.DataFrame:
@@ -131,15 +140,13 @@ class Result(NamedTuple):
 BUNDLED = ("word-sums", "piqa-small", "synthetic-24", *NAMES)
 TABLES = tuple(f"{name}.parquet" for name in NAMES)
 CARDS = tuple(f"{name}.yml" for name in ELSEWHERE)
+MEASURED_TABLES = tuple(f"{name}.parquet" for name in MEASURED)
 
 RESULTS = {
     "replication": Result(replication, lambda: [(name,) for name in NAMES], TABLES),
     "tuning": Result(tuning, lambda: [(name,) for name in NAMES], TABLES),
-    "posterior": Result(
-        played,
-        lambda: [(name, number) for name in NAMES for number in range(len(reconstruction.tables_of(name)))],
-        (reconstruction.STORE,),
-    ),
+    "posterior": Result(played, drawn_numbers, ()),
+    "measured": Result(replication, lambda: [(name,) for name in MEASURED], MEASURED_TABLES),
     "audit": Result(
         audit_block,
         lambda: [
@@ -164,4 +171,15 @@ RESULTS = {
 }
 
 #: Columns that name a part, among those of any result.
-PART = ("number", "dataset", "rho", "block", "selection", "cost_ratio", "dependence", "n_arms", "tolerance")
+PART = (
+    "number",
+    "kind",
+    "dataset",
+    "rho",
+    "block",
+    "selection",
+    "cost_ratio",
+    "dependence",
+    "n_arms",
+    "tolerance",
+)

@@ -26,7 +26,6 @@ from rich.progress import track
 
 from cobandit import _check
 from cobandit.companion import paper
-from cobandit.companion.reconstruction import predictions
 from cobandit.companion.stored.differences import differences
 from cobandit.companion.stored.parts import NAMES, PART, RESULTS, SEED
 from cobandit.errors import CobanditError
@@ -211,7 +210,7 @@ def ledger_of(stored: dict[str, pd.DataFrame]) -> pd.DataFrame:
     DataFrame
         As `cobandit.companion.paper.ledger`.
     """
-    return paper.ledger(_cells(stored), draws=predictions.draws(stored["posterior"]))
+    return paper.ledger(_cells(stored), predicted=paper.predict_numbers(stored["posterior"]))
 
 
 def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
@@ -220,7 +219,7 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     Returns
     -------
     DataFrame or None
-        As `cobandit.companion.reconstruction.predictions.draws`.
+        As `cobandit.companion.paper.predict_numbers`.
 
     Examples
     --------
@@ -228,7 +227,7 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     >>> predictions_of([load("synthetic-24")]) is None
     True
     """
-    return predictions.draws(read_result("posterior")) if bundled(tables) else None
+    return paper.predict_numbers(read_result("posterior")) if bundled(tables) else None
 
 
 def use_audit_errors(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
@@ -293,6 +292,26 @@ def store_ledger() -> None:
     ledger_of(stored).to_csv(directory() / LEDGER, index=False, lineterminator="\n")
 
 
+def store(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
+    """Write a result of its parts, and its entry in the manifest.
+
+    Parameters
+    ----------
+    name : str
+    parts : sequence of DataFrame
+    seconds : float
+        That they took.
+    """
+    path = directory() / f"{name}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    with replace_file(path) as partial:
+        pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
+    entry = {"sha256": file_sha256(path), "data": data_checksum(name), "seed": SEED, "parts": len(parts)}
+    entries = manifest() | {name: entry | {"seconds": round(seconds)}}
+    text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
+    (directory() / "manifest.json").write_text(text, encoding="utf-8")
+
+
 def make(names: Sequence[str] = (), workers: int = -1) -> None:
     """Compute results and store them, each as soon as it is complete, and then the ledger of all.
 
@@ -305,22 +324,14 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
     """
     names = [_check.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or list(RESULTS)
     for name in [name for name in names if name != "ledger"]:
-        result, data, start = RESULTS[name], data_checksum(name), time.perf_counter()
+        result, start = RESULTS[name], time.perf_counter()
         if not (arguments := result.arguments()):
             print(f"{name} stays as it is: its table is not on this machine", file=sys.stderr)
             continue
         tasks = (delayed(result.part)(*each) for each in arguments)
         done = Parallel(n_jobs=workers, return_as="generator")(tasks)
         parts = list(track(done, description=name, total=len(arguments), console=Console(stderr=True)))
-        path = directory() / f"{name}.parquet"
-        path.parent.mkdir(exist_ok=True)
-        with replace_file(path) as partial:
-            pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
-        entry = {"sha256": file_sha256(path), "data": data, "seed": SEED, "parts": len(parts)}
-        entry["seconds"] = round(time.perf_counter() - start)
-        entries = manifest() | {name: entry}
-        text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
-        (directory() / "manifest.json").write_text(text, encoding="utf-8")
+        store(name, parts, round(time.perf_counter() - start))
     store_ledger()
 
 
