@@ -116,8 +116,7 @@ def test_the_work_may_be_spread(stored):
 def test_another_number_in_the_ledger_is_named(stored):
     text = (stored / "ledger.csv").read_text()
     which = pd.read_csv(stored / "ledger.csv").dropna(subset=["predicted_low"]).iloc[0]
-    assert text.count(f"{which['predicted_low']}") == 1
-    (stored / "ledger.csv").write_text(text.replace(f"{which['predicted_low']}", "0.123"))
+    (stored / "ledger.csv").write_text(text.replace(f"{which['predicted_low']}", "0.123", 1))
     done = RUN.invoke(app, ["verify", "--fast"])
     assert done.exit_code == 1
     assert f"ledger: {which['key']}: predicted_low is 0.123, recomputed" in done.output
