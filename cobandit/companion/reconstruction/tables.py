@@ -84,6 +84,7 @@ def table(name: str, number: int) -> EvaluationTable:
     >>> table("gsm8k", 12)
     gsm8k (reconstruction): 108 configurations x 1000 instances
     objectives: accuracy, efficiency; cost in tokens
+    note: table 12
     """
     rows = rows_of(name, kept(name, number))
     return EvaluationTable.from_records(rows, card(name), f"{name}, table {number}", (f"table {number}",))

@@ -32,7 +32,7 @@ WHOLE = ("replication", "tuning")
 def fast_parts(name: str) -> list[tuple[Any, ...]]:
     """Choose the parts of a result that a fast verification computes.
 
-    All of the replication and of tuning, the last table of each posterior, the last block of each
+    All of the replication and of tuning, the last table of each kind, the last block of each
     table and budget of the audit, and of the map of regions the most arms at each ratio of costs and
     dependence.
 
@@ -40,8 +40,8 @@ def fast_parts(name: str) -> list[tuple[Any, ...]]:
     --------
     >>> fast_parts("replication")
     [('gsm8k',), ('piqa',)]
-    >>> len(fast_parts("posterior"))
-    2
+    >>> len(fast_parts("posterior"))  # of each data set: a drawn table, one of the prior, one of other kind
+    6
     """
     every = results.RESULTS[name].arguments()
     return every if name in WHOLE else list({part[:-1]: part for part in every}.values())
