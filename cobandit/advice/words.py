@@ -102,7 +102,8 @@ def _describe_front(advice: Recommendation) -> str:
             f"{_join([*advice.objectives, 'cost'])}, and beaten in one of them."
         )
     else:
-        said = f"All {on} configurations are worth their cost, {means}: who is cheaper is worse in something."
+        every = "Both" if on == 2 else f"All {on}"
+        said = f"{every} configurations are worth their cost, {means}: who is cheaper is worse in something."
     if (kept := len(advice.front)) < on:
         said += f" Within {_within(advice)}, {kept} of them stand{'s' * (kept == 1)} for all."
     return said
@@ -304,9 +305,10 @@ def _describe_new_instances(advice: Recommendation) -> list[str]:
     easiest, kinds = open_.iloc[0], {"front": "is worth its cost", "efficiency": "has the largest ratio"}
     new = easiest["new_instances"]
     many = f"about {new:,.0f} more instances" if new <= MANY else "more than a million instances"
+    which = "one open question" if len(open_) == 1 else f"easiest of {len(open_)} open questions"
     return [
         "Every configuration is evaluated on every instance here, so that only new instances tell more. The "
-        f"easiest of {len(open_)} open questions, whether {easiest['configuration']} "
+        f"{which}, whether {easiest['configuration']} "
         f"{kinds[easiest['kind']]}, takes {many}, for it and for {easiest['against']}."
     ]
 
