@@ -9,6 +9,7 @@ from cobandit.figures.landscapes import drawn_from as drawn_from
 from cobandit.figures.landscapes import landscape as landscape
 from cobandit.figures.landscapes import numbered_front as numbered_front
 from cobandit.figures.landscapes import show_table as show_table
+from cobandit.figures.pairs import pairs as pairs
 from cobandit.figures.panels import described as described
 from cobandit.figures.panels import panels as panels
 from cobandit.figures.replays import along_runs as along_runs

@@ -128,16 +128,27 @@ def loss_along(outcomes: pd.DataFrame, by: str, selection: str, ax: Axes | None 
     Examples
     --------
     >>> rows = pd.DataFrame({"rho": [4, 4, 16, 16], "name": "HV-UCB", "loss": [0.5, 0.4, 0.2, 0.3]})
-    >>> len(loss_along(rows, "rho", "online").lines)
-    1
+    >>> loss_along(rows, "rho", "online").get_legend_handles_labels()[1]
+    ['HV-UCB']
     """
+    import seaborn as sns  # a second that other figures need not wait for
+
     ax = ax or plt.subplots()[1]
-    for name, style in region_styles(selection).items():
-        own = outcomes[outcomes["name"] == name].groupby(by)["loss"].agg(["mean", "sem"])
-        if not len(own):
-            continue
-        ax.plot(own.index, own["mean"], label=name, **style, ms=4)
-        reach = NORMAL * own["sem"]
-        band = (own["mean"] - reach, own["mean"] + reach)
-        ax.fill_between(own.index, *band, color=style["color"], alpha=0.1, lw=0)
+    there = set(outcomes["name"])
+    styles = {name: style for name, style in region_styles(selection).items() if name in there}
+    sns.lineplot(
+        outcomes,
+        x=by,
+        y="loss",
+        hue="name",
+        style="name",
+        hue_order=list(styles),
+        style_order=list(styles),
+        palette={name: style["color"] for name, style in styles.items()},
+        markers={name: style["marker"] for name, style in styles.items()},
+        dashes=False,
+        errorbar=("se", NORMAL),
+        ax=ax,
+    )
+    ax.get_legend().remove()  # panels share one
     return ax
