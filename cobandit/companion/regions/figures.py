@@ -150,5 +150,6 @@ def loss_along(outcomes: pd.DataFrame, by: str, selection: str, ax: Axes | None 
         errorbar=("se", NORMAL),
         ax=ax,
     )
-    ax.get_legend().remove()  # panels share one
+    if own := ax.get_legend():
+        own.remove()  # panels share one
     return ax
