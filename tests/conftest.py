@@ -22,8 +22,8 @@ settings.load_profile("full")
 SWEBENCH = "swebench-bash-only"
 COMPANION = Path(cobandit.companion.__file__).parent
 #: The folder with records that are not bundled.  Only tests that ask for it see it, and nothing is fetched,
-#: so that the others find the same everywhere.
-MIRROR = os.environ.pop("COBANDIT_MIRROR", "")
+#: so that the others find the same everywhere.  The processes of a run inherit it under a name of its own.
+MIRROR = os.environ.setdefault("COBANDIT_TESTED_MIRROR", os.environ.pop("COBANDIT_MIRROR", ""))
 os.environ["COBANDIT_OFFLINE"] = "1"
 #: Fixtures that need what does not come with the project.
 ELSEWHERE = {"swebench", "latex"}

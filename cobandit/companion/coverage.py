@@ -22,9 +22,9 @@ class Truth(NamedTuple):
     efficiency: NDArray[np.float64]
 
 
-def truth_of(table: EvaluationTable) -> Truth:
+def truth_of(table: EvaluationTable, strict: bool = False) -> Truth:
     """Give the answers over all instances of a table."""
-    whole = compare_pairs(table)
+    whole = compare_pairs(table, strict=strict)
     return Truth(whole.on_front, whole.efficiency)
 
 
@@ -88,6 +88,7 @@ def coverage(
     samples: int = 40,
     level: float = 0.95,
     seed: int = 0,
+    strict: bool = False,
 ) -> pd.DataFrame:
     """Ask samples of a table what is settled, and compare it with what the whole table says.
 
@@ -103,6 +104,8 @@ def coverage(
     level : float
         Confidence.
     seed : int
+    strict : bool
+        Whether the front is the paper's, as in `compare_pairs`.
 
     Returns
     -------
@@ -126,13 +129,18 @@ def coverage(
     """
     if (n_instances is None) == (share is None):
         raise CobanditError("n_instances or share: exactly one of the two is needed")
-    samples, rng, true = _check.count(samples, "samples", 1), np.random.default_rng(seed), truth_of(table)
+    samples, rng, true = (
+        _check.count(samples, "samples", 1),
+        np.random.default_rng(seed),
+        truth_of(table, strict),
+    )
     found = []
     for number in range(samples):
         if n_instances is not None:
-            compared = compare_pairs(sample(table, _check.count(n_instances, "n_instances", 4), rng))
+            drawn = sample(table, _check.count(n_instances, "n_instances", 4), rng)
         else:
-            compared = compare_pairs(thinned(table, _check.positive(share or 0, "share"), rng), finite=True)
+            drawn = thinned(table, _check.positive(share or 0, "share"), rng)
+        compared = compare_pairs(drawn, finite=n_instances is None, strict=strict)
         levels = find_levels(compared, 1 - level, seed + number)
         open_ = {question.arm for question in front_questions(compared, levels)}
         before = {question.arm for question in front_questions(compared, bonferroni(compared, 1 - level))}

@@ -31,7 +31,8 @@ def test_what_is_settled_on_instances_like_these_is_right(name, n_instances):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_instances", [60, 150])
 def test_what_is_settled_on_measured_instances_is_right(swebench, n_instances):
-    found = held(coverage(swebench, n_instances, samples=SAMPLES))
+    held(coverage(swebench, n_instances, samples=SAMPLES))  # with the cost, whose tails leave little settled
+    found = held(coverage(swebench, n_instances, samples=SAMPLES, strict=True))
     assert found["settled"].sum() > 1.05 * found["bonferroni"].sum()
 
 
