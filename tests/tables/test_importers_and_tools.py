@@ -99,7 +99,7 @@ def said_by_inspect(path):
                 number(sample.scores["match"].value),
                 max(1, sample.model_usage[log.eval.model].output_tokens),
                 sample.model_usage[log.eval.model].total_tokens,
-                sample.total_time,
+                sample.working_time,
             )
             for sample in log.samples
         ],
@@ -308,4 +308,4 @@ def test_a_rerun_of_the_harness_and_a_part_of_it(harness, tmp_path):
     assert rows(after).equals(rows(before))
     (line,) = [line for line in after.report if line.startswith("rerun: ")]
     assert line.endswith("an earlier run of the same: 3 evaluations")
-    assert isinstance(cb.recommend(after.table).best, str)
+    assert cb.recommend(after.table).best.configuration in ANSWERS
