@@ -207,7 +207,8 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
     for place, method in enumerate(chosen):
         made_of_it = [each for each in known.values() if kind == "once" and issubclass(each, method.policy)]
         if method.kind != kind and made_of_it:
-            chosen[place] = replace(method, policy=made_of_it[0])
+            least_derived = min(made_of_it, key=lambda each: len(each.__mro__))  # not a user's kin of it
+            chosen[place] = replace(method, policy=least_derived)
         elif method.kind != kind:
             hint = "it evaluates once: give feedback 'once'; " if method.kind == "once" else ""
             raise CobanditError(

@@ -45,7 +45,7 @@ def test_nothing_that_is_recommended_is_dominated(name):
     assert set(front.index) == set(table.configs) - off and advice.most_efficient in front.index
     assert front["cost"].is_monotonic_increasing
     said = describe(advice)
-    assert said[0].startswith((f"{len(front)} of {table.n_arms} ", f"All {len(front)} "))
+    assert said[0].startswith((f"{len(front)} of {table.n_arms} ", f"All {len(front)} ", "Both "))
     assert said[1].startswith(f"Cheapest first: {front.index[0]} (")
     assert not [line for line in said if "deploy" in line.lower() or "redrawn" in line]
     json.dumps(advice.to_dict(), allow_nan=False)
@@ -125,7 +125,7 @@ def test_who_is_sure_to_meet_a_condition_mostly_does():
     rng, wrong = np.random.default_rng(6), 0
     means = np.array([[0.45], [0.49], [0.499], [0.55], [0.65]])
     for _ in range(200):
-        table = shapes.make_table(shapes.draw_scores(rng, means, 100), [1, 2, 3, 4, 5], "abcde")
+        table = shapes.make_table(shapes.draw_scores(rng, means, 100), [1, 2, 3, 4, 5], list("abcde"))
         choice = cb.recommend(table, at_least={"accuracy": 0.5}, level=0.8, replications=1).choice
         wrong += choice.sure in ("a", "b", "c")
     assert wrong <= 53  # more would come of chance once in 500 tests

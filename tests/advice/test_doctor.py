@@ -142,10 +142,8 @@ def test_an_objective_that_is_cost(clean):
     scores, costs = clean
     speed = np.clip(1 - costs / 10, 0, 1)
     (finding,) = found(two_objectives(scores, costs, speed), "same")
-    assert (
-        finding.found.startswith("speed and low cost")
-        and finding.todo == "Leave speed out: per cost it counts twice"
-    )
+    assert finding.found.startswith("speed and low cost")
+    assert finding.todo.startswith("See that speed says more than the cost, which is compared anyway")
 
 
 @pytest.mark.parametrize("held", [0.1, 512.0])

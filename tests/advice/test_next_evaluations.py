@@ -61,7 +61,7 @@ def follow(whole, table, **asked):
             return table
         made = whole.rows.merge(plan.pairs.rename(columns={"configuration": "config"}))
         rows = pd.concat([table.rows, made]).drop(columns="split")
-        table = EvaluationTable.from_records(rows, table.card)
+        table = EvaluationTable.from_frame(rows, cost="cost", unit="USD", objectives=["accuracy"])
     raise AssertionError("it does not end")
 
 

@@ -1,5 +1,6 @@
 """Names of configurations are shown as they are, whatever they hold, and never steer the terminal."""
 
+import json
 import sys
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 from support.names import NAMES
 from typer.testing import CliRunner
 
+import cobandit as cb
 from cobandit.cli import app as cli
 from cobandit.cli.terminal import plain
 
@@ -52,8 +54,10 @@ def test_commands_print_names_whole(table):
     assert front and "[k] USD" in imported
     advice = run("recommend", "my.parquet", "--replications", "20")
     shown = advice.split("Configurations of my")[1]
-    for name in NAMES:
+    for name in cb.recommend(cb.read("my.parquet"), replications=20).front.index:
         assert plain(name) in shown, name
+    whole = run("recommend", "my.parquet", "--replications", "20", "--json")
+    assert {arm["config"] for arm in json.loads(whole)["arms"]} == set(NAMES)
     assert "[k]" in shown and max(map(len, advice.splitlines())) <= 4000
     for suffix in (["-m", "CoPSI", "-b", "50", "--replications", "2"],):
         assert "my: mean and" in run("replay", "my.parquet", "-o", "runs.parquet", *suffix)

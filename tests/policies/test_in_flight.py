@@ -29,6 +29,8 @@ def plan(cls, costs, budget, n_instances=12, **options):
     """A plan of two objectives; None where the budget is too small for it."""
     once = (n_instances,) if cls in ONCE else ()
     try:
+        if cls is cb.ParetoRace:  # whose budget is a cap
+            return cls(costs, 2, n_instances, budget=budget, **options)
         return cls(costs, budget, 2, *once, **options)
     except BudgetError:
         return None

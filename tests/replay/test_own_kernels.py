@@ -112,12 +112,13 @@ def test_only_runs_of_the_project_are_kept_on_disk(forgotten):
 def test_formulas_that_read_the_same_share_a_run_until_it_is_compiled(forgotten):
     """A class that a notebook defines again takes the place of the former one, with a tuple of its own."""
     eager = type("Eager", (Own,), {"index": lambda self: self.pulls.astype(float)})
-    register(), register(eager, formula=lambda n, sums, squares, p: float(n))
+    fresh = type("FreshParameters", (OwnParameters,), {})  # no run of this process has compiled it
+    register(parameters=fresh), register(eager, fresh, lambda n, sums, squares, p: float(n))
     assert KERNELS[Own].run is KERNELS[eager].run
     for policy in (Own, eager):
         testing.check_kernel(policy, range(2))
     with pytest.raises(CobanditError, match="define the tuple again"):
-        register(eager)
+        register(eager, fresh)
     again = type("Own", (Own,), {"__module__": __name__, "__qualname__": Own.__qualname__})
     register(again, type("OwnParameters", (OwnParameters,), {}))
     assert cb.spec("Own").policy is again

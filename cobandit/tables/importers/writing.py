@@ -186,7 +186,7 @@ TERMS = Terms(
 )
 
 _ORDER = ("name", "title", "source", "license", "kind", "records", "cost", "objectives", "split", "arms")
-_OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")}
+_OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")} | {"": "--title, --kind"}
 _OPTIONS |= {"split.profiling": "--profiling", "split.seed": "--seed"}
 _OPTIONS |= {"cost.unit": "--unit", "cost.column": "--cost"}
 
