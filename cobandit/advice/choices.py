@@ -140,7 +140,7 @@ def _meet(
     from scipy import stats  # half a second that an import of cobandit need not take
 
     n_arms, counts = len(compared.costs), compared.counts
-    left = 1 - counts / compared.evaluations.n_instances if compared.finite else np.ones(n_arms)
+    left = 1 - counts / compared.n_instances if compared.finite else np.ones(n_arms)
     slack, t = np.full(n_arms, np.inf), np.full(n_arms, np.inf)
 
     def ask(excess: NDArray[np.float64], error: NDArray[np.float64], arms: NDArray[np.int64]) -> None:

@@ -53,6 +53,7 @@ def plan_next(
     tolerance: ArrayLike = 0.0,
     error: float = 0.05,
     seed: int = 0,
+    n_instances: int | None = None,
 ) -> NextEvaluations:
     """Plan the evaluations that are missing, as `cobandit.ParetoRace` would go on.
 
@@ -68,6 +69,8 @@ def plan_next(
         In (0, 1).
     seed : int
         Of the order of the instances: those that most configurations have first, equal ones at random.
+    n_instances : int, optional
+        Of the benchmark, by default those that the table says it has; those beyond the table have no names.
 
     Returns
     -------
@@ -80,8 +83,12 @@ def plan_next(
     >>> plan.settled, plan.evaluations, len(plan.pairs)  # everything is evaluated
     (24, 0, 0)
     """
-    evaluations, instances = Evaluations(table), table.rows["instance"].cat.categories
-    values, present = evaluations.block(np.arange(table.n_arms))
+    instances = table.rows["instance"].cat.categories.tolist()
+    unmet = (n_instances or table.n_benchmark) - len(instances)
+    instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
+    values, present = Evaluations(table).block(np.arange(table.n_arms))
+    values = np.pad(values, [(0, 0), (0, 0), (0, unmet)])
+    present = np.pad(present, [(0, 0), (0, unmet)])
     order = arrange(present.T, seed)
     rewards = np.where(present.T[order][:, :, None], values[:-1].transpose(2, 1, 0)[order], np.nan)
     costs = table.summary()["cost"].to_numpy()

@@ -180,6 +180,7 @@ class Paired(NamedTuple):
     variances: NDArray[np.float64]  # (D + 2, K), of `coordinates`
     finite: bool  # whether the benchmark is all there is
     strict: bool  # whether dominance is the paper's: better in every objective, whatever the cost
+    n_instances: int  # of the benchmark, met or not
 
     @property
     def coordinates(self) -> NDArray[np.float64]:
@@ -211,7 +212,7 @@ class Paired(NamedTuple):
     @property
     def missing(self) -> NDArray[np.int64]:
         """Instances of the benchmark on which each arm is not evaluated, shape (K,)."""
-        return self.evaluations.n_instances - self.counts
+        return self.n_instances - self.counts
 
     def influence(self, arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Influences on `coordinates`: shape (D + 2, k, I)."""
@@ -284,7 +285,7 @@ class Paired(NamedTuple):
         """Variances of gaps, from those of both means and their covariances."""
         if not self.finite:
             return mine + theirs - 2 * shared
-        total, n = self.evaluations.n_instances, self.counts.astype(float)
+        total, n = self.n_instances, self.counts.astype(float)
         _, present = self.evaluations.block(arms)
         _, there = self.evaluations.block(others)
         both = present.astype(float) @ there.T
@@ -316,7 +317,9 @@ def _slopes(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[n
     return np.vstack([*others, -hypervolume(means) / costs**2])
 
 
-def compare_pairs(table: EvaluationTable, finite: bool = False, strict: bool = False) -> Paired:
+def compare_pairs(
+    table: EvaluationTable, finite: bool = False, strict: bool = False, n_instances: int | None = None
+) -> Paired:
     """Compare the configurations of a table on all its instances, both splits.
 
     Parameters
@@ -327,6 +330,8 @@ def compare_pairs(table: EvaluationTable, finite: bool = False, strict: bool = F
     strict : bool
         Whether dominance is the paper's, better in every objective and whatever the cost; otherwise it is at
         least as good in every objective and in cost, and better in one of them.
+    n_instances : int, optional
+        Of the benchmark, by default those that the table says it has.
 
     Returns
     -------
@@ -344,7 +349,10 @@ def compare_pairs(table: EvaluationTable, finite: bool = False, strict: bool = F
     every = table.summary()
     means, costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
     unknown = np.full((table.n_objectives + 2, table.n_arms), np.nan)
-    compared = Paired(Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite, strict)
+    total = n_instances or table.n_benchmark
+    compared = Paired(
+        Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite, strict, total
+    )
     one_more, variances = _variances(compared)
     return compared._replace(one_more=one_more, variances=variances)
 

@@ -236,7 +236,7 @@ def find_tails(compared: Paired) -> Tails:
         carried_by[arm] = np.searchsorted(np.cumsum(costs), costs.sum() / 2 * (1 - 1e-12)) + 1
         unmet[arm] = _unmet(costs)
     if compared.finite:
-        unmet *= compared.missing / compared.evaluations.n_instances
+        unmet *= compared.missing / compared.n_instances
     return Tails(carried_by, unmet)
 
 
@@ -342,7 +342,7 @@ def _question(
     arms, times = np.append(rivals, arm), np.append(times, times[hardest])
     n = compared.counts[arms]
     if compared.finite:
-        total = compared.evaluations.n_instances
+        total = compared.n_instances
         extra = np.ceil(1 / (1 / total + (1 / n - 1 / total) / times) - n - 1e-9)
         extra = np.clip(extra, np.minimum(1, total - n), total - n)
     else:

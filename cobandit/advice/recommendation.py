@@ -216,6 +216,7 @@ def recommend(
     returned: Collection[str] | None = None,
     about: str = "instances",
     dominance: str = "standard",
+    n_instances: int | None = None,
     level: float = 0.95,
     replications: int = REDRAWS,
     seed: int = 0,
@@ -233,7 +234,8 @@ def recommend(
     budget : float, optional
         What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.
     at_least : mapping of str to float, optional
-        By objective, the mean that a configuration has to have; the cheapest that does is chosen.
+        By objective, the mean that a configuration has to have; the cheapest that does is chosen.  Where
+        several conditions are given, here and in `within`, all have to hold.
     within : float or mapping of str to float, optional
         By how much it may be below the best, in every objective or by objective.
     prefer : mapping of str to float, optional
@@ -251,6 +253,9 @@ def recommend(
     dominance : {"standard", "strict"}
         Whether a configuration is off the front if another is at least as good in every objective and in
         cost, and better in one of them; or, as in the paper, better in every objective, whatever the cost.
+    n_instances : int, optional
+        Of the benchmark, where the table does not have them all; by default as many as the table or its card
+        says.
     level : float
         Confidence in (0, 1).
     replications, seed : int
@@ -292,7 +297,8 @@ def recommend(
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
     strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"
     wishes = read_wishes(table.objectives, at_least, within, prefer)
-    compared = compare_pairs(table, finite, strict)
+    n_instances = _check.count(n_instances or table.n_benchmark, "n_instances", table.n_benchmark)
+    compared = compare_pairs(table, finite, strict, n_instances)
     levels, tails = find_levels(compared, 1 - level, _check.seed(seed)), find_tails(compared)
     questions = front_questions(compared, levels) + efficiency_questions(compared, levels, tails)
     questions.sort(key=lambda question: question.price)
@@ -324,7 +330,7 @@ def recommend(
             front if returned else np.ones(table.n_arms, bool),
         ),
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
-        plan_next(table, budget, tolerance, 1 - level, seed),
+        plan_next(table, budget, tolerance, 1 - level, seed, n_instances),
         table.card.smallest_cost,
         table.n_free,
     )

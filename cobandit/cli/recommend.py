@@ -30,7 +30,10 @@ def recommend(
     table: Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")],
     at_least: Annotated[
         list[str] | None,
-        typer.Option(metavar="OBJECTIVE=VALUE", help="Choose the cheapest with this mean or a better one."),
+        typer.Option(
+            metavar="OBJECTIVE=VALUE",
+            help="Choose the cheapest with this mean or a better; several conditions all have to hold.",
+        ),
     ] = None,
     within: Annotated[
         list[str] | None,
@@ -60,6 +63,12 @@ def recommend(
             help="Strict is the paper's: only what is better in every objective, whatever the cost."
         ),
     ] = "standard",
+    instances: Annotated[
+        int | None,
+        typer.Option(
+            help="Instances of the benchmark, if more than the table has (default: as its card says)."
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(help="Confidence of what is called settled, below 1.")] = 0.95,
     replications: Annotated[
         int | None, typer.Option(help="Resampled sets of instances (default: the library's).")
@@ -85,6 +94,7 @@ def recommend(
         tolerance=tolerance,
         about=about,
         dominance=dominance,
+        n_instances=instances,
         level=level,
         seed=seed,
         **resampled,

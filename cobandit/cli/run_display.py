@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cobandit.cli.terminal import plain
+from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.pareto_race import ParetoRace
 
 if TYPE_CHECKING:
@@ -133,7 +134,11 @@ def print_end(done: Run, out: Console) -> None:
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled {within}"
         why = "" if policy.status == "settled" else f": {policy.status}"
         lines.append(f"{settled}, on the first {policy.pulls.max()} of {len(plan.order)} instances{why}")
-    lines += [*done.losses, f"{plan.method.name} returns:", *(f"  {name}" for name in done.recommendation)]
+    counts = f"by {' and '.join(each.name for each in plan.objectives)}, whatever the cost"
+    if not isinstance(policy, IdentificationPolicy):
+        counts = "as the most hypervolume per cost"
+    lines += [*done.losses, f"{plan.method.name} returns, {counts}:"]
+    lines += [f"  {name}" for name in done.recommendation]
     for line in [*lines, f"table: {done.table}, with its card", ""]:
         out.print(line, soft_wrap=True)
     tolerance = 0.0 if plan.stop is None else plan.stop.tolerance

@@ -199,6 +199,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         "objectives": objectives,
         "split": {"profiling": len(first), "seed": plan.seed, "instances": first},
         "arms": list(plan.settings),
+        "n_instances": len(stage.order) - len(stage.left_out),
     }
 
 

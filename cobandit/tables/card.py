@@ -161,6 +161,8 @@ class Card(Fields):
         Columns that describe the configuration and are constant within it.
     smallest_cost : float, optional
         What an evaluation that cost nothing counts as, where an import gave such a cost.
+    n_instances : int, optional
+        How many instances the benchmark has, where the records have fewer, as of a run that stopped.
     attribution : str, optional
         Whom to credit, as the licence asks.
     origin : Origin, optional
@@ -203,6 +205,9 @@ class Card(Fields):
         gt=0,
         allow_inf_nan=False,
         description="give what an evaluation that cost nothing counts as, or leave it out",
+    )
+    n_instances: int | None = Field(
+        None, ge=1, description="say how many instances the benchmark has, or leave it out if all are here"
     )
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
     origin: Origin | None = Field(None, description="give url and parser, or leave it out")

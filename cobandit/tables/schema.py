@@ -121,6 +121,9 @@ rows) -> rescale the column, or give the objective a transform in the card
 
     profiling = _profiling_rows(configs, instances, card.split)
     _check_split(configs, profiling, card, terms, faults)
+    if card.n_instances is not None and card.n_instances < len(instances.labels):
+        problem = f"there are {len(instances.labels)} instances, and the benchmark has {card.n_instances}"
+        faults.add(problem, "correct n_instances in the card, or leave it out", "instance")
     rewards, limits = _rewards(numbers, profiling, card, terms, faults)
     refuse(faults.found)
 

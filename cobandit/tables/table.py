@@ -330,6 +330,11 @@ class EvaluationTable:
         return _frozen(np.bincount(self._records.arm, minlength=self.n_arms))
 
     @property
+    def n_benchmark(self) -> int:
+        """Number of instances of the benchmark: those of the table, or as many as its card says."""
+        return max(len(self._records.instances), self.card.n_instances or 0)
+
+    @property
     def n_free(self) -> int:
         """Number of evaluations that cost no more than what one that cost nothing counts as."""
         smallest = self.card.smallest_cost

@@ -116,3 +116,22 @@ def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
 def test_one_may_not_ask_about_anything_else(synthetic):
     with pytest.raises(cb.CobanditError, match="about"):
         cb.recommend(synthetic, about="users")
+
+
+def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
+    """A run that stopped after 60 of 100 instances: the card says so, and no answer is called exact."""
+    table = drawn(np.random.default_rng(4), MEANS, COSTS, 60)
+    assert "exact: every configuration is evaluated on all 60" in " ".join(
+        describe(cb.recommend(table, about="benchmark"))
+    )
+    given = cb.recommend(table, about="benchmark", n_instances=100)
+    assert not given.exact and (given.arms["missing"] == 40).all()
+    card = table.card.model_copy(update={"n_instances": 100, "records": "part.parquet"})
+    cb.save(EvaluationTable.from_records(table.evaluations, card), tmp_path / "part.parquet")
+    read = cb.recommend(cb.read(tmp_path / "part.parquet"), about="benchmark")
+    pd.testing.assert_frame_equal(read.arms, given.arms)
+    assert read.next.evaluations <= 40 * table.n_arms and not read.exhausted
+    with pytest.raises(cb.CobanditError, match="n_instances is 59: it must be at least 60"):
+        cb.recommend(table, n_instances=59)
+    with pytest.raises(cb.TableError, match="there are 60 instances, and the benchmark has 59"):
+        EvaluationTable.from_records(table.evaluations, table.card.model_copy(update={"n_instances": 59}))

@@ -70,7 +70,7 @@ def test_a_run_ends_with_its_recommendation(folder):
     assert "pilot: 30 evaluations; what they cost shows when they are made" in done.output
     assert "spent: 0 [k] tokens, of a share of what the pilot finds" in done.output
     assert "front so far: [small] shots=0" in done.output
-    spent, _, rest = done.output.partition("CoPSIOnce returns:")
+    spent, _, rest = done.output.partition(", whatever the cost:")
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
     assert [line.strip() for line in names.split("\n") if line.strip()] == list(whole.recommendation)
     assert f"spent {whole.spent:,.6g} of {whole.budget:,.6g} [k] tokens" in spent

@@ -79,6 +79,7 @@ def test_the_table_holds_what_was_measured(tmp_path):
     table, plan = cb.read(done.table), check_plan(PLAN, "plan")
     assert (table.kind, table.name, table.n_arms) == ("measured", "toy", 6)
     assert set(table.card.split.instances) == set(plan.order[:5])
+    assert table.card.n_instances == len(plan.order)
     assert table.arms.loc["large shots=2"].tolist() == ["large", 2]
     found = rows(done.table)
     assert len(found) == done.policy.pulls.sum()
