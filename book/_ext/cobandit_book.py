@@ -11,13 +11,14 @@
 6. `mend_source_pages`: a source page leads back to where the reference documents it.
 7. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
 8. `describe_pictures`: what a cell drew says in words what it shows.
-9. `say_how_made`: below each figure, a graph of the tables, parameters and cells that it rests on.
+9. `say_how_made`: at each figure's corner, behind an i, what it rests on and the lines that draw it.
 10. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
 11. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
     but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
     book so, since it runs the notebooks against these outputs, and the cells that measure on less.
 12. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
-13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
+13. `cells`: figures and tables of cells have numbers, code is behind one switch a page, folds have names.
+14. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import ahead
+import cells
 import nbformat
 import provenance
 from docutils.nodes import Element, Node, Text, container, document, raw
@@ -173,7 +175,7 @@ def describe_pictures(app: Sphinx, doctree: document) -> None:
 
 
 def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
-    """Put below the figures of each cell how they were made; who reads on paper cannot open it."""
+    """Put at the corner of each cell's figures how they were made; who reads on paper cannot open it."""
     if app.builder.format != "html" or app.builder.name == "singlehtml":
         return
     entries = app.env.domains["py"].objects.items()
@@ -249,6 +251,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
     app.add_config_value("cobandit_key", "", "env", str)
     app.add_config_value("cobandit_stored", os.environ.get("COBANDIT_BOOK") == "stored", "env", bool)
+    cells.setup(app)
     app.connect("config-inited", key_the_cache)
     app.connect("config-inited", add_static_files)
     app.connect("config-inited", link_the_repository)

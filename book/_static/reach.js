@@ -1,4 +1,5 @@
-// Formulas, tables and panels that are wider than their column scroll by themselves: the Tab key reaches those that do.
+// Formulas, tables and panels that are wider than their column scroll by themselves: the Tab key reaches those that do,
+// and the style sheet shades the edge where they go on.
 (() => {
   const boxes = "div.math, span.math, mjx-container, .cell_output .text_html, .panels > div, .pst-scrollable-table-container";
   const column = (element) => {
@@ -12,7 +13,9 @@
     }
     for (const element of document.querySelectorAll(boxes)) {
       const scrolls = ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
-      if (scrolls && element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
+      const wide = scrolls && element.scrollWidth > element.clientWidth + 1;
+      element.classList.toggle("scrolls", wide);
+      if (wide) element.tabIndex = 0;
       else element.removeAttribute("tabindex");
     }
   };

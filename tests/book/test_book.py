@@ -26,8 +26,7 @@ built = [pytest.mark.book, pytest.mark.slow, NEEDS_BOOK]
 
 
 def contents() -> list[str]:
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    return re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 
 
 #: Every page that was built, those of the source code and the index included.

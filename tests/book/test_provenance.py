@@ -21,12 +21,6 @@ def provenance(monkeypatch):
     return provenance
 
 
-def rows_of(provenance, *cells):
-    documented = {"load", "replay_online", "by_budget"}
-    known = lambda name: "api.html#" + name if name.rpartition(".")[2] in documented else ""  # noqa: E731
-    return provenance.rows_of(list(cells), len(cells) - 1, KNOWN, known), known
-
-
 PAGE = (
     code('dataset = "gsm8k"\nseed = 3\nunused = 1', metadata={"tags": ["parameters"]}),
     code(
@@ -41,41 +35,43 @@ PAGE = (
 )
 
 
-def test_graph_holds_what_leads_to_the_figure(provenance):
-    rows, _ = rows_of(provenance, *PAGE)
-    assert [(row.kind, row.text) for row in rows] == [
-        ("table", "gsm8k"),
-        ("parameters", "dataset = 'gsm8k', seed = 3"),
-        ("step", "table"),
-        ("step", "runs"),
-        ("step", "runs"),
-        ("figure", "this figure"),
-    ]
-    assert [row.above for row in rows] == [(), (0,), (1,), (1, 2), (3,), (4,)]
-    assert rows[3].links == ("cobandit.replay_online",)
+def test_figure_names_what_leads_to_it_and_nothing_else(provenance):
+    made = provenance.trace(PAGE, len(PAGE) - 1, KNOWN)
+    assert made.data == ["gsm8k"]
+    assert made.parameters == ["dataset = 'gsm8k'", "seed = 3", "unused = 1"]
+    assert made.calls == ["cobandit.load", "cobandit.replay_online", "cobandit.figures.by_budget"]
+    assert made.code == PAGE[-1].source
 
 
 def test_stored_results_and_tables_by_name_are_in_it(provenance):
-    rows, _ = rows_of(
-        provenance, PAGE[1], code('found = results.read_result("tuning"), "piqa"'), code("found")
-    )
-    assert {(row.kind, row.text) for row in rows[:2]} == {
-        ("result", "stored result tuning"),
-        ("table", "piqa"),
-    }
-    assert rows[-1].above == (2,)
+    cells = [PAGE[1], code('found = results.read_result("tuning"), "piqa"'), code("found")]
+    assert sorted(provenance.trace(cells, 2, KNOWN).data) == ["piqa", "stored result tuning"]
 
 
-def test_loops_and_functions_depend_on_what_is_outside_of_them(provenance):
-    cells = [code("x = 1\nname = 2"), code("def f(y):\n    return x + y"), code("[f(name) for name in [1]]")]
-    rows, _ = rows_of(provenance, *cells)
-    assert [row.text for row in rows] == ["x", "f", "this figure"]
+@pytest.mark.parametrize(
+    ("before", "drawn", "leads"),
+    [
+        ("x = 1", "def f(y):\n    return x + y", True),
+        ("name = 2", "[f(name) for _ in [1]]", True),
+        ("name = 2", "[name for name in [1]]", False),
+        ("ax = 1", "for ax in [1]:\n    ax.plot()", False),
+        ("ax = 1", "ax = 2\nax.plot()", False),
+        ("runs = 1", "runs = runs.tail()", True),
+        ("runs['used'] = 1", "runs", True),
+        ("runs.append(1)", "runs", True),
+        ("total = 0", "for i in [1]:\n    total += i", True),
+        ("import x", "x.y", False),
+    ],
+)
+def test_cells_are_followed_by_the_names_that_they_take_and_make(provenance, before, drawn, leads):
+    trees = dict(enumerate(map(provenance.ast.parse, [before, drawn])))
+    assert provenance.lead_to(trees, 1) == ([0, 1] if leads else [1])
 
 
 def test_names_are_text_and_not_markup(provenance):
-    cells = [code('a = "<b>"', metadata={"tags": ["parameters"]}), code("a")]
-    rows, known = rows_of(provenance, *cells)
-    assert "&lt;b&gt;" in provenance.drawing(rows, known) and "<b>" not in provenance.drawing(rows, known)
+    cells = [code('a = "<b>"', metadata={"tags": ["parameters"]}), code('a + "<b>"')]
+    html = provenance.as_html(provenance.trace(cells, 1, KNOWN), lambda name: "")
+    assert "&lt;b&gt;" in html and "<b>" not in html
 
 
 @pytest.mark.slow
@@ -84,6 +80,5 @@ def test_every_drawing_cell_of_the_book_can_be_followed(provenance):
         cells = jupytext.read(source).cells
         for number, cell in enumerate(cells):
             if cell.cell_type == "code" and "plt.show()" in cell.source:
-                rows = provenance.rows_of(cells, number, KNOWN, lambda name: name)
-                assert rows[-1].kind == "figure"
-                assert all(other < i for i, row in enumerate(rows) for other in row.above)
+                made = provenance.trace(cells, number, KNOWN)
+                assert made.calls or made.data, f"{source.name}: nothing is known of cell {number}"

@@ -152,11 +152,7 @@ def test_makefile_refuses_an_interpreter_that_is_too_old(tmp_path):
 
 
 def test_every_page_of_the_contents_exists():
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    pages = [
-        contents["root"],
-        *(chapter["file"] for part in contents["parts"] for chapter in part["chapters"]),
-    ]
+    pages = re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
     assert len(set(pages)) == len(pages)
     absent = [page for page in pages if not (ROOT / f"{page}.md").exists()]
     assert not absent

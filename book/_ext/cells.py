@@ -1,0 +1,99 @@
+"""How cells look on a page: numbered figures and tables, code behind one switch, folds with names.
+
+A figure is a cell with ``mystnb: figure: {name, caption}`` in its metadata (myst-nb makes the figure, Sphinx
+numbers it), a table the same with ``classes: table``.  `NumberTables` counts these with those of the text.
+`HideCode` puts the code of all cells behind the switch of the page, but for cells tagged ``show-input`` and
+what a fold holds: who opens a fold has asked for it.  `keep_numbers` gives the paper's statements the paper's
+numbers, where ours have the chapter's.
+"""
+
+from __future__ import annotations
+
+from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxTranslator
+
+#: Without a script: the style sheet shows the code while the box is ticked.
+SWITCH = '<p class="code-switch"><label><input type="checkbox" autocomplete="off"> Show the code</label></p>'
+
+
+class drawn_table(nodes.figure):
+    """A table that a cell made, with caption and number."""
+
+
+class NumberTables(SphinxTransform):
+    """Make tables of those figures that are tables; their captions stand above them."""
+
+    default_priority = 800  # before names and numbers are given
+
+    def apply(self, **options: object) -> None:
+        for figure in list(self.document.findall(nodes.figure)):
+            if "table" in figure["classes"]:
+                table = drawn_table("", *figure.children, **figure.attributes)
+                for caption in [part for part in table if isinstance(part, nodes.caption)]:
+                    table.remove(caption)
+                    table.insert(0, caption)
+                self.document.ids.update(dict.fromkeys(figure["ids"], table))
+                figure.replace_self(table)
+
+
+class HideCode(SphinxPostTransform):
+    """Put code behind the switch of its page."""
+
+    default_priority = 198  # before myst-nb folds
+    formats = ("html",)
+
+    def run(self, **options: object) -> None:
+        hidden = []
+        for cell in self.document.findall(nodes.container):
+            if cell.get("nb_element") != "cell_code" or not cell.children:
+                continue
+            if cell.get("hide_mode") in ("input", "input+output"):
+                cell["hide_mode"] = cell["hide_mode"].partition("+")[2]
+            shown = cell.get("hide_mode") == "all" or "show-input" in cell["cell_metadata"].get("tags", [])
+            if cell[0].get("nb_element") == "cell_code_source" and not shown:
+                cell[0]["classes"].append("page-code")
+                hidden.append(cell)
+        title = next(self.document.findall(nodes.title), None)
+        if hidden and title and self.app.builder.name != "singlehtml":
+            title.parent.insert(title.parent.index(title) + 1, nodes.raw("", SWITCH, format="html"))
+
+
+def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Number the statements of the paper as ``paper_numbers`` says by their labels."""
+    changed = []
+    for page, kinds in env.toc_fignumbers.items():
+        for numbers in kinds.values():
+            for label in numbers.keys() & app.config.paper_numbers.keys():
+                numbers[label] = (app.config.paper_numbers[label],)
+                changed.append(page)
+    return changed
+
+
+def visit_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:
+    """Open a fold whose summary is its name and nothing else."""
+    classes = " ".join(["hide", *node["classes"]])
+    self.body.append(f'<details class="{classes}"><summary>{self.encode(node["prompt_show"])}</summary>\n')
+
+
+def depart_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:
+    self.body.append("</details>\n")
+
+
+def caption_of(table: drawn_table) -> str | None:
+    return next((part.astext() for part in table if isinstance(part, nodes.caption)), None)
+
+
+def setup(app: Sphinx) -> None:
+    """Called by cobandit_book."""
+    app.add_config_value("paper_numbers", {}, "env", dict)
+    app.connect("env-get-updated", keep_numbers, priority=900)  # when all are counted
+    app.add_transform(NumberTables)
+    app.add_post_transform(HideCode)
+    app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_fold))
+    visit = (lambda self, node: self.visit_figure(node), lambda self, node: self.depart_figure(node))
+    app.add_enumerable_node(drawn_table, "table", caption_of, html=visit)
