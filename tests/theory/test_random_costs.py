@@ -1,4 +1,4 @@
-"""CoPSI with random costs: bounds, and the algorithm that they are about."""
+"""CoPSI with random costs: bounds, next to exact probabilities."""
 
 from itertools import product
 
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import cobandit as cb
 from cobandit import theory
 from cobandit.companion.proofs import overspending
+from cobandit.errors import CobanditError
 
 
 @pytest.mark.slow
@@ -71,28 +71,9 @@ def test_a_pilot_of_two_costs_fails_no_more_often_than_the_bound(lam, place, eta
     assert 2 * failing <= theory.pilot_failure_bound(pulls, eta, n_arms=2, cost_ratio=lam) + 1e-12
 
 
-@pytest.mark.slow
-def test_runs_are_those_of_the_policy():
-    """The simulation makes the pulls that the class makes on the same rewards and declared costs."""
-    problem = cb.Problem([[0.7, 0.3], [0.4, 0.6], [0.2, 0.2], [0.5, 0.1]], [0.9, 0.5, 0.3, 0.4])
-    rng = np.random.default_rng(0)
-    for _ in range(10):
-        rewards = (rng.random((4, 300, 2)) < problem.means[:, None, :]).astype(float)
-        finder, told = cb.CoPSIAdaptive(problem.costs, 60.0, 2), [0] * 4
-        while (arm := finder.ask()) is not None:
-            finder.tell(arm, rewards[arm, told[arm]])
-            told[arm] += 1
-        pulls, returned = overspending._run_plan(rewards.cumsum(axis=1), problem.costs, 60.0)
-        assert pulls.tolist() == finder.pulls.tolist()
-        assert np.flatnonzero(returned).tolist() == list(finder.recommend())
-
-
-def test_a_pilot_that_does_not_fit_the_first_phase_is_refused():
-    problem = cb.Problem([[0.9], [0.1]], [0.5, 0.75])
-    with pytest.raises(cb.CobanditError, match="at least"):
-        overspending.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.25, pilot=10)
-    with pytest.raises(cb.CobanditError, match="must lie in"):
-        overspending.planned_runs(problem, 20.0, 0.1, 1, 0, cost_ratio=0.6)
+def test_costs_out_of_range_are_refused():
+    with pytest.raises(CobanditError, match="must lie in"):
+        overspending.exact_overspend([3, 3], [0.5, 0.75], 5.0, cost_ratio=0.6)
 
 
 @pytest.mark.parametrize("lam", [0.01, 0.25, 0.5, 0.9])

@@ -8,16 +8,17 @@ Exact are Bernoulli arms of one objective at unit costs.  Where K of them are eq
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import exp, log
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
 
 from cobandit import _check, theory
-from cobandit.companion.proofs.checks import SLACK, Finding, Holds, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import difference_deviation, uniform_deviation
 from cobandit.errors import CobanditError
 from cobandit.policies import CoPSI
@@ -139,12 +140,7 @@ def errors_by_budget(
     >>> errors_by_budget(random_problems(1, seed=1)[0], [20.0, 2000.0], 50)["error"].is_monotonic_decreasing
     True
     """
-    return _errors(bernoulli_table(problem.means, problem.costs), budgets, replications, seed, method)
-
-
-def _errors(
-    table: EvaluationTable, budgets: Sequence[float], replications: int, seed: int, method: str
-) -> pd.DataFrame:
+    table = bernoulli_table(problem.means, problem.costs)
     rhos = [budget / table.costs.sum() for budget in budgets]
     runs = replay_identification(table, method, rhos, replications, seed)
     rows = []
@@ -180,12 +176,11 @@ def budget_for_error(
     >>> 10 < budget_for_error(random_problems(1, seed=1)[0], 0.1, 200) < 1e5
     True
     """
-    table = bernoulli_table(problem.means, problem.costs)
     budget = 4 * problem.n_arms * float(problem.costs.sum())
-    while _errors(table, [budget], replications, seed, method)["error"][0] > error:
+    while errors_by_budget(problem, [budget], replications, seed, method)["error"][0] > error:
         budget *= 2
     steps = budget / 2 * 2 ** np.linspace(0, 1, 5)
-    seen = _errors(table, steps.tolist(), replications, seed, method)["error"].to_numpy()
+    seen = errors_by_budget(problem, steps.tolist(), replications, seed, method)["error"].to_numpy()
     below = int(np.argmax(seen <= error))
     if below == 0:
         return float(steps[0])
@@ -255,15 +250,9 @@ def decay_rate(measured: pd.DataFrame, least_errors: int = 20) -> dict[str, floa
         raise CobanditError(f"measured: {len(kept)} budgets have {least_errors} errors and at most one half")
     p, budget = kept["error"].to_numpy(), kept["budget"].to_numpy(dtype=float)
     weight = kept["runs"].to_numpy() * p / (1 - p)  # one over the variance of log p
-    centred = budget - np.average(budget, weights=weight)
-    spread = float((weight * centred**2).sum())
-    rate = -float((weight * centred * np.log(p)).sum()) / spread
-    return {
-        "rate": rate,
-        "low": rate - metrics.NORMAL / spread**0.5,
-        "high": rate + metrics.NORMAL / spread**0.5,
-        "points": len(kept),
-    }
+    (slope, _), spread = np.polyfit(budget, np.log(p), 1, w=np.sqrt(weight), cov="unscaled")
+    rate, width = -float(slope), metrics.NORMAL * float(spread[0, 0]) ** 0.5
+    return {"rate": rate, "low": rate - width, "high": rate + width, "points": len(kept)}
 
 
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
@@ -335,8 +324,6 @@ def two_arm_error(better: float, worse: float, budget: float, *, allocation: flo
     >>> two_arm_error(1.0, 0.5, budget=9)  # the worse arm succeeds three times of three
     0.125
     """
-    from scipy import stats
-
     pulls = _pulls(better, worse, 2, budget, allocation)
     successes = np.arange(pulls + 1)
     tail = stats.binom.sf(successes - 1, pulls, worse)  # the other arm has as many or more
@@ -368,8 +355,6 @@ def first_phase_error(better: float, worse: float, n_arms: int, budget: float, *
     >>> first_phase_error(0.75, 0.5, 3, budget=6, allocation=11 / 6)
     0.0625
     """
-    from scipy import special, stats
-
     n_arms = _check.count(n_arms, "n_arms", 2)
     pulls = _pulls(better, worse, n_arms, budget, allocation)
     successes = np.arange(pulls + 1)
@@ -458,12 +443,17 @@ def check_targets(seed: int) -> Finding:
     )
 
 
-def deviations_hold(seen: pd.DataFrame) -> dict[str, Holds]:
-    """Check exact deviations against twice an exponential: both of its constants."""
-    return {
-        "2 in front ÷": below(seen["ever"], seen["bound"]),
-        "exponent ×": lambda by: bool((seen["ever"] <= 2 * (seen["bound"] / 2) ** by).all()),
-    }
+def compare_deviations(deviation: Callable[..., dict[str, float]], cases: list[tuple[Any, ...]]) -> Finding:
+    """Exact deviations against twice an exponential: both of its constants."""
+    seen = pd.DataFrame([deviation(*case) for case in cases])
+    return Finding(
+        f"{len(cases)} cases",
+        f"at most {(seen['ever'] / seen['bound']).max():.2g} of the bound",
+        {
+            "2 in front ÷": below(seen["ever"], seen["bound"]),
+            "exponent ×": lambda by: bool((seen["ever"] <= 2 * (seen["bound"] / 2) ** by).all()),
+        },
+    )
 
 
 @check(
@@ -474,9 +464,7 @@ def deviations_hold(seen: pd.DataFrame) -> dict[str, Holds]:
 def check_concentration(seed: int) -> Finding:
     """Exact probabilities of leaving after N draws."""
     cases = [(0.5, 100, 0.06), (0.5, 100, 0.12), (0.5, 200, 0.15), (0.2, 50, 0.15), (0.9, 100, 0.1)]
-    seen = pd.DataFrame([uniform_deviation(*case) for case in cases])
-    at_most = f"at most {(seen['ever'] / seen['bound']).max():.2g} of the bound"
-    return Finding(f"{len(cases)} cases", at_most, deviations_hold(seen))
+    return compare_deviations(uniform_deviation, cases)
 
 
 @check(
@@ -488,26 +476,40 @@ def check_concentration(seed: int) -> Finding:
 def check_differences(seed: int) -> Finding:
     """Exact probabilities of leaving after N draws of both arms."""
     cases = [(0.5, 0.5, 100, 0.09), (0.5, 0.5, 100, 0.2), (0.6, 0.4, 100, 0.2), (0.9, 0.3, 40, 0.3)]
-    seen = pd.DataFrame([difference_deviation(*case) for case in cases])
-    at_most = f"at most {(seen['ever'] / seen['bound']).max():.2g} of the bound"
-    return Finding(f"{len(cases)} cases", at_most, deviations_hold(seen))
-
-
-def two_arms(better: float, worse: float, budgets: Iterable[float], allocation: float = 1.5) -> pd.DataFrame:
-    """Exact error of two arms at unit costs, and what the bounds read of them."""
-    H = theory.cost_complexity([better - worse] * 2, [1.0, 1.0])
-    rows = [(b, H, two_arm_error(better, worse, b, allocation=allocation)) for b in budgets]
-    return pd.DataFrame(rows, columns=["budget", "complexity", "error"])
+    return compare_deviations(difference_deviation, cases)
 
 
 def ties_to_tiny(most: float, allocation: float = 1.5) -> pd.DataFrame:
-    """Errors of three pairs of arms, from ties in one pull to budgets where bounds are tiny."""
+    """Exact errors of three pairs of arms, from ties in one pull to budgets where bounds are tiny."""
     cases: list[tuple[float, float, Iterable[float]]] = [
         (0.02, 0.01, [3.0, 6.0]),
         (0.8, 0.2, np.geomspace(3, most, 20)),
         (0.55, 0.45, np.geomspace(3e3, 6e4, 6)),
     ]
-    return pd.concat([two_arms(*case, allocation) for case in cases], ignore_index=True)
+    rows = []
+    for better, worse, budgets in cases:
+        H = theory.cost_complexity([better - worse] * 2, [1.0, 1.0])
+        rows += [(b, allocation, H, two_arm_error(better, worse, b, allocation=allocation)) for b in budgets]
+    return pd.DataFrame(rows, columns=["budget", "allocation", "complexity", "error"])
+
+
+def compare_errors(
+    seen: pd.DataFrame, bound: Callable[..., float], exponent: str, front: str, **how: Any
+) -> Finding:
+    """Exact errors of two arms against a bound: the constants in its exponent and in front of it."""
+
+    def bounds(by: float = 1.0) -> NDArray[np.float64]:
+        cases = seen.drop(columns="error").assign(budget=by * seen["budget"])
+        each = (dict(zip(cases.columns, case, strict=True)) for case in cases.to_numpy())
+        return np.array([bound(n_arms=2, n_objectives=1, **how, **case) for case in each])
+
+    at, error = bounds(), seen["error"].to_numpy() - SLACK
+    return Finding(
+        f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
+        f"at most {(error / at)[at < 1].max(initial=0):.2g} of a bound below one",
+        {f"{exponent} ÷": lambda by: bool((error <= bounds(by)).all()), f"{front} ÷": below(error, at)},
+        informative=bool((at < 1).any()),
+    )
 
 
 @check(
@@ -517,25 +519,8 @@ def ties_to_tiny(most: float, allocation: float = 1.5) -> pd.DataFrame:
 )
 def check_error(seed: int) -> Finding:
     """Exact errors of two arms."""
-    seen = ties_to_tiny(12_000)
-
-    def bound(by: float = 1.0) -> NDArray[np.float64]:
-        how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "cost_ratio": 1.0}
-        cases = zip(seen["budget"], seen["complexity"], strict=True)
-        return np.array([theory.identification_error_bound(by * b, complexity=H, **how) for b, H in cases])
-
-    at = bound()
-    informative = at < 1
-    easy = (seen["complexity"] == seen["complexity"].to_numpy()[2]).to_numpy()
-    begins = seen.loc[easy & informative, "budget"].min()  # nan: beyond these
-    even = seen.loc[easy & (seen["error"] <= 0.05), "budget"].min()
-    return Finding(
-        f"{len(seen)} budgets from {seen['budget'].min():,.0f} to {seen['budget'].max():,.0f}",
-        f"on means 0.8 and 0.2 the bound is below one from B = {begins:,.0f}, "
-        f"the error below 5 % from {even:,.0f}",
-        {"256 ÷": lambda by: bool((seen["error"] <= bound(by)).all()), "2K²D ÷": below(seen["error"], at)},
-        informative=bool(informative.any()),
-    )
+    seen = ties_to_tiny(12_000).drop(columns="allocation")
+    return compare_errors(seen, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0)
 
 
 @check(
@@ -568,23 +553,8 @@ def check_exponent(seed: int) -> Finding:
 def check_difference_error(seed: int) -> Finding:
     """Exact errors of two arms, for the printed and for the adaptive targets."""
     constants = (1.5, 1.0)  # printed; with two arms the exact and the adaptive constant are one
-    parts = [ties_to_tiny(600, constant).assign(allocation=constant) for constant in constants]
-    seen = pd.concat(parts, ignore_index=True)
-
-    def bound(by: float = 1.0) -> NDArray[np.float64]:
-        how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1}
-        cases = seen[["budget", "allocation", "complexity"]].to_numpy().tolist()
-        return np.array(
-            [theory.difference_error_bound(by * b, allocation=L, complexity=H, **how) for b, L, H in cases]
-        )
-
-    at = bound()
-    return Finding(
-        f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
-        f"at most {(seen['error'] / at)[at < 1].max():.2g} of a bound below one",
-        {"16 ÷": lambda by: bool((seen["error"] <= bound(by)).all()), "K(K−1)²D ÷": below(seen["error"], at)},
-        informative=bool((at < 1).any()),
-    )
+    seen = pd.concat([ties_to_tiny(600, constant) for constant in constants], ignore_index=True)
+    return compare_errors(seen, theory.difference_error_bound, "16", "K(K−1)²D")
 
 
 def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
@@ -601,8 +571,6 @@ def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
     >>> round(shared_error(0.5, 0.25, pulls=1), 6)  # not the first alone
     0.5
     """
-    from scipy import stats
-
     told = np.arange(pulls + 1)  # instances that tell the two apart
     share = only_better / (only_better + only_worse)
     chances = stats.binom.pmf(told, pulls, only_better + only_worse)
@@ -622,21 +590,6 @@ def check_variance_error(seed: int) -> Finding:
         gap, variance = better - worse, better + worse - (better - worse) ** 2
         H = theory.variance_complexity([gap, gap], [1.0, 1.0], variance)
         for n in np.unique(np.geomspace(1, 40_000 if gap < 0.05 else 4000, 12).astype(int)).tolist():
-            rows.append((shared_error(better, worse, n), 2.0 * n, H))
-    error, budget, complexity = np.array(rows).T
-
-    def bound(by: float = 1.0) -> NDArray[np.float64]:
-        how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
-        cases = zip(by * budget, complexity, strict=True)
-        return np.array([theory.variance_error_bound(b, complexity=H, **how) for b, H in cases])
-
-    at = bound()
-    return Finding(
-        f"{len(rows)} budgets to {budget.max():,.0f}, five pairs of arms",
-        f"at most {(error / at)[at < 1].max():.2g} of a bound below one",
-        {
-            "32σ² + 16γ/3 ÷": lambda by: bool((error <= bound(by) + SLACK).all()),
-            "K(K−1)²D ÷": below(error - SLACK, at),
-        },
-        informative=bool((at < 1).any()),
-    )
+            rows.append((2.0 * n, 1.0, H, shared_error(better, worse, n)))
+    seen = pd.DataFrame(rows, columns=["budget", "allocation", "complexity", "error"])
+    return compare_errors(seen, theory.variance_error_bound, "32σ² + 16γ/3", "K(K−1)²D")

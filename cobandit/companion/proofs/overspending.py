@@ -1,4 +1,4 @@
-"""CoPSI with random costs: what plans overspend, exactly and in runs."""
+"""CoPSI with random costs: what plans overspend, exactly."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from cobandit import _check, theory
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Holds, below, check
 from cobandit.companion.proofs.identification_error import two_arm_error
-from cobandit.companion.proofs.misclassification import eliminate
 from cobandit.errors import CobanditError
-from cobandit.problem import Problem
 
 
 def exact_overspend(pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_ratio: float) -> float:
@@ -41,10 +38,9 @@ def exact_overspend(pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_r
     >>> exact_overspend([2, 1], [0.75, 0.75], 2.5, cost_ratio=0.5)  # all three cost 1
     0.125
     """
-    from scipy import stats
-
     costs = _check.costs(costs)
-    _of_range(costs, cost_ratio)
+    if not 0 < cost_ratio < 1 or costs.min() < cost_ratio or costs.max() > 1:
+        raise CobanditError(f"costs {costs.min():g} to {costs.max():g}: they must lie in [{cost_ratio:g}, 1]")
     expensive, counts = np.ones(1), np.asarray(pulls, dtype=np.int64)
     for count, cost in zip(counts, costs, strict=True):
         chance = (cost - cost_ratio) / (1 - cost_ratio)
@@ -65,99 +61,6 @@ def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float
     pulls = _check.floor((1 - margin) * budget / cost)
     halves = [pulls // 2, pulls - pulls // 2]
     return exact_overspend(halves, [cost, cost], budget, cost_ratio=cost_ratio)
-
-
-def _of_range(costs: NDArray[np.float64], cost_ratio: float) -> None:
-    if not 0 < cost_ratio < 1 or costs.min() < cost_ratio or costs.max() > 1:
-        raise CobanditError(
-            f"costs run from {costs.min():g} to {costs.max():g}: they must lie in [{cost_ratio:g}, 1]"
-        )
-
-
-def planned_runs(
-    problem: Problem,
-    budget: float,
-    margin: float,
-    replications: int,
-    seed: int,
-    *,
-    cost_ratio: float,
-    pilot: int = 0,
-    accuracy: float = 0.5,
-) -> pd.DataFrame:
-    r"""CoPSI with the adaptive constant and a plan for :math:`(1 - \delta) B`, if a pull costs lambda or 1.
-
-    Rewards are coins, independent of each other; a run is not cut short, so that it is seen what it spends.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its costs are mean costs in [lambda, 1].
-    budget, margin : float
-        B and delta.
-    replications, seed : int
-    cost_ratio : float
-        lambda.
-    pilot : int
-        Pulls of each arm after which mean costs are estimated; zero if they are known.
-    accuracy : float
-        eta: costs are planned as :math:`\min\{1, \hat c_i / (1 - \eta)\}` after a pilot.
-
-    Returns
-    -------
-    DataFrame, one row per replication
-        ``spent``, ``planned`` (at the true mean costs), ``fewest`` (pulls of an arm) and ``correct``.
-
-    Raises
-    ------
-    CobanditError
-        If a cost leaves [lambda, 1], or the budget is too small for one pull of each arm in the first phase.
-
-    Examples
-    --------
-    >>> problem = Problem([[0.9], [0.1]], [0.5, 0.75])
-    >>> runs = planned_runs(problem, 40.0, 0.2, 20, seed=0, cost_ratio=0.25)
-    >>> bool((runs["planned"] <= 32).all()), bool(runs["correct"].all())
-    (True, True)
-    """
-    _of_range(problem.costs, cost_ratio)
-    if pilot:  # its costs are planned at no more than one
-        least = pilot * problem.n_arms * theory.allocation_constant(problem.n_arms, cost_ratio)
-    else:
-        least = float(theory.exact_allocation_constant(problem.costs) * problem.costs.sum())
-    if (1 - margin) * budget < least:
-        raise CobanditError(f"budget {budget:g}: at least {least / (1 - margin):g} is needed")
-    rng, rows = np.random.default_rng(seed), []
-    chance = (problem.costs - cost_ratio) / (1 - cost_ratio)
-    most = int((1 - margin) * budget / cost_ratio) + 1
-    for _ in range(_check.count(replications, "replications", 1)):
-        costs = np.where(rng.random((problem.n_arms, most)) < chance[:, None], 1.0, cost_ratio)
-        rewards = rng.random((problem.n_arms, most, problem.n_objectives)) < problem.means[:, None, :]
-        declared = problem.costs
-        if pilot:
-            declared = np.minimum(1.0, costs[:, :pilot].mean(axis=1) / (1 - accuracy))
-        sums = rewards.cumsum(axis=1)
-        pulls, returned = _run_plan(sums, declared, (1 - margin) * budget)
-        spent = sum(float(costs[arm, :count].sum()) for arm, count in enumerate(pulls))
-        correct = np.array_equal(returned, problem.pareto_mask)
-        rows.append((spent, float(pulls @ problem.costs), int(pulls.min()), correct))
-    return pd.DataFrame(rows, columns=["spent", "planned", "fewest", "correct"])
-
-
-def _run_plan(
-    sums: NDArray[np.int64], costs: NDArray[np.float64], budget: float
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Pulls and returned set of CoPSI with the adaptive constant, given sums (K, N, D) of rewards."""
-    pulls = np.zeros(len(sums), dtype=np.int64)
-
-    def see(phase: int, active: list[int]) -> NDArray[np.float64]:
-        own, gone = costs[active], costs @ pulls - costs[active] @ pulls[active]
-        target = _check.floor((budget - gone) / (theory.exact_allocation_constant(own) * own.sum()))
-        pulls[active] = target
-        return np.asarray(sums[active, target - 1] / target)
-
-    returned, _ = eliminate(len(sums), see)
-    return pulls, returned
 
 
 def variance_trials(trials: int, seed: int) -> float:
@@ -182,6 +85,25 @@ def variance_trials(trials: int, seed: int) -> float:
 
 
 # ----------------------------------------------------------------------------- checks
+def bernstein_constants(
+    seen: NDArray[np.float64],
+    bound: NDArray[np.float64],
+    square: NDArray[np.float64],
+    variance: tuple[str, NDArray[np.float64]],
+    step: NDArray[np.float64],
+) -> dict[str, Holds]:
+    """Cut the two terms under the exponent -square / (variance + step) of a bound on what is seen."""
+    name, spread = variance
+
+    def holds(under: NDArray[np.float64]) -> bool:
+        return bool((seen <= bound * np.exp(square / (spread + step) - square / under)).all())
+
+    return {
+        f"{name} ÷": lambda by: holds(spread / by + step),
+        "⅔ ÷": lambda by: holds(spread + step / by),
+    }
+
+
 @check(
     "What a plan overspends at random costs",
     "random-costs",
@@ -194,22 +116,13 @@ def check_overspend(seed: int) -> Finding:
     lam, budget, margin = np.array(cases).T
     seen = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
     bound = np.array([theory.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
-    # the exponent is the square over these two together
-    square = margin**2 * budget
     variance, step = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin), 2 / 3 * (1 - lam) * margin
-
-    def holds(cut: NDArray[np.float64]) -> bool:
-        return bool((seen <= bound * np.exp(square / (variance + step) - square / cut)).all())
-
     return Finding(
         f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, B to {budget.max():.0f}",
         f"at most {(seen / bound).max():.2g} of the bound; its exponent at least "
         f"{(np.log(bound) / np.log(seen)).max():.3g} of the exact one",
-        {
-            "2(1 − √λ)² ÷": lambda by: holds(variance / by + step),
-            "⅔ ÷": lambda by: holds(variance + step / by),
-            "1 in front ÷": below(seen, bound),
-        },
+        bernstein_constants(seen, bound, margin**2 * budget, ("2(1 − √λ)²", variance), step)
+        | {"1 in front ÷": below(seen, bound)},
         informative=bool((bound < 1).any()),
     )
 
@@ -267,21 +180,15 @@ def check_pilot(seed: int) -> Finding:
     tails = stats.binom.sf(np.ceil(least + off - SLACK) - 1, pulls, share)
     seen = -np.expm1(K * np.log1p(-tails - stats.binom.cdf(np.floor(least - off + SLACK), pulls, share)))
     at = np.array([theory.pilot_failure_bound(int(m), e, n_arms=K, cost_ratio=r) for r, m, e in cases])
-    top = pulls * lam * eta**2
     variance, step = (1 - lam) ** 2 / 2, 2 / 3 * (1 - lam) * eta
-
-    def holds(cut: NDArray[np.float64]) -> bool:
-        return bool((seen <= at * np.exp(top / (variance + step) - top / cut)).all())
-
     # what is declared where the pilot has not failed
     declared = np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost
     return Finding(
         f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, m to {pulls.max():,.0f}",
         f"at most {(seen / at).max():.2g} of the bound",
-        {
+        bernstein_constants(seen, at, pulls * lam * eta**2, ("½(1 − λ)²", variance), step)
+        | {
             "2K ÷": below(seen, at),
-            "½(1 − λ)² ÷": lambda by: holds(variance / by + step),
-            "⅔ ÷": lambda by: holds(variance + step / by),
             "(1 + η)/(1 − η) ÷": below(declared, (1 + eta) / (1 - eta) * (1 + SLACK)),
         },
         holds=bool((declared >= 1 - SLACK).all()),

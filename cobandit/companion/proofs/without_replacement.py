@@ -97,6 +97,20 @@ def largest_ratio(
     return max(ratios)
 
 
+def share_instances(rewards: NDArray[np.float64], charges: NDArray[np.float64]) -> FeedbackRows:
+    """Rows of K arms on the same N instances, each evaluated once: rewards (K, N, D) and what each costs.
+
+    Examples
+    --------
+    >>> share_instances(np.ones((2, 3, 1)), np.ones((2, 1))).rows.shape
+    (6, 3)
+    """
+    K, N, D = rewards.shape
+    costs = np.broadcast_to(charges, (K, N))[..., None]
+    rows = np.concatenate([costs, costs, rewards], axis=2).reshape(-1, D + 2)
+    return FeedbackRows(rows, N * np.arange(K + 1), once=True)
+
+
 def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
     """Largest part of its budget that `CoPSIOnce` spent on random problems; above one refutes the plan.
 
@@ -123,10 +137,7 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
         n_arms, n_instances, n_objectives = rng.integers(2, 9), rng.integers(1, 31), rng.integers(1, 4)
         costs = 10 ** rng.uniform(0, rng.uniform(0, 3), n_arms)
         rewards = (rng.random((n_arms, n_instances, n_objectives)) < rng.random((n_arms, 1, 1))).astype(float)
-        charges = costs[:, None] * rng.uniform(0.2, 1, (n_arms, n_instances))
-        rows = np.concatenate([charges[..., None], charges[..., None], rewards], axis=2)
-        offsets = n_instances * np.arange(n_arms + 1)
-        feedback = FeedbackRows(rows.reshape(-1, n_objectives + 2), offsets, once=True)
+        feedback = share_instances(rewards, costs[:, None] * rng.uniform(0.2, 1, (n_arms, n_instances)))
         budget = float(costs.sum() * n_instances ** rng.uniform(0, 1.05))
         finder = CoPSIOnce(costs, budget, int(n_objectives), int(n_instances))
         for realised in (False, True):
@@ -245,7 +256,7 @@ def errors_by_front(
     """
     methods: tuple[type[CoPSIOnce] | type[UniformOnce], ...] = (CoPSIOnce, UniformOnce)
     rng, n_arms, n_instances = np.random.default_rng(seed), 8, 500
-    offsets, rows = n_instances * np.arange(n_arms + 1), []
+    rows = []
     for size, benchmark in product(sizes, range(benchmarks)):
         place = rng.random((size, 1))
         front = 0.3 + 0.4 * np.hstack([place, 1 - place])
@@ -253,9 +264,7 @@ def errors_by_front(
         hard = 0.6 * rng.random((1, n_instances, 2)) + 0.4 * rng.random((n_arms, n_instances, 2))
         rewards = (hard < np.concatenate([front, below])[:, None]).astype(float)
         costs = 10 ** rng.uniform(0, 1.5, n_arms)
-        charged = np.repeat(costs, n_instances)[:, None]
-        packed = np.hstack([charged, charged / costs.max(), rewards.reshape(-1, 2)])
-        feedback, truth = FeedbackRows(packed, offsets, once=True), pareto_mask(rewards.mean(axis=1))
+        feedback, truth = share_instances(rewards, costs[:, None]), pareto_mask(rewards.mean(axis=1))
         for share, method in product(shares, methods):
             finder = method(costs, share * n_instances * costs.sum(), 2, n_instances)
             names = np.arange(replications)
@@ -375,9 +384,10 @@ def check_early_error(seed: int) -> Finding:
     for better, worse, share, delta in cases:
         rewards = np.zeros((2, N, 1))
         rewards[0, :better], rewards[1, better : better + worse] = 1, 1
-        packed = np.hstack([np.ones((2 * N, 2)), rewards.reshape(-1, 1)])
-        feedback = FeedbackRows(packed, N * np.arange(3), once=True)
-        finder = CoPSIOnce([1, 1], share * 2 * N, 1, N, confidence=1 - delta)
+        finder, feedback = (
+            CoPSIOnce([1, 1], share * 2 * N, 1, N, confidence=1 - delta),
+            share_instances(rewards, np.ones((2, 1))),
+        )
         _, _, returned = run_kernel(finder, feedback, seed, np.arange(runs), realised=False)
         depth, gap = int(share * N), (better - worse) / N
         planned = theory.once_error_bound([depth], [gap] * 2, n_objectives=1, n_instances=N)
