@@ -260,6 +260,8 @@ def _describe_free(advice: Recommendation) -> list[str]:
 
 def _describe_next(advice: Recommendation) -> list[str]:
     """Say what to evaluate next, or why not to."""
+    if advice.returned:  # whoever returned it knows which instances there are besides the table's
+        return []
     if advice.exhausted:
         return [] if advice.about == "benchmark" else _describe_new_instances(advice)
     plan, n_arms, unit = advice.next, len(advice.arms), advice.unit

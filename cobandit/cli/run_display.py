@@ -16,6 +16,7 @@ from rich.text import Text
 from cobandit.cli.terminal import plain
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.pareto_race import ParetoRace
+from cobandit.policies.registry import get_kind
 
 if TYPE_CHECKING:
     from cobandit.live import Progress, Run
@@ -139,7 +140,10 @@ def print_end(done: Run, out: Console) -> None:
         counts = "as the most hypervolume per cost"
     lines += [*done.losses, f"{plan.method.name} returns, {counts}:"]
     lines += [f"  {name}" for name in done.recommendation]
-    for line in [*lines, f"table: {done.table}, with its card", ""]:
+    lines.append(f"table: {done.table}, with its card")
+    if get_kind(type(policy)) == "once" and policy.pulls.max() < len(plan.order):
+        lines.append("to go on: change the plan's stop, budget or method, and give the same command again")
+    for line in [*lines, ""]:
         out.print(line, soft_wrap=True)
     tolerance = 0.0 if plan.stop is None else plan.stop.tolerance
     show(cb.recommend(cb.read(done.table), returned=done.recommendation, tolerance=tolerance), out)

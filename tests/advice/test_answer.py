@@ -146,6 +146,7 @@ def test_what_a_method_returned_is_the_front():
     )
     assert list(advice.front.index) == ["small, direct", "large, direct"]
     assert describe(advice)[0] == "The method returned 2 of 6 configurations, evaluated on 100 instances."
+    assert not any("instances tell more" in said or "Evaluate next" in said for said in describe(advice))
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,7 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     assert "6 of 6 configurations are settled within 0.2" in done.output
+    assert "to go on: change the plan's stop" in done.output and "every instance here" not in done.output
     shown = call("show", "runs/toy").output
     assert "settled within 0.2: 6 of 6; still to be paid: about 0 [k] tokens" in shown
     write(folder, **race | {"name": "again"})
