@@ -19,6 +19,7 @@
 12. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
 13. `cells`: figures and tables of cells have numbers, code is behind one switch a page, folds have names.
 14. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
+15. `reference`: the page on the interface is written from the docstrings.
 """
 
 from __future__ import annotations
@@ -249,6 +250,7 @@ def mend_source_pages(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
+    app.setup_extension("reference")
     app.add_config_value("cobandit_key", "", "env", str)
     app.add_config_value("cobandit_stored", os.environ.get("COBANDIT_BOOK") == "stored", "env", bool)
     cells.setup(app)

@@ -13,6 +13,7 @@ from cobandit import _check
 from cobandit.advice.paired import Evaluations, compare_pairs
 from cobandit.advice.questions import find_tails
 from cobandit.advice.splits import compare_splits
+from cobandit.advice.words import amount, describe_free, percent, some_names
 from cobandit.errors import CobanditError
 from cobandit.faults import ellipsize
 from cobandit.stats.power import replays_needed
@@ -37,18 +38,6 @@ class Finding(NamedTuple):
         return f"{self.found}. {self.todo}."
 
 
-def of_free(free: int, total: int, smallest: float, unit: str) -> str:
-    """Say how many evaluations count as the smallest cost since they cost nothing.
-
-    Examples
-    --------
-    >>> of_free(144, 480, 0.5, "USD")
-    '144 of 480 evaluations cost 0.5 USD or less, which is what one that cost nothing counts as'
-    """
-    counted = f"{free:,} of {total:,} evaluations cost {smallest:.4g} {unit} or less"
-    return f"{counted}, which is what one that cost nothing counts as"
-
-
 class Rows(NamedTuple):
     """A table as flat arrays, arm after arm."""
 
@@ -70,8 +59,7 @@ class Rows(NamedTuple):
 
     def names(self, arms: NDArray[np.int64] | list[int], most: int = 3) -> str:
         """Name some configurations, and count the rest."""
-        some = ", ".join(self.name(arm) for arm in arms[:most])
-        return some + (f" and {len(arms) - most} more" if len(arms) > most else "")
+        return some_names([self.name(arm) for arm in arms], most)
 
 
 #: An outlier costs so many times what the next costs, and is so large a share of its configuration's cost.
@@ -139,7 +127,7 @@ def _free(rows: Rows) -> Iterator[Finding]:
         yield Finding(
             "free",
             table.n_free,
-            of_free(table.n_free, len(table.rows), smallest, table.card.cost.unit),
+            describe_free(table.n_free, len(table.rows), smallest, table.card.cost.unit),
             "See whether what is best for its cost stays so with another --smallest-cost of the import, or "
             "take a cost that is never zero, such as tokens",
         )
@@ -163,8 +151,8 @@ def _outlier(rows: Rows) -> Iterator[Finding]:
     yield Finding(
         "outlier",
         share,
-        f"One evaluation makes {share:.0%} of the cost of {rows.name(arm)}: {costs[place]:.4g} "
-        f"{unit} on instance {instance}, where the median is {np.median(costs):.4g}",
+        f"One evaluation makes {percent(share)} of the cost of {rows.name(arm)}: {amount(costs[place])} "
+        f"{unit} on instance {instance}, where the median is {amount(float(np.median(costs)))}",
         "Look whether it is real: an answer that never ended, a retry loop or a wrong unit does that",
     )
 
@@ -177,7 +165,7 @@ def _tail(rows: Rows) -> Iterator[Finding]:
         return
     worst = int(min(arms, key=lambda arm: (-tails.unmet[arm], tails.carried_by[arm] / counts[arm])))
     unmet = float(tails.unmet[worst])
-    beyond = f"as much as {unmet:.0%} of the true mean" if unmet < 1 else "nearly all of the true mean"
+    beyond = f"as much as {percent(unmet)} of the true mean" if unmet < 1 else "nearly all of the true mean"
     yield Finding(
         "tail",
         unmet,
@@ -196,7 +184,8 @@ def _few(rows: Rows) -> Iterator[Finding]:
     for name, scores in rows.objectives():
         means = rows.table.summary()[name].to_numpy()
         order = np.argsort(-means, kind="stable")
-        best, middle = int(order[0]), int(order[len(order) // 2])
+        place = len(order) // 2
+        best, middle = int(order[0]), int(order[place])
         if means[best] == means[middle]:
             continue
         one, other = rows.of(best), rows.of(middle)
@@ -216,8 +205,8 @@ def _few(rows: Rows) -> Iterator[Finding]:
             yield Finding(
                 "few",
                 needed,
-                f"To tell the best {name} ({rows.name(best)}, {x.mean():.3f}) from that in the "
-                f"middle ({rows.name(middle)}, {y.mean():.3f}) four times in five takes {many} "
+                f"To tell the best in {name}, {rows.name(best)} ({x.mean():.3f}), from number {place + 1} of "
+                f"{len(order)}, {rows.name(middle)} ({y.mean():.3f}), with a chance of 80 % takes {many} "
                 f"shared instances; there are {len(x)}",
                 "Add instances, or compare fewer and more different configurations",
             )
@@ -372,8 +361,8 @@ def alike(rows: Rows) -> Iterator[Finding]:
         yield Finding(
             "alike",
             float(share),
-            f"On {share:.0%} of the instances all configurations have the same {name} (all 1 on {right}, all "
-            f"0 on {wrong}): {left} of {asked.sum()} tell configurations apart",
+            f"On {percent(share)} of the instances all configurations have the same {name} (all 1 on "
+            f"{right}, all 0 on {wrong}): {left} of {asked.sum()} tell configurations apart",
             "Add instances that are neither trivial nor hopeless"
             + (", and check the answer keys of those that nobody gets right" if wrong else ""),
         )
@@ -392,7 +381,7 @@ def one_value(rows: Rows) -> Iterator[Finding]:
             yield Finding(
                 "one value",
                 float(share),
-                f"{share:.0%} of the evaluations have {name} {value:.3g} (column {objective.column})",
+                f"{percent(share)} of the evaluations have {name} {value:.3g} (column {objective.column})",
                 "Check the clock or its resolution, or take other percentiles (low, high) in the card",
             )
 
@@ -420,8 +409,8 @@ def same(rows: Rows) -> Iterator[Finding]:
                 "same",
                 rank,
                 f"{first} and {second} order the configurations alike (rank correlation {rank:.2f})",
-                f"See that {first} says more than the cost, which is compared anyway; in the paper's ratio "
-                "it would count twice"
+                f"Leave {first} out unless it says something that the cost, which is compared anyway, does "
+                "not: the paper's ratio counts it twice"
                 if as_cost
                 else "Keep one of them as an objective",
             )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cobandit import _check
 from cobandit.advice import paired
 from cobandit.advice.paired import Evaluations, compare_pairs
+from cobandit.advice.words import percent, some_names
 from cobandit.problem import Problem
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ class SplitComparison:
         if not one_front:
             gone = [name for name in self.front if name not in self.judged_front]
             come = [name for name in self.judged_front if name not in self.front]
-            parts = [f"only over all instances: {_some(gone)}"] if gone else []
-            parts += [f"only by those that judge replays: {_some(come)}"] if come else []
+            parts = [f"only over all instances: {some_names(gone)}"] if gone else []
+            parts += [f"only by those that judge replays: {some_names(come)}"] if come else []
             by = (
                 ""
                 if said
@@ -120,20 +121,14 @@ class SplitComparison:
         n = self.n_instances - self.n_evaluation
         far = (
             f"its means are up to {self.farthest:.2g} standard errors from those of evaluation ({quantity} "
-            f"of {config}), as far as in {self.p_value:.1%} of random splits; its mean costs, which methods "
-            f"are told, are {low:.2f} to {high:.2f} times those of evaluation"
+            f"of {config}), as far as in {percent(self.p_value, 1)} of random splits; its mean costs, which "
+            f"methods are told, are {low:.2f} to {high:.2f} times those of evaluation"
         )
         if misled := self.told_best not in (self.judged_best, self.best):
             far += f", and at these costs {self.told_best} would be the most efficient"
         lead = "was drawn unluckily" if self.unlucky else "is no unusual draw"
         todo = "Take another seed of the split, or more profiling instances" if self.unlucky or misled else ""
         return f"The profiling split of {n:,} instances {lead}: {far}", todo
-
-
-def _some(names: list[str], most: int = 5) -> str:
-    """Name a few, and count the rest."""
-    more = [f"{len(names) - most} more"] if len(names) > most else []
-    return ", ".join([*names[:most], *more])
 
 
 def compare_splits(table: EvaluationTable, replications: int = 999, seed: int = 0) -> SplitComparison:

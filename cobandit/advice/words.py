@@ -1,18 +1,20 @@
-"""A recommendation in words, and as a small picture of letters, for the terminal and the report."""
+"""Numbers and names in sentences; a recommendation in words and as a small picture of letters."""
 
 from __future__ import annotations
 
 import math
 import string
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from cobandit.advice.doctor import of_free
-from cobandit.advice.recommendation import Recommendation
+if TYPE_CHECKING:
+    from cobandit.advice.recommendation import Recommendation
 
-#: Configurations, and evaluations, that are named in a sentence; the table has all.
-NAMED, PAIRS = 8, 3
+#: Configurations of a front, and other things, that a sentence names; the table has all.
+NAMED, FEW = 8, 3
 #: Most new instances that are told as a number.
 MANY = 1_000_000
 #: Who is on the front in fewer of the resampled sets of instances is not named as a possible member.
@@ -26,10 +28,57 @@ def amount(value: float) -> str:
 
     Examples
     --------
-    >>> amount(26_880.4), amount(1.45504), amount(0.000123456), amount(4.5e20)
-    ('26,880', '1.455', '0.0001235', '4.5e+20')
+    >>> amount(26_880.4), amount(1.45504), amount(0.0000698123), amount(4.5e20)
+    ('26,880', '1.455', '0.00006981', '4.5e+20')
     """
+    if 1e-6 <= abs(value) < 1e-4:
+        return np.format_float_positional(value, 4, fractional=False, trim="-")
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.0123, 1)
+    ('95 %', '1.2 %')
+    """
+    return f"{100 * share:.{digits}f} %"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Join names by commas, and the last by *and*.
+
+    Examples
+    --------
+    >>> join_names(["accuracy", "speed", "cost"]), join_names(["accuracy"])
+    ('accuracy, speed and cost', 'accuracy')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def some_names(names: Sequence[str], most: int = FEW) -> str:
+    """Name a few, and count the rest.
+
+    Examples
+    --------
+    >>> some_names(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
+    """Say how many evaluations count as the smallest cost since they cost nothing.
+
+    Examples
+    --------
+    >>> describe_free(144, 480, 0.5, "USD")
+    '144 of 480 evaluations cost 0.5 USD or less, which is what one that cost nothing counts as'
+    """
+    counted = f"{free:,} of {total:,} evaluations cost {amount(smallest)} {unit} or less"
+    return f"{counted}, which is what one that cost nothing counts as"
 
 
 def decimals(values: pd.Series) -> str:
@@ -68,15 +117,6 @@ def describe(advice: Recommendation) -> list[str]:
     ]
 
 
-def _join(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _some(names: list[str], most: int = PAIRS) -> str:
-    """Name a few, and count the rest."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def _count_instances(counts: pd.Series) -> str:
     low, high = counts.min(), counts.max()
     return f"{high:,} instances" if low == high else f"{low:,} to {high:,} instances each"
@@ -87,7 +127,7 @@ def _describe_front(advice: Recommendation) -> str:
     arms, on = advice.arms, int(advice.arms["on_front"].sum())
     of = f"{on} of {len(arms)} configurations"
     means = f"by their means over {_count_instances(arms['instances'])}"
-    objectives = _join(list(advice.objectives))
+    objectives = join_names(list(advice.objectives))
     if advice.returned:
         shown = _count_instances(arms["instances"][arms["on_front"]])
         said = f"The method returned {of}, evaluated on {shown}."
@@ -99,7 +139,7 @@ def _describe_front(advice: Recommendation) -> str:
     elif on < len(arms):
         said = (
             f"{of} are worth their cost, {means}: every other one is matched by one of these in "
-            f"{_join([*advice.objectives, 'cost'])}, and beaten in one of them."
+            f"{join_names([*advice.objectives, 'cost'])}, and beaten in one of them."
         )
     else:
         every = "Both" if on == 2 else f"All {on}"
@@ -158,17 +198,18 @@ def _describe_certainty(advice: Recommendation) -> list[str]:
         return [
             f"On this benchmark that is exact: every configuration is evaluated on all {total:,} instances."
         ]
-    on, settled = arms["on_front"], int((arms["on_front"] & arms["front_settled"]).sum())
+    on, settled = arms["on_front"], arms.index[arms["on_front"] & arms["front_settled"]]
     where = "On this benchmark" if advice.about == "benchmark" else "On other instances like these"
-    said = (
-        f"{where} {settled} of the {int(on.sum())} belong{'s' * (settled == 1)} there with "
-        f"{advice.level:.0%} confidence in all of it at once"
-    )
+    who = f"{len(settled) or 'none'} of the {int(on.sum())}"
+    if 0 < len(settled) <= FEW and len(settled) < on.sum():
+        who += f" ({join_names(list(settled))})"
+    sure = f"at {percent(advice.level)} confidence in all answers together"
+    said = f"{where}, {who} {'is' if len(settled) < 2 else 'are'} sure to be among them, {sure}"
     likely = likely_others(advice)
     if not len(likely):
-        return [f"{said}." if on.all() else f"{said}; no other is likely to."]
-    named = [f"{name} ({share:.0%})" for name, share in likely["front_share"].items()]
-    return [f"{said}; {len(likely)} other{'s' * (len(likely) > 1)} may as well: {_some(named)}."]
+        return [f"{said}." if on.all() else f"{said}; no other is likely to be."]
+    named = [f"{name} ({percent(share)})" for name, share in likely["front_share"].items()]
+    return [f"{said}; {len(likely)} other{'s' * (len(likely) > 1)} may be: {some_names(named)}."]
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:
@@ -189,7 +230,7 @@ def _describe_best(advice: Recommendation) -> list[str]:
     between = (
         ""
         if best.low == best.high
-        else f" ({advice.level:.0%} interval {100 * best.low:.1f} to {100 * best.high:.1f})"
+        else f" ({percent(advice.level)} interval {100 * best.low:.1f} to {100 * best.high:.1f})"
     )
     return [
         f"Best {name}: {best.configuration}, {arms[name][best.configuration]:.3f}; next {best.next}, "
@@ -216,11 +257,11 @@ def _describe_choice(advice: Recommendation) -> list[str]:
     if choice.next is not None:
         said += (
             f" Next is {show(choice.next)}, {100 * choice.ahead:.1f} points behind; the first is ahead in "
-            f"{choice.share:.0%} of the sets of instances resampled from these."
+            f"{percent(choice.share)} of the sets of instances resampled from these."
         )
     if " with " in choice.asked:
-        sure = f"{advice.level:.0%} confidence"
-        said += f" It meets this with {choice.confidence:.0%} confidence, taken by itself"
+        sure = f"{percent(advice.level)} confidence"
+        said += f" It meets this with {percent(choice.confidence)} confidence, taken by itself"
         if choice.sure == choice.configuration:
             said += f", and with {sure} as one chosen from all."
         else:
@@ -232,21 +273,21 @@ def _describe_choice(advice: Recommendation) -> list[str]:
 def _describe_ratio(advice: Recommendation) -> str:
     """Say who has the most hypervolume per cost, and whether that is settled."""
     arms, name = advice.arms, advice.most_efficient
-    best, product = arms.loc[name], " x ".join(advice.objectives)
+    best, product = arms.loc[name].to_dict(), " x ".join(advice.objectives)
     said = (
         f"The paper's ratio, {product} over cost in {advice.unit}, is largest for {name} "
         f"({amount(arms['hypervolume_per_cost'][name])}"
     )
     open_ = advice.questions[advice.questions["kind"] == "efficiency"]
     if open_.empty:
-        return f"{said}; {'exact' if advice.exact else f'settled at {advice.level:.0%}'})."
+        return f"{said}; {'exact' if advice.exact else f'settled at {percent(advice.level)}'})."
     others = f"{len(open_)} other{'s' if len(open_) > 1 else ''} could have a larger one"
     if not (open_["why"] == "tail").any():
         return f"{said}); {others}."
     return (
         f"{said}), but one cannot tell: {best['cost_carried_by']:,} of its {best['instances']:,} evaluations "
-        f"carry half of its mean cost, and of so heavy a tail {best['cost_unmet']:.0%} may not have been "
-        f"met; {others}."
+        f"carry half of its mean cost, and of so heavy a tail {percent(best['cost_unmet'])} may "
+        f"not have been met; {others}."
     )
 
 
@@ -255,7 +296,7 @@ def _describe_free(advice: Recommendation) -> list[str]:
     if not advice.free or advice.smallest_cost is None:
         return []
     total = int(advice.arms["instances"].sum())
-    return [f"{of_free(advice.free, total, advice.smallest_cost, advice.unit)}."]
+    return [f"{describe_free(advice.free, total, advice.smallest_cost, advice.unit)}."]
 
 
 def _describe_next(advice: Recommendation) -> list[str]:
@@ -267,7 +308,7 @@ def _describe_next(advice: Recommendation) -> list[str]:
     plan, n_arms, unit = advice.next, len(advice.arms), advice.unit
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     said = (
-        f"Which trade-offs of {_join(list(advice.objectives))} are best"
+        f"Which trade-offs of {join_names(list(advice.objectives))} are best"
         if len(advice.objectives) > 1
         else f"Which has the best {advice.objectives[0]}"
     )
@@ -282,7 +323,7 @@ def _describe_next(advice: Recommendation) -> list[str]:
             f"share, at most {plan.evaluations:,} more evaluations, {amount(plan.price)} {unit}."
         )
     first = [
-        f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(PAIRS).itertuples()
+        f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(FEW).itertuples()
     ]
     if advice.budget is None:
         return [f"{said} Evaluate next: {', then '.join(first)}."] if first else [said]
@@ -311,7 +352,8 @@ def _describe_new_instances(advice: Recommendation) -> list[str]:
     return [
         "Every configuration is evaluated on every instance here, so that only new instances tell more. The "
         f"{which}, whether {easiest['configuration']} "
-        f"{kinds[easiest['kind']]}, takes {many}, for it and for {easiest['against']}."
+        f"{kinds[easiest['kind']]}, takes {many}, for it and for {easiest['against']}, "
+        "if gaps stay as they are."
     ]
 
 

@@ -1,1 +1,96 @@
 """The ``cobandit`` command, one subcommand per file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from cobandit.errors import CobanditError
+
+#: Letters of a name that a table on the terminal shows, at most.
+LONGEST = 120
+
+
+def console(stderr: bool = False) -> Console:
+    """Make a console that takes nothing for markup or emoji; what is coloured is given a style."""
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def plain(name: object, most: int = LONGEST) -> str:
+    r"""Make a name fit to be shown: no line breaks, no control characters, and its middle cut if it is long.
+
+    Examples
+    --------
+    >>> plain("[0-shot]\ngpt \x1b[31m"), plain("a" * 100_000 + "b", 10)
+    ('[0-shot] gpt  [31m', 'aaaa...aab')
+    """
+    from cobandit.faults import ellipsize
+
+    return ellipsize("".join(c if c.isprintable() else " " for c in str(name)), most)
+
+
+def read_value(text: str) -> Any:
+    """Read a whole number, a number, or what YAML makes of it (which takes 5e-2 for text)."""
+    import yaml
+
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError from error
+
+
+def read_pairs(
+    option: str,
+    given: Iterable[str],
+    expected: str = "NAME=VALUE",
+    read: Callable[[str], Any] = read_value,
+    cut: Callable[[str], tuple[str, str, str]] = lambda text: text.partition("="),
+) -> dict[str, Any]:
+    """Read what an option is given as names with their values, each ``NAME=VALUE``.
+
+    Examples
+    --------
+    >>> read_pairs("--parameter", ["seed=3", "how={workers: 2}"])
+    {'seed': 3, 'how': {'workers': 2}}
+    """
+    found = {}
+    for text in given:
+        name, separator, value = cut(text)
+        if not separator:
+            raise CobanditError(f"{option}: expected {expected}, got {text!r}")
+        try:
+            found[name.strip()] = read(value)
+        except ValueError:
+            problem = f"the value of {name.strip()!r} does not parse, {value!r}"
+            raise CobanditError(f"{option}: {problem}: expected {expected}") from None
+    return found
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Give what tells how much of each of several tasks is done, as bars on standard error."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def tell(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=done, total=total)
+
+        yield tell
+
+
+Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
+Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]

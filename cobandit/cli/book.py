@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from cobandit.cli.terminal import Backend, Scheduler, Workers, console
+from cobandit.cli import Backend, Scheduler, Workers, console, read_pairs, show_progress
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
@@ -34,35 +34,19 @@ def page(
 
     Example: [b]cobandit page online-results -p dataset=my.parquet -p replications=20 -o out.ipynb[/b]
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     from cobandit.companion.report import pages as book
 
-    given = dict(map(_assigned, parameter or []))
+    given, out = read_pairs("--parameter", parameter or []), console()
     book.refuse_unknown(name, given)
-    out, err = console(), console(stderr=True)
     if output is None:
         for key, value in book.parameters(name).items():
             out.print(f"{key} = {value!r}")
         return
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(f"--output {output}: name a file that ends in .ipynb, in a folder that exists")
-    with Progress(TextColumn(name, markup=False), BarColumn(), TimeElapsedColumn(), console=err) as bar:
-        task = bar.add_task(name, total=None)
-        book.execute(name, given, output, on_cell=lambda n, total: bar.update(task, completed=n, total=total))
+    with show_progress() as tell:
+        book.execute(name, given, output, on_cell=lambda done, total: tell(name, done, total))
     out.print(f"executed: {output}", soft_wrap=True)
-
-
-def _assigned(text: str) -> tuple[str, Any]:
-    import yaml
-
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise CobanditError(f"--parameter {text}: expected NAME=VALUE")
-    try:
-        return name.strip(), yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise CobanditError(f"--parameter {text}: the value of {name.strip()!r} does not parse") from None
 
 
 def rerun(
@@ -97,8 +81,6 @@ def rerun(
 
     Example: [b]cobandit rerun my.parquet -o report/[/b]
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     from cobandit.companion.report import rerun as make
     from cobandit.replay.parallel import run
 
@@ -109,20 +91,8 @@ def rerun(
     if scheduler is not None:
         parallel["scheduler"] = scheduler
     run(divmod, [(1, 1)], **parallel)  # tried now: a page would find out late
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.completed} of {task.total} cells"),
-    )
-    with Progress(*columns, TimeElapsedColumn(), console=err) as bar:
-        tasks: dict[str, Any] = {}
-
-        def watch(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, total=total)
-            bar.update(tasks[name], completed=done, total=total)
-
-        try:
+    try:
+        with show_progress() as tell:
             outcome = make(
                 table,
                 output,
@@ -134,12 +104,11 @@ def rerun(
                 level=level,
                 how=parallel,
                 follow=follow,
-                watch=watch,
+                watch=tell,
             )
-        except KeyboardInterrupt:
-            bar.stop()
-            err.print("interrupted; the same command continues")
-            raise typer.Exit(130) from None
+    except KeyboardInterrupt:
+        err.print("interrupted; the same command continues")
+        raise typer.Exit(130) from None
     out = console()
     if outcome.kept:
         out.print(f"executed before and kept: {', '.join(outcome.kept)}")
@@ -229,31 +198,9 @@ def verify(
     Everything starts from the bundled tables. Counts and verdicts have to agree exactly, other numbers to a
     relative 1e-9.
     """
-    from rich.progress import (
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TaskID,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
     from cobandit.companion.stored.verification import verify as compute
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console(stderr=True)) as bar:
-        shown: dict[str, TaskID] = {}
-
-        def tell(name: str, done: int, parts: int) -> None:
-            if name not in shown:
-                shown[name] = bar.add_task(name, total=parts)
-            bar.update(shown[name], completed=done)
-
+    with show_progress() as tell:
         outcomes = compute(fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell)
     _show(outcomes)
     if any(outcome.differences for outcome in outcomes):

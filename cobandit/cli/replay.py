@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cobandit.cli.terminal import Backend, Scheduler, Workers, console
+from cobandit.cli import Backend, Scheduler, Workers, console, read_pairs
 from cobandit.errors import CobanditError
 from cobandit.files import replace_file
 
@@ -124,34 +124,12 @@ def replay(
     out.print(f"{len(runs)} runs written to {output}")
 
 
-def _value(text: str) -> Any:
-    """A whole number, a number, or what YAML makes of it (which takes 5e-2 for text)."""
-    import yaml
-
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return yaml.safe_load(text)
-
-
 def _method(text: str) -> Spec:
     """``NAME`` or ``NAME:option=value,option=value``."""
-    import yaml
-
     from cobandit.replay import spec
 
     name, _, rest = text.partition(":")
-    options: dict[str, Any] = {}
-    for part in filter(None, rest.split(",")):
-        option, separator, value = part.partition("=")
-        if not separator:
-            raise CobanditError(f"--method {text}: expected NAME:option=value,..., got {part!r}")
-        try:
-            options[option.strip()] = _value(value)
-        except yaml.YAMLError:
-            raise CobanditError(f"--method {text}: the value of {option.strip()!r} does not parse") from None
+    options = read_pairs(f"--method {text}", filter(None, rest.split(",")), "NAME:option=value,...")
     return spec(name, **options)
 
 

@@ -2,13 +2,13 @@
 
 Three kinds of failure, and what becomes of each:
 
-==================================  =====================================================================
-the question's (400, a refusal)     scored as ``failures`` says, at once
-unclear (500, a dropped connection) tried again; it is the question's if it fails for as long as
-                                    ``patience`` while its configuration answers others, again and again
-the service's (429, nobody there)   tried again; the run stops when a configuration has answered nothing
-                                    for as long as ``patience``
-==================================  =====================================================================
+===================================  ====================================================================
+the question's (400, a refusal)      scored as ``failures`` says, at once
+unclear (500, a dropped connection)  tried again; it is the question's if it fails for as long as
+                                     ``patience`` while its configuration answers others, again and again
+the service's (429, nobody there)    tried again; the run stops when a configuration has answered nothing
+                                     for as long as ``patience``
+===================================  ====================================================================
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def load(name: str) -> EvaluationTable:
     Parameters
     ----------
     name : str
-        A name that :func:`datasets` lists.
+        A name that :func:`cobandit.datasets` lists.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def find_records(name: str) -> Path:
     Raises
     ------
     TableError, DatasetUnavailable
-        As :func:`load`.
+        As :func:`cobandit.load`.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
     Raises
     ------
     TableError, DatasetUnavailable
-        As :func:`load` and :func:`cobandit.read`.
+        As :func:`cobandit.load` and :func:`cobandit.read`.
 
     Examples
     --------

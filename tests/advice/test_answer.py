@@ -10,7 +10,7 @@ from support import shapes
 from typer.testing import CliRunner
 
 import cobandit as cb
-from cobandit.advice.choices import read_wishes
+from cobandit.advice.recommendation import read_wishes
 from cobandit.advice.words import describe, describe_steps, draw_front
 from cobandit.cli import app as cli
 
@@ -91,7 +91,7 @@ def test_with_one_objective_the_next_best_and_the_gap_are_told():
     assert advice.best.gap == pytest.approx(means.max() - means.min())
     assert advice.best.low < 0 < advice.best.high
     (said,) = [line for line in describe(advice) if line.startswith("Best accuracy: ")]
-    assert said.endswith("so that they are not told apart.") and "95% interval" in said
+    assert said.endswith("so that they are not told apart.") and "95 % interval" in said
     assert not [line for line in describe(cb.recommend(shapes.make_two_models())) if "Best" in line]
 
 

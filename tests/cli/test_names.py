@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit.cli import app as cli
-from cobandit.cli.terminal import plain
+from cobandit.cli import plain
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 import cobandit as cb
 from cobandit import live
 from cobandit.cli import app as cli
-from cobandit.cli.run import run
-from cobandit.cli.run_display import watching
+from cobandit.cli.run import run, watching
 from cobandit.live.plan import check_plan
 
 MODULE = """

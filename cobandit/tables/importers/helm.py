@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue, RootModel
 
 from cobandit.faults import stop, suggest
-from cobandit.tables.card import Cost
 from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
 from cobandit.tables.importers.safe_reading import Record, find_files, parse, plain_text, read_bytes
 from cobandit.tables.importers.sources import (
@@ -128,12 +127,11 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     specs = read_each(runs_of, _spec, notes)
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
     instances = read_each(files, lambda file: _instances(file, notes), notes)
-    names: dict[str, set[str]] = {}
-    for file, rows in instances.items():
-        there = {name for stats in rows.values() for name in stats} - _BOOKKEEPING
-        kept = (name for name in there if not name.startswith("finish_reason_"))
-        names.setdefault(specs[file].task, set()).update(kept)
-    metrics = choose_metrics("metric", options.metric, names, "the runs")
+    scored = [
+        (specs[file].task, {name for stats in rows.values() for name in stats if _is_metric(name)})
+        for file, rows in instances.items()
+    ]
+    metrics = choose_metrics("metric", options.metric, scored)
     prices = options.known_prices()
 
     runs = []
@@ -164,10 +162,12 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
         f"cost: {paid}, as HELM counted them",
     ]
     source = f"HELM runs: {', '.join(tasks)}, {metrics}; {paid}; {options.latency}"
-    column, unit = ("cost_usd", "USD") if options.cost == "usd" else ("tokens", "tokens")
-    cost_column = Cost(column=column, unit=unit)
     measured = options.identify(tasks, metrics, options.latency)
-    return combine(runs, metrics.objectives, cost_column, options, notes, source, measured)
+    return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
+
+
+def _is_metric(name: str) -> bool:
+    return name not in _BOOKKEEPING and not name.startswith("finish_reason_")
 
 
 def _spec(file: Path) -> _Spec:

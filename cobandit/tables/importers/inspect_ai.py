@@ -23,7 +23,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue
 
 from cobandit.faults import stop
-from cobandit.tables.card import Cost
 from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
 from cobandit.tables.importers.safe_reading import (
     Record,
@@ -237,11 +236,8 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     logs = read_each(sound, lambda file: _log(file, options.unfinished), notes)
     tasks, files = choose_tasks(options, {file: log.eval.task for file, log in logs.items()}, notes)
     logs = {file: logs[file] for file in files}
-    scorers: dict[str, set[str]] = {}
-    for log in logs.values():
-        names = (name for sample in log.samples or () for name in sample.values())
-        scorers.setdefault(log.eval.task, set()).update(names)
-    metrics = choose_metrics("scorer", options.metric, scorers, "the logs")
+    scored = [(log.eval.task, sample.values()) for log in logs.values() for sample in log.samples or ()]
+    metrics = choose_metrics("scorer", options.metric, scored)
     prices = options.known_prices()
 
     runs = []
@@ -267,7 +263,6 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             prompt = _prompt_tokens(sample, log.eval.model, options)
             run.evaluations.append(Evaluation(instance, scores, cost, time, prompt, repeat))
         runs.append(run)
-    unit = "USD" if options.cost == "usd" else "tokens"
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
     paid = f"USD{' by --prices where none is logged' * bool(prices)}" if options.cost == "usd" else what
     whose = "the evaluated model" if options.usage == "model" else "all models"
@@ -276,10 +271,8 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         f"cost: {paid}, of {whose}",
     ]
     source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metrics}; {paid}, of {whose}; {options.latency}"
-    column = "cost_usd" if options.cost == "usd" else "tokens"
-    charged = Cost(column=column, unit=unit)
     measured = options.identify(tasks, metrics, options.latency) | {"usage": options.usage}
-    return combine(runs, metrics.objectives, charged, options, notes, source, measured)
+    return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
 
 
 def _log(file: Path, unfinished: bool) -> _Log:

@@ -112,24 +112,25 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     tasks, files = choose_tasks(options, {file: _task(file) for file in files}, notes)
     logs = read_each(files, _log, notes)
     filters = _filters(options.filter, logs)
-    scores: dict[str, set[str]] = {task: set() for task in filters}
-    for file, read in logs.items():
-        taken = [line for _, line in read.lines if line.filter == filters[_task(file)]]
-        scores[_task(file)].update(name for line in taken for name in line.scores)
-    metrics = choose_metrics("metric", options.metric, scores, "the logs")
+    scored = [
+        (_task(file), line.scores if line.filter == filters[_task(file)] else ())
+        for file, log in logs.items()
+        for _, line in log.lines
+    ]
+    metrics = choose_metrics("metric", options.metric, scored)
     _compare_documents(logs, options.compare_tasks, notes)
     tokens = make_token_counter(options.tokenizer)
 
     runs = []
-    for file, (log, results, settings) in logs.items():
+    for file, (lines, results, settings) in logs.items():
         task, filter_, wanted = _task(file), filters[_task(file)], metrics.of[_task(file)]
         better = (results.higher_is_better or {}).get(task) or {}
         if lower := [name for name in wanted if better.get(name) is False]:
             stop(file, f"the harness says that a lower {lower[0]} is better", "choose another with --metric")
         run = LoggedRun(str(file), task, settings, when=_when(file))
-        held = len({line.doc_id for _, line in log if line.filter == filter_})
+        held = len({line.doc_id for _, line in lines if line.filter == filter_})
         notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
-        for where, line in log:
+        for where, line in lines:
             if line.filter != filter_:
                 run.left_out[f"lines of the filter {line.filter!r}"] += 1
             elif missing := [name for name in wanted if name not in line.scores]:

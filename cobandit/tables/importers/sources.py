@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,6 +188,15 @@ class PricedOptions(LogOptions, RepeatOptions):
     )
 
     @property
+    def charged(self) -> Cost:
+        """The column of the cost, and its unit."""
+        return (
+            Cost(column="cost_usd", unit="USD")
+            if self.cost == "usd"
+            else Cost(column="tokens", unit="tokens")
+        )
+
+    @property
     def leaves_out_prompts(self) -> bool:
         """Whether the cost is of the tokens generated alone."""
         return self.cost == "tokens" and self.count == "generated"
@@ -307,9 +316,7 @@ class Metrics(NamedTuple):
         return ", ".join(f"{', '.join(names)} of {task}" for task, names in self.of.items())
 
 
-def choose_metrics(
-    what: str, wanted: Sequence[str], found: Mapping[str, Iterable[str]], where: str
-) -> Metrics:
+def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]) -> Metrics:
     """Take the wanted metrics, each as an objective, or the only one that there is, as the accuracy.
 
     Where each task has one of the wanted, and no task another, that is the accuracy too.
@@ -320,10 +327,8 @@ def choose_metrics(
         What they are called, such as ``"scorer"``.
     wanted : sequence of str
         What the user asked for.
-    found : mapping of str to iterable of str
-        What each task has.
-    where : str
-        The place, for the message.
+    scored : iterable of (str, iterable of str)
+        Tasks, each once or several times, and what was found in their logs.
 
     Raises
     ------
@@ -333,30 +338,33 @@ def choose_metrics(
     Examples
     --------
     >>> has = {"sums": ["exact_match"], "piqa": ["acc", "acc_norm"]}
-    >>> choose_metrics("metric", ["exact_match", "acc"], has, "the logs").of
+    >>> choose_metrics("metric", ["exact_match", "acc"], has.items()).of
     {'sums': ('exact_match',), 'piqa': ('acc',)}
-    >>> choose_metrics("metric", ["acc", "acc_norm"], {"piqa": has["piqa"]}, "the logs").objectives
+    >>> choose_metrics("metric", ["acc", "acc_norm"], [("piqa", has["piqa"])]).objectives
     ('acc', 'acc_norm')
-    >>> choose_metrics("metric", ["acc"], has, "the logs")  # doctest: +NORMALIZE_WHITESPACE
+    >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
     cobandit.faults.TableError: the logs: the task 'sums' has no metric acc, but exact_match -> name with
     --metric one of each task, or several that every task has, or choose other tasks with --task
     """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for task, own in scored:
+        found[task].update(own)
     names = {name for each in found.values() for name in each}
     option = "--metric" + " (repeat it for several objectives)" * (len(names) > 1)
     wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
-    chosen = tuple(choose(what, name, names, where, option) for name in wishes)
+    chosen = tuple(choose(what, name, names, "the logs", option) for name in wishes)
     of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
-    for task, own in of.items():
-        if own != chosen and any(len(each) != 1 for each in of.values()):
-            missing = " or ".join(name for name in chosen if name not in own)
+    for task, taken in of.items():
+        if taken != chosen and any(len(each) != 1 for each in of.values()):
+            missing = " or ".join(name for name in chosen if name not in taken)
             problem = (
                 f"the task {task!r} has no {what} {missing}, but {', '.join(sorted(found[task])) or 'none'}"
             )
             remedy = "name with --metric one of each task, or several that every task has"
-            stop(where, problem, f"{remedy}, or choose other tasks with --task")
-    several = len(chosen) > 1 and all(own == chosen for own in of.values())
+            stop("the logs", problem, f"{remedy}, or choose other tasks with --task")
+    several = len(chosen) > 1 and all(taken == chosen for taken in of.values())
     return Metrics(of, chosen if several else ("accuracy",))
 
 

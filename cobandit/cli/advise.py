@@ -1,8 +1,9 @@
-"""``cobandit recommend``: what is worth its cost, what meets a wish, what to evaluate next."""
+"""``cobandit datasets``, ``validate``, ``doctor`` and ``recommend``: tables, and what one says."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,12 +12,86 @@ from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from cobandit.cli.terminal import console, plain
-from cobandit.errors import CobanditError
+from cobandit.cli import console, plain, read_pairs
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
+
+
+def datasets() -> None:
+    """List the evaluation tables that can be loaded by name, with their licences and where they come from."""
+    import pandas as pd
+
+    import cobandit as cb
+
+    out = console()
+    for row in cb.datasets().to_dict("records"):
+        shown = Table(
+            show_header=False,
+            box=None,
+            padding=(0, 1),
+            title=Text(row.pop("name"), style="bold"),
+            title_justify="left",
+        )
+        for key, value in row.items():
+            if pd.notna(value):
+                shown.add_row(str(key), plain(value, most=1000))
+        out.print(shown)
+        out.print()
+
+
+def validate(
+    file: Annotated[Path, typer.Argument(help="Records: Parquet, CSV or JSONL.")],
+    card: Annotated[
+        Path | None, typer.Option(help="The card that says what the columns mean (default: FILE with .yml).")
+    ] = None,
+) -> None:
+    """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
+    import cobandit as cb
+    from cobandit.advice.words import amount
+
+    out, table = console(), cb.read(file, card=card)
+    low, high = map(amount, table.cost_range)
+    unit = table.card.cost.unit
+    for line in (
+        repr(table),
+        f"a single profiling evaluation costs {low} to {high} {unit}",
+        f"Pareto set: {', '.join(map(plain, table.summary().query('on_front').index))}",
+    ):
+        out.print(line)
+    out.print("valid", style="green")
+
+
+def doctor(
+    table: Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Look a table over: what a careful colleague would notice, with its number and what to do.
+
+    Findings are no errors, and the exit code is 0.
+
+    Example: [b]cobandit doctor my.parquet[/b]
+    """
+    import cobandit as cb
+    from cobandit import advice
+
+    data = cb.open_table(table)
+    findings = advice.doctor(data)
+    if as_json:
+        print(json.dumps([finding._asdict() for finding in findings], indent=2))
+        return
+    out = console()
+    for line in repr(data).splitlines():
+        out.print(plain(line))
+    for finding in findings:
+        out.print(f"{finding.name}: ", style="bold", end="")
+        out.print(plain(f"{finding.found}.", most=2000))
+        out.print(f"  -> {plain(finding.todo, most=2000)}")
+    if not findings:
+        out.print("nothing to notice", style="green")
+
 
 #: Rows of the table on the terminal; ``--json`` gives all.
 SHOWN = 25
@@ -88,9 +163,9 @@ def recommend(
     advice = cb.recommend(
         data,
         budget,
-        at_least=_read(at_least, "--at-least", "="),
+        at_least=_read("--at-least", at_least),
         within=_read_within(within, data.objectives),
-        prefer=_read(prefer.split(",") if prefer else None, "--prefer", ":"),
+        prefer=_read("--prefer", prefer.split(",") if prefer else None, ":"),
         tolerance=tolerance,
         about=about,
         dominance=dominance,
@@ -102,31 +177,22 @@ def recommend(
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    show(advice, console())
+    print_advice(advice, console())
 
 
-def _read(given: list[str] | None, option: str, separator: str) -> dict[str, float]:
+def _read(option: str, given: list[str] | None, separator: str = "=") -> dict[str, float]:
     """``OBJECTIVE=VALUE``, each; an objective's name may hold the separator itself."""
-    read = {}
-    for text in given or []:
-        name, found, value = text.rpartition(separator)
-        try:
-            read[name.strip()] = float(value) if found else float("nan")
-        except ValueError:
-            found = ""
-        if not found:
-            raise CobanditError(f"{option} {text}: expected OBJECTIVE{separator}NUMBER")
-    return read
+    expected = f"OBJECTIVE{separator}NUMBER"
+    return read_pairs(option, given or [], expected, float, lambda text: text.rpartition(separator))
 
 
 def _read_within(given: list[str] | None, objectives: tuple[str, ...]) -> dict[str, float]:
     """As `_read`; a number by itself is meant for every objective."""
-    every = [text for text in given or [] if "=" not in text]
-    named = _read([text for text in given or [] if "=" in text], "--within", "=")
-    return _read([f"{name}={text}" for text in every for name in objectives], "--within", "=") | named
+    every = [f"{name}={text}" for text in given or [] if "=" not in text for name in objectives]
+    return _read("--within", [*every, *(text for text in given or [] if "=" in text)])
 
 
-def show(advice: Recommendation, out: Console) -> None:
+def print_advice(advice: Recommendation, out: Console) -> None:
     """Print a recommendation."""
     from cobandit.advice.words import describe, draw_front
     from cobandit.faults import ellipsize
@@ -134,7 +200,7 @@ def show(advice: Recommendation, out: Console) -> None:
     names = {plain(name, most=1000): None for name in advice.arms.index}
     hard = sorted((name for name in names if " " in name or len(name) > LONGEST), key=len, reverse=True)
     for line in describe(advice):
-        text = plain(line, most=4000)
+        text = plain(line, most=4000).replace(" %", f"{KEPT}%")
         for name in hard:  # a name is not broken between its words
             text = text.replace(name, ellipsize(name, LONGEST).replace(" ", KEPT))
         text = fill(text, out.width, break_long_words=False, break_on_hyphens=False)
@@ -147,7 +213,7 @@ def show(advice: Recommendation, out: Console) -> None:
 
 def _show_table(advice: Recommendation, out: Console) -> None:
     """Print the front and who else could be on it, names cut in the middle to what the terminal holds."""
-    from cobandit.advice.words import MARKS, amount, worth_showing
+    from cobandit.advice.words import MARKS, amount, percent, worth_showing
     from cobandit.faults import ellipsize
 
     shown, front = worth_showing(advice), advice.front
@@ -184,9 +250,10 @@ def _show_table(advice: Recommendation, out: Console) -> None:
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")
     out.print(
-        f"n: instances. step: cost over that of the row above. ±: half an interval at {advice.level:.0%}, "
-        "one mean at a time. stays: share of the sets of instances resampled from these in which it is worth "
-        f"its cost. ?: not settled at {advice.level:.0%}. Names are whole with --json."
+        "n: instances. step: cost over that of the row above. ±: half an interval at "
+        f"{percent(advice.level)}, one mean at a time. stays: share of the sets of instances resampled from "
+        f"these in which it is worth its cost. ?: not settled at {percent(advice.level)}. Names are whole "
+        "with --json."
     )
 
 
