@@ -1,4 +1,6 @@
-"""The article on the first page: its numbers, and five of its six figures (the first is `argument`).
+"""The article on the first page: its numbers, and three of its figures.
+
+The first is `argument`; those of the experiments are `experiment_figures`.
 
 Sentences on the page are written by hand for these numbers; a test holds each to what they say.
 """
@@ -11,20 +13,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, NullLocator
-from scipy import stats
 
 import cobandit as cb
 from cobandit import theory
 from cobandit.companion import known_arms
-from cobandit.companion.paper import experiments
 from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
-from cobandit.companion.paper.numbers import as_frame
 from cobandit.companion.proofs import identification_error, pulls
 from cobandit.companion.stored import results
 from cobandit.figures.gaps import gap_plane
 from cobandit.figures.looks import INK
-from cobandit.figures.style import method_label, method_style, shared_legend
+from cobandit.figures.style import method_style
 
 #: Radii and first rounds of the paper's online experiments.
 RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
@@ -78,26 +76,6 @@ def race_on_word_sums() -> pd.DataFrame:
     return races.assign(off=races["off"] / races["runs"]).set_index("tolerance")[["share", "off"]]
 
 
-def advantage_of_dividing() -> pd.DataFrame:
-    """What CoHV-UCB loses less than HV-UCB on random problems, by ratio of costs and dependence.
-
-    Returns
-    -------
-    DataFrame
-        ``mean``, ``low`` and ``high`` of the paired difference in shares of the best possible reward, with
-        Student's 95 % interval over problems; by ``cost_ratio`` and ``dependence``.
-    """
-    outcomes = results.read_result("regions")
-    outcomes = outcomes[outcomes["selection"] == "online"]
-    problem = ["cost_ratio", "dependence", "n_arms", "rho", "problem"]
-    lost = outcomes.pivot_table(index=problem, columns="name", values="loss")
-    # one number per problem: its budgets see the same problem, and are no replications of each other
-    gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
-    grouped = gained.groupby(level=[0, 1])
-    half = stats.t.ppf(0.975, grouped.count() - 1) * grouped.sem()
-    return pd.DataFrame({"mean": grouped.mean(), "low": grouped.mean() - half, "high": grouped.mean() + half})
-
-
 def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
     """From each theorem's bound through the sharper ones down to what is measured, on a small problem.
 
@@ -128,23 +106,6 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
         "measured": identification_error.budget_for_error(easy, 0.05, 4000, seed),
     }
     return {"pulls": pull_bounds, "budget": budgets}
-
-
-def replay_measured(replications: int = 100) -> pd.DataFrame:
-    """Run the paper's experiments on the measured tables: cells as `results.cells` has them."""
-    parts = []
-    for name in MEASURED:
-        table = cb.load(name)
-        online = experiments.online(table, replications)
-        errors = experiments.identification(experiments.structured_subset(table), replications)
-        whole = experiments.full_set(table, replications)
-        found = [
-            experiments.cells(online, "online", "standard_regret"),
-            experiments.cells(errors.assign(error=~errors["correct"]), "identification", "error"),
-            experiments.cells(whole, "full-set", "f1"),
-        ]
-        parts += [each.assign(dataset=name) for each in found]
-    return pd.concat(parts, ignore_index=True)
 
 
 def percent(share: float) -> str:
@@ -261,61 +222,4 @@ def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
         ax.set(
             xscale="log", xlabel=label, xlim=(values[-1] / 2, values[0] * 30), ylim=(len(rungs) - 0.5, -0.5)
         )
-    return figure
-
-
-def draw_crossing(advantage: pd.DataFrame) -> Figure:
-    """When dividing by cost pays: the difference to the same method without it, by ratio of costs."""
-    figure, ax = plt.subplots(figsize=(6.8, 3.0))
-    color = method_style("CoHVUCB")["color"]
-    words = {-1.0: "better is cheaper", 0.0: "no order", 1.0: "better always costs more"}
-    for line, (dependence, label) in zip(ARM_LINES, words.items(), strict=True):
-        own = 100 * advantage.xs(dependence, level="dependence")
-        ax.plot(own.index, own["mean"], line, color=color, marker="o", ms=4)
-        ax.fill_between(own.index, own["low"], own["high"], color=color, alpha=0.2, lw=0)
-        end = (own.index[-1], own["mean"].iloc[-1])
-        ax.annotate(label, end, (6, 0), textcoords="offset points", va="center", fontsize="small")
-    ax.axhline(0, color=INK, lw=0.8)
-    ax.set(xscale="log", xlim=(0.9, 700), xlabel="largest over smallest mean cost")
-    ax.set_ylabel("points that dividing gains")
-    ticks = advantage.index.get_level_values("cost_ratio").unique()
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
-    ax.xaxis.set_minor_locator(NullLocator())
-    return figure
-
-
-EXPERIMENTS = {  # rows of the figure: quantity, its experiment, label, whether the axis is logarithmic
-    "standard_regret": ("online", "standard regret", True),
-    "error": ("identification", "wrong sets", True),
-    "f1": ("full-set", "F1, all arms", False),
-}
-
-
-def draw_experiments(cells: pd.DataFrame) -> Figure:
-    """The paper's experiments on four tables, one column each; crosses are the numbers that it prints."""
-    printed = as_frame().query("against.isna() and operation.isna()")
-    names = ["gsm8k", "piqa", *MEASURED]
-    figure, axes = plt.subplots(3, 4, figsize=(9.2, 6.6), sharex="row", sharey="row")
-    for row, (quantity, (experiment, label, logarithmic)) in zip(axes, EXPERIMENTS.items(), strict=True):
-        own = cells[(cells["experiment"] == experiment) & (cells["quantity"] == quantity)]
-        own = own[own["rho"].notna() & own["against"].isna()]
-        for ax, name in zip(row, names, strict=True):
-            for method, line in own[own["dataset"] == name].groupby("method", sort=False):
-                look, line = method_style(str(method)), line.sort_values("rho")
-                shown = line[line["mean"] > 0] if logarithmic else line
-                ax.plot(shown["rho"], shown["mean"], ms=3, label=method_label(str(method)), **look)
-                ax.fill_between(line["rho"], line["low"], line["high"], color=look["color"], alpha=0.2, lw=0)
-                at = printed[(printed["dataset"] == name) & (printed["method"] == method)]
-                at = at[(at["experiment"] == experiment) & (at["quantity"] == quantity) & at["rho"].notna()]
-                ax.plot(at["rho"], at["value"], "x", color=look["color"], ms=8, mew=2)
-            ax.set_xscale("log")
-            ax.xaxis.set_minor_formatter(NullFormatter())
-        row[0].set_ylabel(label)
-        if logarithmic:
-            row[0].set_yscale("log")
-    for name, top, bottom in zip(names, axes[0], axes[-1], strict=True):
-        top.set_title(name if name in MEASURED else f"{name} (reconstruction)", fontsize="small")
-        top.set_xticks([2, 8, 32], ["2", "8", "32"])
-        bottom.set_xlabel("evaluations per configuration")
-    shared_legend(figure, columns=4)
     return figure

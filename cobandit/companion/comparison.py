@@ -53,7 +53,7 @@ def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFra
 
 
 def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None) -> None:
-    """Mark printed values on a figure against the budget, as rings, and what is predicted of them, as bars.
+    """Mark printed values on a figure against the budget, as crosses, and what is predicted of them, as bars.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None 
     predicted : DataFrame, optional
         As from `cobandit.companion.stored.results.predictions_of`; the bars are 95 % intervals.
     """
-    ring: dict[str, Any] = {"ls": "", "marker": "o", "ms": 11, "mfc": "none", "mew": 1.5, "zorder": 3}
+    cross: dict[str, Any] = {"ls": "", "marker": "x", "ms": 8, "mew": 2, "zorder": 3}
     for number, point in enumerate(points.to_dict("records")):
         color = figures.method_style(point["method"])["color"]
         label = None if number else "the paper's value"
-        ax.plot([point["rho"]], [point["value"]], color=color, label=label, **ring)
+        ax.plot([point["rho"]], [point["value"]], color=color, label=label, **cross)
     known = points[:0] if predicted is None else points.join(predicted, on="key").dropna()
     bar: dict[str, Any] = {"lw": 6, "alpha": 0.35, "solid_capstyle": "butt", "zorder": 2.5}
     for number, point in enumerate(known.to_dict("records")):  # what is used is not predicted

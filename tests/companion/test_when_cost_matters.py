@@ -1,18 +1,18 @@
-"""Random problems by their properties, the map of who leads, tails."""
+"""Random problems by their properties, what they advise, and what hangs on open choices and radii."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from support.strategies import examples
 
 import cobandit as cb
+from cobandit.companion import sensitivity
 from cobandit.companion.known_arms import random_arms
-from cobandit.companion.regions import guidance, maps, winners
-from cobandit.companion.regions.tails import tails, worst_mean
-from cobandit.companion.regions.traits import Traits, traits
+from cobandit.companion.paper import experiments
+from cobandit.companion.regions import advice, maps
+from cobandit.companion.regions.maps import Traits, traits
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
 from cobandit.testing import table_of
@@ -105,7 +105,7 @@ def test_every_cell_of_the_map_is_stored():
     assert set(stored["name"]) == {name for methods in maps.METHODS.values() for name in methods}
 
 
-# ----------------------------------------------------------------------------- winners
+# ----------------------------------------------------------------------------- advice
 def made(losses, **cell):
     """Rows of one cell from the losses of each method by problem."""
     at = {"selection": "online", "cost_ratio": 10.0, "dependence": 0.0, "n_arms": 8, "rho": 4.0} | cell
@@ -118,53 +118,16 @@ def made(losses, **cell):
     )
 
 
-def test_leader_and_level_by_hand():
-    losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
-    row = winners.standings(made(losses), maps.CELL).iloc[0]
-    assert (row["best"], row["second"], row["margin"]) == ("a", "b", pytest.approx(0.1))
-    assert row["level"] == ("a", "c")  # b is always 0.1 worse, c is worse by chance
-
-
-@pytest.mark.slow
-@examples(40)
-@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 30))
-def test_intervals_are_students_of_the_paired_differences(seed, methods, n):
-    losses = pd.DataFrame(np.random.default_rng(seed).random((n, methods)))
-    found = winners.paired_differences(losses)
-    best = found.index[0]
-    assert found["loss"].is_monotonic_increasing and found["loss"].iloc[0] == losses.mean().min()
-    for name in found.index[1:]:
-        expected = stats.ttest_rel(losses[name], losses[best]).confidence_interval()
-        assert (found.loc[name, "low"], found.loc[name, "high"]) == pytest.approx(tuple(expected))
-
-
-@pytest.mark.slow
-def test_two_equal_methods_are_level_nineteen_times_in_twenty():
-    """Two of equal mean: the interval misses zero in 2.5 %, at one end; 400 trials, limits at 1e-6."""
-    rng = np.random.default_rng(0)
-    alone = sum(
-        not winners.paired_differences(pd.DataFrame(rng.normal(size=(16, 2))))["level"].iloc[1]
-        for _ in range(400)
-    )
-    low, high = stats.binom.ppf([1e-6, 1 - 1e-6], 400, 0.05)  # either of the two may be the lower one
-    assert low <= alone <= high
-
-
-def test_incomplete_losses_are_refused():
-    with pytest.raises(CobanditError, match="two or more complete rows"):
-        winners.standings(made({"a": [0.2, 0.4], "b": [0.3]}), maps.CELL)
-
-
 def test_decisions_pool_cells_by_problem():
     """Two cells of one class; the same problems, so that there are three pairs and not six."""
-    losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4]}
+    losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
     both = pd.concat([made(losses, cost_ratio=30.0), made(losses, cost_ratio=100.0)])
-    row = winners.decisions(both, "online").iloc[0]
-    assert (row["costs"], row["quality"], row["best"]) == ("20 or more", "no clear order", "a")
-    one = winners.decisions(made(losses, cost_ratio=30.0), "online").iloc[0]
-    assert (row["low"], row["high"]) == (pytest.approx(one["low"]), pytest.approx(one["high"]))
-    with pytest.raises(CobanditError, match="no rows for 'identification'"):
-        winners.decisions(both, "identification")
+    row = advice.decide(both, "online").iloc[0]
+    assert (row["costs"], row["quality"], row["leader"]) == ("20 or more", "no clear order", "a")
+    assert row["level"] == ("c",)  # b is always 0.1 worse, c is worse by chance
+    assert row.equals(advice.decide(made(losses, cost_ratio=30.0), "online").iloc[0])
+    with pytest.raises(CobanditError, match="no row is about 'identification'"):
+        advice.decide(both, "identification")
 
 
 @pytest.mark.parametrize(
@@ -179,23 +142,15 @@ def test_decisions_pool_cells_by_problem():
 )
 def test_classes_of_dependence_and_cost(tau, ratio, words):
     cells = made({"a": [0, 0], "b": [1, 1]}, dependence=tau, cost_ratio=ratio)
-    row = winners.decisions(cells, "online").iloc[0]
+    row = advice.decide(cells, "online").iloc[0]
     assert (row["costs"], row["quality"]) == words
-    looked_up = guidance.decision_for(cells, "online", Traits(ratio, tau, 50, 9.0))
-    assert looked_up.equals(row)
+    assert advice.look_up(cells, "online", Traits(ratio, tau, 50, 9.0)).equals(row)
 
 
-@pytest.mark.slow
-def test_advice_is_that_of_the_nearest_cell():
-    cells = [
-        made({"a": [0, 0], "b": [1, 1]}, cost_ratio=3.0),
-        made({"a": [1, 1], "b": [0, 0]}, cost_ratio=30.0),
-    ]
-    outcomes = pd.concat(cells)
-    for ratio, best in ((1.0, "a"), (9.0, "a"), (10.0, "b"), (1000.0, "b")):  # sqrt(90) = 9.49
-        assert winners.nearest_standing(outcomes, "online", Traits(ratio, 0.9, 100, 500.0))["best"] == best
-    with pytest.raises(CobanditError, match="no rows for 'identification'"):
-        winners.nearest_standing(outcomes, "identification", Traits(3.0, 0.0, 8, 4.0))
+def test_a_table_is_looked_up_at_the_nearest_budget():
+    cells = pd.concat([made({"a": [0, 0], "b": [1, 1]}), made({"a": [1, 1], "b": [0, 0]}, rho=64.0)])
+    for rho, best in ((1.0, "a"), (15.0, "a"), (17.0, "b"), (500.0, "b")):  # sqrt(4 * 64) = 16
+        assert advice.look_up(cells, "online", Traits(10.0, 0.0, 100, rho))["leader"] == best
 
 
 @pytest.mark.slow
@@ -203,77 +158,68 @@ def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
     """Equal costs, and mild ones where better always costs more, are rows of their own, led by HV-UCB."""
     stored = results.read_result("regions")
     for at in (Traits(1.0, 0.0, 24, 4.0), Traits(3.0, 1.0, 24, 4.0), Traits(3.0, 1.0, 24, 64.0)):
-        assert guidance.decision_for(stored, "online", at)["best"] == "HV-UCB"
-    assert guidance.decision_for(stored, "online", Traits(3.0, 0.0, 24, 4.0))["best"] == "CoHV-UCB"
+        assert advice.look_up(stored, "online", at)["leader"] == "HV-UCB"
+    assert advice.look_up(stored, "online", Traits(3.0, 0.0, 24, 4.0))["leader"] == "CoHV-UCB"
 
 
-@pytest.mark.slow
-def test_each_way_of_advice_loses_what_its_method_loses():
-    near, far = {"a": [0.1, 0.1], "b": [0.2, 0.3], "c": [0.4, 0.4]}, {"a": [0.9, 0.9], "b": [0.2, 0.2]}
+def test_following_advice_loses_what_its_method_loses():
+    far = {"a": [0.9, 0.9], "b": [0.2, 0.2]}
     outcomes = pd.concat(
         [
-            made(near, cost_ratio=5.0),  # the nearest cell: a
+            made({"a": [0.1, 0.1], "b": [0.2, 0.3], "c": [0.4, 0.4]}, cost_ratio=5.0),
             made(far | {"c": [0.1, 0.1]}, cost_ratio=10.0),  # pooled with it: b or c
             made(far | {"c": [0.1, 0.1]}, cost_ratio=100.0),
         ]
     )
-    losses = {"a": [0.5, 0.4], "b": [0.2, 0.2], "c": [0.3, 0.4]}
-    runs = pd.DataFrame(
-        [
-            {"rho": 4.0, "replication": replication, "name": name, "loss": loss}
-            for name, each in losses.items()
-            for replication, loss in enumerate(each)
-        ]
-    )
-    found = guidance.compare_guidance(outcomes, "online", Traits(5.5, 0.0, 9, 1.0), runs).set_index("way")
-    assert found["takes"].to_dict() == {"cell": "a", "row": "b", "always": "c"}
-    assert found["worse"].to_numpy() == pytest.approx([0.25, 0.0, 0.15])
-    assert (found["best"] == "b").all() and found["best_loss"].to_numpy() == pytest.approx(0.2)
-    assert found["random"].to_numpy() == pytest.approx((0.25 + 0 + 0.15) / 3)
-    expected = stats.ttest_rel(losses["a"], losses["b"]).confidence_interval()
-    assert (found.loc["cell", "low"], found.loc["cell", "high"]) == pytest.approx(tuple(expected))
+    losses = {"a": 0.45, "b": 0.2, "c": 0.35}
+    runs = pd.DataFrame({"rho": 4.0, "name": list(losses), "loss": list(losses.values())})
+    found = advice.follow(outcomes, "online", Traits(5.5, 0.0, 9, 1.0), runs).iloc[0]
+    assert advice.best_overall(outcomes, "online") == "c" and found["best"] == "b"
+    assert found[["row", "always", "random"]].tolist() == pytest.approx([0.0, 0.15, 0.4 / 3])
+
+
+# ----------------------------------------------------------------------------- choices and radii
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.01, 1))
+def test_worst_mean_by_brute_force(values, share):
+    kept = sorted(values, reverse=True)[: int(np.ceil(share * len(values)))]
+    assert sensitivity.worst_mean(values, share) == pytest.approx(np.mean(kept))
+    assert sensitivity.worst_mean(values, 1.0) == pytest.approx(np.mean(values))
 
 
 @pytest.mark.slow
-def test_one_method_for_all_serves_tables_better_than_the_map_does():
-    """What the page `your-data` says of the three ways, on the bundled tables."""
-    outcomes = results.read_result("regions")
-    tables = [cb.load(name) for name in ("gsm8k", "piqa", "synthetic-24")]
-    worse = {}
-    for selection, budgets in maps.BUDGETS.items():
-        runs = [(table, maps.on_table(table, selection, budgets, 12, 0)) for table in tables]
-        found = pd.concat(
-            [guidance.compare_guidance(outcomes, selection, traits(t, 1), own) for t, own in runs]
-        )
-        worse[selection] = found.groupby("way")["worse"].mean()
-    assert worse["online"]["always"] < 0.5 * worse["online"][["cell", "row"]].min()
-    assert np.ptp(worse["identification"]) < 0.02
+def test_choices_are_compared_with_what_the_replays_give():
+    """The default of the regret rows is the replay itself, and a choice that changes nothing is at one."""
+    table = cb.load("synthetic-24")
+    found = sensitivity.change_choices(table, 4).set_index("what")
+    assert len(found) == 13 and "F1" not in set(found["quantity"])  # CoPSI cannot run at the smallest budget
+    regret = cb.replay_online(table, sensitivity.PAPER, sensitivity.RHO, 4)["efficiency_regret"].mean()
+    for what in ("A1: α = 1", "A2: λ of mean costs", "A4: the crossing pull counts"):
+        assert found.loc[what, "default"] == pytest.approx(regret)
+    assert found.loc["A4: the crossing pull counts", "other"] >= regret
+    more = found.loc["A9: against ν*(B + 1)", ["other", "default"]]
+    assert more["other"] - more["default"] == pytest.approx(table.problem.efficiency.max())
+    assert found.loc["A13: the theory's radii", "low"] > 1
 
 
-def test_an_interval_for_many_cells_at_once_is_wider():
-    rows = made({"a": [0.1, 0.2, 0.3, 0.2], "b": [0.2, 0.5, 0.5, 0.3]})
-    one, many = (winners.standings(rows, maps.CELL, confidence=c).iloc[0] for c in (0.95, 0.999))
-    assert one["level"] == ("a",) and many["level"] == ("a", "b") and one["margin"] == many["margin"]
+@pytest.mark.slow
+def test_wider_radii_protect_the_worst_runs_and_cost_on_average():
+    found = sensitivity.widen_radii(cb.load("synthetic-24"), 64, 40).set_index("radius")
+    assert (found["worst"] >= found["mean"]).all() and (found["mean_low"] <= found["mean"]).all()
+    assert found.loc["s = 1 (theory)", "mean"] > found.loc["s = .1", "mean"]
 
 
-# ----------------------------------------------------------------------------- tails
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.01, 1))
-def test_worst_mean_by_brute_force(values, share):
-    kept = sorted(values, reverse=True)[: int(np.ceil(share * len(values) * (1 - 1e-9)))]
-    assert worst_mean(values, share) == pytest.approx(np.mean(kept))
-    assert worst_mean(values, 1.0) == pytest.approx(np.mean(values))
-
-
-def test_tails_are_ordered_and_inside_their_intervals():
-    rng = np.random.default_rng(0)
-    runs = pd.DataFrame({"rho": np.repeat([4, 8], 200), "loss": rng.random(400) ** 3})
-    found = tails(runs, "loss", ["rho"])
-    assert found["rho"].tolist() == [4, 8] and (found["runs"] == 200).all()
-    assert (found["median"] < found["q95"]).all() and (found["q95"] < found["worst"]).all()
-    for name in ("mean", "median", "q95", "worst"):
-        assert found[f"{name}_low"].le(found[name]).all() and found[f"{name}_high"].ge(found[name]).all()
-    with pytest.raises(CobanditError, match="at least one"):
-        worst_mean([])
+@pytest.mark.slow
+def test_questions_drawn_again_widen_what_replays_say():
+    table = cb.load("piqa-small")
+    spread = sensitivity.draw_again(experiments.summary(table, 0.05), [table], redraws=3)
+    assert spread[["method", "against"]].to_numpy().tolist() == [
+        ["CoHVUCB", "HVUCB"],
+        ["CoHVUCB", "AccuracyCostUCB"],
+        ["CoHVUCB", "UniformAllocation"],
+        ["CoPSI", "PSISR"],
+        ["CoPSI", "UniformIdentification"],
+    ]
+    assert (spread["least"] < spread["most"]).all()
 
 
 def test_from_which_spread_of_costs_dividing_pays():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,8 @@ import pandas as pd
 from cobandit import _check
 from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
-from cobandit.companion.regions.traits import Traits
-from cobandit.errors import BudgetError, CobanditError
+from cobandit.errors import BudgetError
+from cobandit.problem import Problem
 from cobandit.replay import Spec, replay_identification, replay_online, spec
 from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.running import run_kernel
@@ -21,6 +21,51 @@ from cobandit.stats import metrics
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
+
+
+class Traits(NamedTuple):
+    """What is known of a problem before any method runs on it.
+
+    ``cost_ratio`` is the largest over the smallest mean cost, ``dependence`` Spearman's rank correlation of
+    mean cost and hypervolume: 1 if better arms always cost more.  ``rho``, evaluations per configuration,
+    is the budget.
+    """
+
+    cost_ratio: float
+    dependence: float
+    n_arms: int
+    rho: float
+
+
+def traits(problem: Problem | EvaluationTable, rho: float) -> Traits:
+    """Properties of a problem, or of a table, by which its place on the map is found.
+
+    Parameters
+    ----------
+    problem : Problem or EvaluationTable
+        Of a table the truth of its replays.
+    rho : float
+        Budget over the cost of one evaluation of each arm.
+
+    Returns
+    -------
+    Traits
+        Without differences in cost or in hypervolume the dependence is 0.
+
+    Examples
+    --------
+    >>> traits(Problem([[0.2], [0.4], [0.8]], [1.0, 2.0, 4.0]), rho=10)
+    Traits(cost_ratio=4.0, dependence=1.0, n_arms=3, rho=10.0)
+    """
+    from scipy import stats  # half a second that an import of cobandit need not take
+
+    problem = problem if isinstance(problem, Problem) else problem.problem
+    costs, quality = problem.costs, problem.hypervolume
+    flat = np.ptp(costs) == 0 or np.ptp(quality) == 0
+    dependence = 0.0 if flat else float(stats.spearmanr(costs, quality).statistic)
+    ratio = float(costs.max() / costs.min())
+    return Traits(ratio, dependence, problem.n_arms, _check.positive(rho, "rho"))
+
 
 _TUNED = experiments.RADII
 _WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}
@@ -154,38 +199,3 @@ def on_table(
         most = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
         return runs.assign(loss=(runs["standard_regret"] / most).fillna(1.0))
     return runs.assign(loss=(1 - runs["f1"]).fillna(1.0))
-
-
-def cell_of(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.DataFrame:
-    """Rows of the cell of the map that is nearest to given properties, by logarithms except the dependence.
-
-    Parameters
-    ----------
-    outcomes : DataFrame
-        Rows of `part`.
-    selection : {"online", "identification"}
-    at : Traits
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    CobanditError
-        If there is no row of that selection.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame([["online", r, 0.0, 8, 4.0] for r in (1.0, 10.0)], columns=CELL)
-    >>> cell_of(cells, "online", Traits(4.0, 0.3, 20, 4.0))["cost_ratio"].tolist()
-    [10.0]
-    """
-    chosen = outcomes[outcomes["selection"] == selection]
-    if not len(chosen):
-        raise CobanditError(f"the map has no rows for {selection!r}")
-    for field, value in at._asdict().items():
-        grid = np.unique(chosen[field].to_numpy(dtype=float))
-        away = np.abs(grid - value if field == "dependence" else np.log(grid / value))
-        chosen = chosen[chosen[field] == grid[away.argmin()]]
-    return chosen

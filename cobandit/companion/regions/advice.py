@@ -1,0 +1,214 @@
+"""What the random problems advise: a decision table, and what following it costs on a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from cobandit.companion.regions.maps import CELL, Traits
+from cobandit.errors import CobanditError
+from cobandit.stats import contrasts, metrics
+
+#: Classes of properties in the decision table: what they are called, and where they end (excluded).
+COST_CLASSES = {"equal (below 2)": 2.0, "2 to 5": 5.0, "5 to 20": 20.0, "20 or more": np.inf}
+QUALITY_CLASSES = {
+    "better is cheaper": -0.25,
+    "no clear order": 0.25,
+    "better often costs more": 0.75,
+    "better always costs more": np.inf,
+}
+#: With equal costs there is nothing for quality to depend on.
+ANY = "any"
+
+
+def _classed(values: pd.Series, classes: Mapping[str, float]) -> pd.Series:
+    return pd.cut(values, [-np.inf, *classes.values()], right=False, labels=list(classes))
+
+
+def with_classes(cells: pd.DataFrame) -> pd.DataFrame:
+    """Say of problems, or of tables, which row of the decision table they are in.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        With columns ``cost_ratio`` and ``dependence``.
+
+    Returns
+    -------
+    DataFrame
+        With two more, categorical: ``costs``, one of `COST_CLASSES`, and ``quality``, one of
+        `QUALITY_CLASSES`, or `ANY` where costs are equal.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"cost_ratio": [1.0, 3.0], "dependence": [1.0, 1.0]})
+    >>> with_classes(cells)[["costs", "quality"]].to_numpy().tolist()
+    [['equal (below 2)', 'any'], ['2 to 5', 'better always costs more']]
+    """
+    costs = _classed(cells["cost_ratio"], COST_CLASSES)
+    quality = _classed(cells["dependence"], QUALITY_CLASSES).cat.add_categories(ANY)
+    return cells.assign(costs=costs, quality=quality.mask(costs == next(iter(COST_CLASSES)), ANY))
+
+
+def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
+    """Decision table: who leads by class of cost ratio, class of dependence, and budget.
+
+    A row pools numbers of arms; its methods are paired by problem, whose cells count as one observation.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        Rows of `cobandit.companion.regions.maps.part`.
+    selection : {"online", "identification"}
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of the classes) and ``rho``.
+
+    Raises
+    ------
+    CobanditError
+        If there is no row of that selection.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
+    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
+    >>> decide(rows, "online")[["costs", "quality", "leader", "level"]].iloc[0].tolist()
+    ['5 to 20', 'no clear order', 'a', ()]
+    """
+    chosen = outcomes[outcomes["selection"] == selection]
+    if not len(chosen):
+        raise CobanditError(f"outcomes: no row is about {selection!r}")
+    by = ["costs", "quality", "rho"]
+    pooled = with_classes(chosen).groupby([*by, "n_arms", "problem", "name"], observed=True)["loss"].mean()
+    runs = pooled.reset_index().rename(columns={"name": "method"}).assign(status="ok")
+    runs["replication"] = runs.groupby(["n_arms", "problem"]).ngroup()
+    return contrasts.leaders(runs.astype(dict.fromkeys(by[:2], str)), "loss", tuple(by))
+
+
+def look_up(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
+    """Row of the decision table for a problem or table: that of its classes, and of the nearest budget.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
+    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
+    >>> look_up(rows, "online", Traits(7.0, -0.2, 30, 8.0))[["costs", "leader"]].tolist()
+    ['5 to 20', 'a']
+    """
+    own, cells = with_classes(pd.DataFrame([at])).iloc[0], with_classes(outcomes)
+    cells = cells[(cells["costs"] == own["costs"]) & (cells["quality"] == own["quality"])]
+    budgets = cells.loc[cells["selection"] == selection, "rho"].unique()
+    nearest = budgets[np.abs(np.log(budgets / at.rho)).argsort()[:1]]
+    return decide(cells[cells["rho"].isin(nearest)], selection).iloc[0]
+
+
+def in_words(row: pd.Series) -> str:
+    """One line on a row of the decision table: the leader, its loss, and who is level with it or comes next.
+
+    Examples
+    --------
+    >>> row = {"leader": "a", "mean": 0.1, "level": (), "next": "b", "next_mean": 0.15}
+    >>> in_words(pd.Series(row)), in_words(pd.Series(row | {"level": ("b", "c")}))
+    ('a, 10.0 %; next b, 15.0 %', 'a, 10.0 %; level: b, c')
+    """
+    best = f"{row['leader']}, {100 * row['mean']:.1f} %"
+    if row["level"]:
+        return f"{best}; level: {', '.join(row['level'])}"
+    return f"{best}; next {row['next']}, {100 * row['next_mean']:.1f} %"
+
+
+def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
+    """What each method loses more than the best one of a kind of problem: kinds by methods.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 2, columns=CELL)
+    >>> excess_losses(rows.assign(name=["a", "b"], loss=[0.1, 0.25]), "online").round(2).iloc[0].tolist()
+    [0.0, 0.15]
+    """
+    chosen = outcomes[outcomes["selection"] == selection]
+    wide = chosen.pivot_table(index=CELL, columns="name", values="loss")
+    return wide.sub(wide.min(axis=1), axis=0)
+
+
+def best_overall(outcomes: pd.DataFrame, selection: str) -> str:
+    """Name the method of least mean loss over all kinds of problems: what to take if nothing is known.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", r, 0.0, 8, 4.0] for r in (1.0, 1.0, 9.0, 9.0)], columns=CELL)
+    >>> best_overall(rows.assign(name=list("abab"), loss=[0.1, 0.2, 0.5, 0.3]), "online")
+    'b'
+    """
+    return str(excess_losses(outcomes, selection).mean().idxmin())
+
+
+def follow(outcomes: pd.DataFrame, selection: str, at: Traits, runs: pd.DataFrame) -> pd.DataFrame:
+    """What following the decision table loses on a table, next to always taking the one method for all.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        Rows of `cobandit.companion.regions.maps.part`.
+    selection : {"online", "identification"}
+    at : Traits
+        Of the table; its budget is not used.
+    runs : DataFrame
+        From `cobandit.companion.regions.maps.on_table`.
+
+    Returns
+    -------
+    DataFrame, one row per budget
+        ``rho``, ``best`` (the method of least mean loss), and how much more is lost than by it: ``row``,
+        by what the decision table names, ``always`` and ``random``, by a method drawn at random.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
+    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
+    >>> runs = pd.DataFrame({"rho": 4.0, "name": list("ab"), "loss": [0.3, 0.2]})
+    >>> follow(rows, "online", Traits(7.0, -0.2, 30, 8.0), runs)[["best", "row"]].round(2).to_numpy().tolist()
+    [['b', 0.1]]
+    """
+    fixed, rows = best_overall(outcomes, selection), []
+    for rho, losses in runs.pivot_table(index="rho", columns="name", values="loss").iterrows():
+        more = losses - losses.min()
+        told = look_up(outcomes, selection, at._replace(rho=float(str(rho))))["leader"]
+        rows.append((rho, losses.idxmin(), more[told], more[fixed], more.mean()))
+    return pd.DataFrame(rows, columns=["rho", "best", "row", "always", "random"])
+
+
+def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """What CoHV-UCB loses less than HV-UCB on random problems, by ratio of costs and dependence.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        Rows of `cobandit.companion.regions.maps.part`.
+
+    Returns
+    -------
+    DataFrame
+        ``mean``, ``low`` and ``high`` of the paired difference in shares of the best possible reward, with
+        the bootstrap 95 % interval over problems; by ``cost_ratio`` and ``dependence``.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL).assign(problem=[0, 0, 1, 1])
+    >>> rows = rows.assign(name=["CoHV-UCB", "HV-UCB"] * 2, loss=[0.1, 0.2, 0.1, 0.3])
+    >>> advantage_of_dividing(rows)["mean"].round(2).tolist()
+    [0.15]
+    """
+    lost = outcomes[outcomes["selection"] == "online"].pivot_table(
+        index=["cost_ratio", "dependence", "n_arms", "rho", "problem"], columns="name", values="loss"
+    )
+    # one number per problem: its budgets see the same problem, and are no replications of each other
+    gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
+    grouped = gained.groupby(level=[0, 1])
+    ends = pd.DataFrame(grouped.apply(metrics.mean_interval).tolist(), grouped.mean().index, ["low", "high"])
+    return ends.assign(mean=grouped.mean())[["mean", "low", "high"]]
