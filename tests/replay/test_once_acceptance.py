@@ -24,9 +24,9 @@ BEHIND_IN_F1 = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: 
 
 
 def replayed(table):
-    """Means of ``wrong`` and ``f1`` for each method and share: of 200 runs."""
+    """Means of ``wrong`` and ``f1`` for each method and share: of 100 runs."""
     methods = ["CoPSIOnce", "UniformOnce"]
-    runs = cb.replay_identification(table, methods, share=SHARES, feedback="once", replications=200, seed=0)
+    runs = cb.replay_identification(table, methods, share=SHARES, feedback="once", replications=100, seed=0)
     assert runs["status"].eq("ok").all()
     assert (runs["spent"] <= runs["budget"] * (1 + 1e-9)).all()
     return runs.groupby(["method", "share"]).agg(wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean"))
