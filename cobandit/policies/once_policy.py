@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _check
 from cobandit.dominance import classification_gaps, find_clearest, pareto_mask
 from cobandit.policies.asktell import Pull
+from cobandit.policies.baselines import PSISR, UniformIdentification
 from cobandit.policies.copsi import CoPSI
-from cobandit.policies.identification_baselines import PSISR, UniformIdentification
 from cobandit.policies.identification_policy import GapElimination, IdentificationPolicy
 
 

@@ -1,21 +1,184 @@
-"""Runs of a policy in a test: evaluations in flight, told in any order, failures."""
+"""Tables made up for a test, and runs of policies on them: in flight, told in any order, with failures."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from cobandit.errors import GuaranteeWarning
+from cobandit.errors import BudgetError, GuaranteeWarning
 from cobandit.policies.asktell import AskTell, Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
+from cobandit.policies.registry import Spec, spec
 from cobandit.tables import EvaluationTable
-from cobandit.testing.tables import Method, policy_on, ragged_table, smallest_budget
+from cobandit.tables.columns import profiling_mask
+
+
+def table_of(
+    arms: Sequence[Sequence[Sequence[float]]],
+    *,
+    costs_seen: Sequence[Sequence[float]] | None = None,
+    kind: str = "synthetic",
+    name: str = "made-up",
+) -> EvaluationTable:
+    """Make a table of given evaluation rows.
+
+    Parameters
+    ----------
+    arms : sequence
+        ``arms[i]`` are the evaluation rows of arm i: ``(cost, reward_1, ..., reward_D)`` each.
+    costs_seen : sequence, optional
+        Costs of the profiling rows of each arm, two or more; default: those of its first and last
+        evaluation row.
+    kind, name : str
+        As on its card.
+
+    Returns
+    -------
+    EvaluationTable
+
+    Examples
+    --------
+    >>> table = table_of([[(1.0, 0.5), (3.0, 0.7)], [(2.0, 1.0), (2.0, 0.0)]])
+    >>> table.costs, table.problem.means
+    (array([2., 2.]), array([[0.6],
+           [0.5]]))
+    """
+    if costs_seen is None:
+        costs_seen = [[rows[0][0], rows[-1][0]] for rows in arms]
+    n_profiling = max(map(len, costs_seen))
+    n_instances = n_profiling + max(map(len, arms))
+    profiling = profiling_mask(n_instances, n_profiling, seed=0)
+    ids = np.array([f"q{q:05d}" for q in range(n_instances)])
+    objectives = [f"objective{d}" for d in range(len(arms[0][0]) - 1)]
+    records = []
+    for i, (rows, seen) in enumerate(zip(arms, costs_seen, strict=True)):
+        blank = [0.5] * (len(rows[0]) - 1)
+        profiled = zip(ids[profiling], ([cost, *blank] for cost in seen), strict=False)
+        evaluated = zip(ids[~profiling], rows, strict=False)
+        records += [[f"arm{i:03d}", q, *row] for q, row in itertools.chain(profiled, evaluated)]
+    return EvaluationTable.from_frame(
+        pd.DataFrame(records, columns=["config", "instance", "cost", *objectives]),
+        cost="cost",
+        unit="units",
+        objectives=objectives,
+        profiling=n_profiling,
+        name=name,
+        title=f"Made up ({kind})",
+        kind=kind,
+    )
+
+
+def ragged_table(
+    rng: np.random.Generator,
+    n_arms: int,
+    n_objectives: int,
+    sizes: tuple[int, int] = (2, 12),
+    noise: float = 0.5,
+) -> EvaluationTable:
+    """Make a random table in which each arm has its own number of instances, mean cost and mean rewards.
+
+    Parameters
+    ----------
+    rng : Generator
+    n_arms, n_objectives : int
+    sizes : (int, int)
+        Fewest and most evaluation instances of an arm.
+    noise : float
+        Costs lie within ``1 - noise`` and ``1 + noise`` times their mean.  Rewards have one decimal, so
+        that ties are frequent.
+
+    Returns
+    -------
+    EvaluationTable
+
+    Examples
+    --------
+    >>> table = ragged_table(np.random.default_rng(0), n_arms=3, n_objectives=2)
+    >>> table.n_arms, table.n_objectives
+    (3, 2)
+    """
+    arms, seen = [], []
+    for _ in range(n_arms):
+        base, mean = rng.uniform(0.1, 1.0), rng.uniform(size=n_objectives)
+        n = int(rng.integers(*sizes, endpoint=True))
+        costs = base * rng.uniform(1 - noise, 1 + noise, n)
+        rewards = np.clip(np.round(mean + rng.normal(0, 0.3, (n, n_objectives)), 1), 0, 1)
+        arms.append(np.column_stack([costs, rewards]).tolist())
+        seen.append((base * rng.uniform(1 - noise, 1 + noise, int(rng.integers(2, 5)))).tolist())
+    return table_of(arms, costs_seen=seen)
+
+
+#: What a replay takes for a method.
+Method = str | type[AskTell] | Spec
+
+
+def chosen_spec(method: Method) -> Spec:
+    """As `cobandit.spec`, which does not take what it returns."""
+    return method if isinstance(method, Spec) else spec(method)
+
+
+def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
+    """Make the policy that a replay of this method on this table plays.
+
+    Parameters
+    ----------
+    method : str, class or Spec
+    table : EvaluationTable
+    budget : float
+        In the table's unit.
+
+    Returns
+    -------
+    OnlinePolicy or IdentificationPolicy
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for the method.
+
+    Examples
+    --------
+    >>> policy_on("CoPSI", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]), budget=30)
+    CoPSI(2 arms, 1 objectives, spent 0 of 30 in 0 pulls)
+    """
+    chosen = chosen_spec(method)
+    given: dict[str, Any] = {"budget": budget, "n_objectives": table.n_objectives}
+    if chosen.kind == "online":
+        given |= {"n_arms": table.n_arms, "cost_range": table.cost_range, "expected_costs": table.costs}
+    else:
+        given |= {"costs": table.costs}
+    if chosen.kind == "once":
+        given |= {"n_instances": int(np.diff(table.feedback.offsets).min())}
+    return chosen.make(budget / float(table.costs.sum()), **given)
+
+
+def smallest_budget(method: Method, table: EvaluationTable) -> float:
+    """Smallest budget that works for a method on a table, as its own `BudgetError` names it.
+
+    Raises
+    ------
+    AssertionError
+        If the method takes a budget that pays for no evaluation.
+
+    Examples
+    --------
+    >>> smallest_budget("UniformIdentification", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]))
+    3.0
+    """
+    try:
+        policy = policy_on(method, table, float(table.costs.min()) / 1e3)
+    except BudgetError as error:
+        return error.smallest
+    raise AssertionError(f"{policy!r}: a budget that pays for no evaluation was not refused by a BudgetError")
+
 
 #: Gives reward and cost of an evaluation; a reward that is None is a failure.
 Feedback = Callable[[Pull], tuple[Any, float]]

@@ -332,13 +332,13 @@ def test_example_card_of_the_data_page_is_a_card():
 
 def test_source_pages_lead_back_to_where_a_thing_is_documented(cobandit_book):
     names = ["cobandit.CoPSI", "cobandit.CoPSI.ask", "cobandit.Journal.ask", "cobandit.tables.available"]
-    anchors = {name: name for name in names} | {"cobandit.policies.online_baselines.HVUCB": "cobandit.HVUCB"}
+    anchors = {name: name for name in names} | {"cobandit.policies.baselines.HVUCB": "cobandit.HVUCB"}
     for written, meant in [
         ("cobandit.CoPSI", "cobandit.CoPSI"),
         ("cobandit.policies.copsi.CoPSI", "cobandit.CoPSI"),
         ("cobandit.policies.copsi.CoPSI.ask", "cobandit.CoPSI.ask"),
         ("cobandit.available", "cobandit.tables.available"),
-        ("cobandit.policies.online_baselines.HVUCB", "cobandit.HVUCB"),
+        ("cobandit.policies.baselines.HVUCB", "cobandit.HVUCB"),
         ("cobandit.nothing", ""),
     ]:
         link = '<a href="../book/api.html#{}">[docs]</a>'

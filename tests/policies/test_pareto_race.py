@@ -9,8 +9,7 @@ from support.strategies import cost_vectors, examples
 
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import ParetoRace
-from cobandit.policies.pareto_race import arrange
-from cobandit.policies.standing import Calls, Standing
+from cobandit.policies.pareto_race import Calls, Standing, arrange
 
 
 @st.composite

@@ -29,7 +29,7 @@ class ParetoRaceParameters(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """As `cobandit.policies.standing.Standing`; ``calls`` (K, K) of the active, by position, as bits."""
+    """As `cobandit.policies.pareto_race.Standing`; ``calls`` (K, K) of the active, by position, as bits."""
 
     stays: np.ndarray
     covers: np.ndarray
