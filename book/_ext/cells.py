@@ -34,6 +34,7 @@ class NumberTables(SphinxTransform):
         for figure in list(self.document.findall(nodes.figure)):
             if "table" in figure["classes"]:
                 table = drawn_table("", *figure.children, **figure.attributes)
+                table["classes"] = ["numbered-table"]  # the theme styles what is called a table
                 for caption in [part for part in table if isinstance(part, nodes.caption)]:
                     table.remove(caption)
                     table.insert(0, caption)

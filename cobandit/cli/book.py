@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def page(
-    name: Annotated[str, typer.Argument(help="Page of the book, such as online-results.")],
+    name: Annotated[str, typer.Argument(help="Page of the book, such as experiments.")],
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", help="NAME=VALUE, the value in YAML; repeat for more."),
@@ -32,7 +32,7 @@ def page(
     How a page's replays run in parallel is its parameter [b]how[/b], where it has one:
     -p 'how={workers: 4, backend: loky}'.
 
-    Example: [b]cobandit page online-results -p dataset=my.parquet -p replications=20 -o out.ipynb[/b]
+    Example: [b]cobandit page experiments -p dataset=my.parquet -p replications=20 -o out.ipynb[/b]
     """
     from cobandit.companion.report import pages as book
 

@@ -109,11 +109,12 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """The error at the largest budget, charged what was declared and what it really cost."""
     own = cells[(cells["experiment"] == "stochastic") & cells["against"].isna()]
-    figure, axes = plt.subplots(
-        1, len(titles), figsize=(2.3 * len(titles), 2.0), sharex=True, sharey=True, squeeze=False
-    )
+    columns = min(2, len(titles))
+    rows = -(-len(titles) // columns)
+    size = 4.3 * columns, 1.4 * rows + 0.5
+    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
     methods = list(own["method"].unique())
-    for ax, (name, title) in zip(axes.flat, titles.items(), strict=True):
+    for ax, (name, title) in zip(axes.flat, titles.items(), strict=False):
         for row in own[own["dataset"] == name].to_dict("records"):
             realised = row["costs"] == "realised"
             place = methods.index(row["method"]) + (0.17 if realised else -0.17)
@@ -122,12 +123,13 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             ax.plot(row["mean"], place, "o", color=color, ms=6, mfc="none" if realised else color)
             for at in printed_charges(name, row["method"], row["costs"]):
                 ax.plot(at, place, "x", color=INK, ms=7, mew=1.6, zorder=3)
-        ax.set_title(title)
-        ax.set(xlabel="wrong sets", ylim=(len(methods) - 0.5, -0.5))
+        ax.set(title=title, ylim=(len(methods) - 0.5, -0.5))
         ax.set_xscale("symlog", linthresh=0.01)
         ax.set_xlim(-0.001, 1)
         ax.set_xticks([0, 0.01, 0.1, 1], ["0", ".01", ".1", "1"])
         ax.xaxis.set_minor_locator(NullLocator())
+    for ax in axes[-1]:
+        ax.set_xlabel("wrong sets")
     axes[0, 0].set_yticks(range(len(methods)), map(method_label, methods))
     for costs, face in (("declared costs", INK), ("realised costs", "none")):
         axes[0, 0].plot([], [], "o", color=INK, mfc=face, label=costs)

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check, dominance
 from cobandit.dominance import TERMS, gap_terms
-from cobandit.figures.style import PALETTE, escape_math
+from cobandit.figures.looks import INK
+from cobandit.figures.style import escape_math
 
 
 def gap_plane(
@@ -19,9 +20,9 @@ def gap_plane(
 ) -> Axes:
     """One arm's classification gap as steps along the diagonal, next to the arm j that decides it.
 
-    The arm is blue, j orange.  A red arrow moves all coordinates of one arm by the same amount, and the
-    arrows of a panel are together as long (in each coordinate) as the gap.  The shaded quadrant is what the
-    dominating one of the two dominates.
+    The arm is filled, j open, all others grey.  An arrow moves all coordinates of one arm by the same amount,
+    and the arrows of a panel are together as long (in each coordinate) as the gap.  The shaded quadrant is
+    what the dominating one of the two dominates.
 
     Parameters
     ----------
@@ -50,8 +51,9 @@ def gap_plane(
     low = means.min(axis=0) - room
     ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color="0.5", alpha=0.15, lw=0)
     for i, mean in enumerate(means):
-        color = PALETTE[0] if i == arm else PALETTE[1] if i == other else "0.6"
-        ax.plot(*mean, "o", color=color, ms=7 if i in (arm, other) else 5)
+        near = i in (arm, other)
+        face = "none" if i == other else INK if near else "0.6"
+        ax.plot(*mean, "o", color=INK if near else "0.6", mfc=face, ms=7 if near else 5)
         ax.annotate(
             escape_math(names[i]), mean, xytext=(6, -11), textcoords="offset points", fontsize="small"
         )
@@ -69,7 +71,7 @@ def gap_plane(
                 "",
                 means[start] + step,
                 means[start],
-                arrowprops={"arrowstyle": "->", "color": PALETTE[4], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
+                arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
             )
     high = means.max(axis=0) + room
     ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))

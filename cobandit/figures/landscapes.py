@@ -14,7 +14,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
-from cobandit.figures.style import PALETTE, escape_math, provenance
+from cobandit.figures.looks import INK
+from cobandit.figures.style import escape_math, provenance
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -37,7 +38,7 @@ NAMED = 20
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
     """Configurations in the plane of two objectives, or of cost and one, with the front; area is cost.
 
-    Blue marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
+    Dark marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     line = _along(points[pareto_mask(plane)], x, y)
     ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
     front = _along(points[points["on_front"]], x, y)
-    ax.scatter(front[x], front[y], s=sizes[front.index], color=PALETTE[0], alpha=0.8, lw=0, zorder=3)
+    ax.scatter(front[x], front[y], s=sizes[front.index], color=INK, alpha=0.8, lw=0, zorder=3)
     ax.plot(line[x], line[y], color="black", lw=1, zorder=2)
     named = numbered_front(table, x, y, split)
     for side, (numbers, at) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
@@ -95,7 +96,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     for cost in points["cost"].quantile([0, 0.5, 1]):
         ax.scatter([], [], s=area(cost), color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
     ax.plot([], [], color="black", lw=1, label="front of these two")
-    ax.scatter([], [], s=40, color=PALETTE[0], lw=0, label="Pareto-optimal:")
+    ax.scatter([], [], s=40, color=INK, lw=0, label="Pareto-optimal:")
     for number, name in enumerate(named.index, start=1):
         ax.plot([], [], ls="", label=f"{number}  {escape_math(name)}")
     if len(front) > NAMED:

@@ -1,4 +1,4 @@
-"""One colour and marker per method through the whole book, a colour for each theme."""
+"""One colour and marker per method through the whole book, for each theme; all else is in shades of ink."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOOKS = {
     "UniformAllocation": Look("#7f7f7f", "#a8a8a8", "^"),
     "CoPSI": Look("#d55e00", "#ff8a3d", "v"),
     "CoPSIExact": Look("#a8763e", "#d9b98a", "*"),
-    "CoPSIAdaptive": Look(INK, "#f2f2f2", "<"),
+    "CoPSIAdaptive": Look("#4f7a00", "#a5cf45", "<"),
     "PSISR": Look("#3391c7", "#8fd0f5", "P"),
     "UniformIdentification": Look("#b45aa2", "#dd94d0", "X"),
     "CoPSIOnce": Look("#8b0000", "#f26d6d", "H"),
@@ -37,15 +37,10 @@ LOOKS = {
     "EGESHOnce": Look("#5c3d99", "#b09ae6", "d"),
     "UniformOnce": Look("#737373", "#b0b0b0", "8"),
 }
-#: Colours of the first ten, in an order that keeps methods of one experiment far apart.
-PALETTE = tuple(
-    LOOKS[name].light
-    for name in (
-        *("CoHVUCB", "HVUCB", "AccuracyCostUCB", "UniformAllocation", "CoPSI"),
-        *("PSISR", "UniformIdentification", "CoPSIExact", "CoPSIPrintedOnce", "CoHVUCBV"),
-    )
-)
-_ON_DARK = {look.light: look.dark for look in LOOKS.values() if look.light != INK} | {INK: "currentColor"}
+#: Shades of what is no method: arms, bounds, problems.  Lines and markers tell more of them apart.
+SHADES = {INK: "currentColor", "#8a8f96": "#7d838a", "#5a6068": "#c4c8cd"}
+PALETTE = tuple(SHADES) * 4
+_ON_DARK = {look.light: look.dark for look in LOOKS.values()} | SHADES
 
 
 def follow_theme(drawing: str) -> str:

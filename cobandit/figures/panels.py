@@ -34,6 +34,7 @@ PAD = 3 / 72
 
 _ROW = "display: flex; flex-wrap: wrap; gap: 0.3rem 0.6rem; justify-content: center"
 _numbers = count()
+_NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
 def panels(figure: Figure) -> str:
@@ -74,8 +75,9 @@ def panels(figure: Figure) -> str:
             ]
             for axis, side in unlabelled:
                 axis.set_tick_params(which="both", **{side: True})
-            rows = [*titles, *grid]
-            drawn = [_row(figure, parts, row) for row in rows]
+            columns = _columns(grid)
+            drawn = [_row(figure, parts, row) for row in titles]
+            drawn += [_row(figure, parts, row, columns) for row in grid]
         finally:
             for part, visible in shown.items():
                 part.set_visible(visible)
@@ -135,14 +137,30 @@ def _beside(legend: Legend, ax: Axes) -> bool:
     return not legend.get_window_extent().overlaps(ax.bbox)
 
 
-def _row(figure: Figure, parts: list[Artist], row: Sequence[Sequence[Artist]]) -> str:
-    """Panels next to each other: of widths of their own and one height, so that axes line up."""
-    for own in (own for panel in row for own in panel):
+def _columns(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[Bbox] | None:
+    """Extents of the columns of a grid without holes: panels that stack have the same edges."""
+    if len({len(row) for row in grid}) != 1:
+        return None
+    return [Bbox.union([_extent(panel) for panel in column]) for column in zip(*grid, strict=True)]
+
+
+def _extent(panel: Sequence[Artist]) -> Bbox:
+    for own in panel:
         own.set_visible(True)  # what is not, has no extent
-    boxes = [Bbox.union([box for own in panel if (box := own.get_tightbbox())]) for panel in row]
+    return Bbox.union([box for own in panel if (box := own.get_tightbbox())])
+
+
+def _row(
+    figure: Figure,
+    parts: list[Artist],
+    row: Sequence[Sequence[Artist]],
+    columns: Sequence[Bbox] | None = None,
+) -> str:
+    """Panels next to each other, of one height and the widths of their columns, so that axes line up."""
+    boxes = [_extent(panel) for panel in row]
     low, high = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
     drawn = []
-    for panel, box in zip(row, boxes, strict=True):
+    for panel, box in zip(row, columns or boxes, strict=True):
         for part in parts:
             part.set_visible(part in panel)
         drawn.append(_svg(figure, Bbox([[box.x0, low], [box.x1, high]])))
@@ -181,16 +199,14 @@ def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
     inches = Bbox(box.get_points() / figure.dpi).padded(PAD)
     # the salt tells the definitions of drawings on one page apart
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": str(next(_numbers))}):
-        figure.savefig(file, format="svg", bbox_inches=inches, transparent=True, metadata={"Date": None})
-    inside = re.split(r"<svg.*?>|</svg>", file.getvalue(), flags=re.S)[1]
-    inside = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>|<!--.*?-->", "", inside, flags=re.S)
+        figure.savefig(file, format="svg", bbox_inches=inches, transparent=True, metadata=_NOTHING)
+    # without what is said once for a whole file, a style for every element in it, and names that panels share
+    inside = file.getvalue().partition("</defs>")[2].rpartition("</svg>")[0]
     inside = re.sub(r'(?<=<g) id="[^"]*"| font-family: [^;"]*;?', "", inside)
-    inside = re.sub(
-        '="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside
-    )  # hundredths of a point
+    # coordinates stand in attributes: hundredths of a point are enough
+    inside = re.sub('="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside)
     inside = follow_theme(inside.replace("#000000", INK))
-    inside = inside.replace("#ffffff", "var(--pst-color-background, #fff)")
-    inside = re.sub(r"\s*\n\s*", " ", inside)
+    inside = " ".join(inside.replace("#ffffff", "var(--pst-color-background, #fff)").split("\n"))
     width, height = (round(float(side * 72), 1) for side in (inches.width, inches.height))
     wide = width * 96 / 72
     style = f"flex: {wide:.0f} 1 {shrink * wide:.0f}px; max-width: {wide:.0f}px; min-width: 0; height: auto"

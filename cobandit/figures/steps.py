@@ -8,7 +8,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
-from cobandit.figures.style import LINES, PALETTE, escape_math
+from cobandit.figures.looks import INK, SHADES
+from cobandit.figures.style import LINES, escape_math
 from cobandit.policies import Phase
 
 
@@ -40,8 +41,8 @@ def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None 
             path[column],
             drawstyle="steps-post",
             label=escape_math(arm),
-            color=PALETTE[place],
-            ls=LINES[place % 4],
+            color=list(SHADES)[place // len(LINES) % len(SHADES)],
+            ls=LINES[place % len(LINES)],
         )
     ax.set(xlabel="pull", ylabel=ylabel)
     return ax
@@ -49,6 +50,8 @@ def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None 
 
 def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax: Axes | None = None) -> Axes:
     """Empirical means at the end of one phase of an elimination; the arm that leaves is ringed.
+
+    The ring of one that is accepted is whole, that of one that is rejected is dashed.
 
     Parameters
     ----------
@@ -76,10 +79,9 @@ def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax:
     ax = ax or plt.subplots()[1]
     for arm, mean in zip(phase.active, phase.means, strict=True):
         leaves = arm == phase.removed
-        color = PALETTE[0] if not leaves else PALETTE[2] if phase.accepted else PALETTE[4]
-        ax.plot(*mean, "o", color=color, ms=6)
+        ax.plot(*mean, "o", color=INK, ms=6)
         if leaves:
-            ax.plot(*mean, "o", mfc="none", mec=color, ms=13)
+            ax.scatter(*mean, s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":")
         ax.annotate(
             escape_math(names[arm]), mean, xytext=(5, 4), textcoords="offset points", fontsize="small"
         )

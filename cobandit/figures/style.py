@@ -11,12 +11,13 @@ from zlib import crc32
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit.faults import ellipsize
-from cobandit.figures.looks import INK, LOOKS, Look
+from cobandit.figures.looks import INK, LOOKS, SHADES, Look
 from cobandit.figures.looks import PALETTE as PALETTE
 from cobandit.figures.panels import panels
 from cobandit.policies.registry import list_methods
@@ -55,6 +56,8 @@ def use_style() -> None:
             "legend.fontsize": "small",
             "font.size": 10,
             "lines.linewidth": 1.6,
+            # what names no method has no colour
+            "axes.prop_cycle": cycler(linestyle=LINES) * cycler(color=list(SHADES)),
             "lines.markersize": 5,
             **dict.fromkeys(
                 ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK

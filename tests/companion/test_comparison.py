@@ -2,9 +2,7 @@
 
 import matplotlib.pyplot as plt
 import pandas as pd
-import pytest
 
-import cobandit as cb
 from cobandit.companion import comparison
 
 
@@ -33,18 +31,5 @@ def test_bars_stand_at_what_is_predicted():
     plt.close("all")
 
 
-@pytest.mark.slow
 def test_nothing_is_printed_about_other_tables():
-    cells = pd.DataFrame({"dataset": ["mine"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
-    cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1.0, low=0.9, high=1.1)
     assert comparison.printed_points("mine", "efficiency_regret", "online").empty
-    assert comparison.next_to_paper(cells, [cb.load("synthetic-24")]) is None
-
-
-@pytest.mark.slow
-def test_the_table_has_the_ledgers_row():
-    cells = pd.DataFrame({"dataset": ["piqa"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
-    cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1080.0, low=1060.0, high=1100.0)
-    shown = comparison.next_to_paper(cells, [cb.load("synthetic-24")]).data  # without predictions
-    row = shown[shown["what"] == "efficiency regret, CoHV-UCB"].iloc[0]
-    assert (row["printed"], row["ours"]) == ("1097.75", "1,080")

@@ -25,8 +25,7 @@ from cobandit.companion.paper import experiments
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
 from cobandit.companion.report.plan import KEPT_FRAMES, ladder
-from cobandit.companion.report.run import NEXT_TO_THE_PAPER, NOT_OF_A_TABLE
-from cobandit.companion.report.typeset import REFERENCE, formula, plain
+from cobandit.companion.report.typeset import formula, plain
 from cobandit.errors import CobanditError
 
 SOME = ["landscape", "identification-results"]
@@ -170,7 +169,7 @@ def counted(monkeypatch):
     """Names of the pages that are executed; they are not really."""
     done = []
 
-    def pretend(page, given, output, *, keep, without, skip, on_cell):
+    def pretend(page, given, output, *, keep, on_cell):
         done.append(page)
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# {page}")])
         nbformat.write(notebook, output)
@@ -262,13 +261,6 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_report_on_another_table_says_nothing_of_the_papers(first):
     text = first[0].report.read_text(encoding="utf-8")
-    notebook = (first[0].report.parent / "notebooks" / "identification-results.ipynb").read_text()
-    for title in ("Next to the paper", "The same on measured evaluations", "What would have falsified it"):
-        assert f"## {title}" in pages.source("identification-results")
-        assert (
-            title not in notebook and f"{title}</h3>" not in text.partition('id="identification-results"')[2]
-        )
-    assert "What is to be identified" in notebook
     shown = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
     assert (
         "The ranges" in shown
@@ -281,38 +273,12 @@ def test_a_report_on_another_table_says_nothing_of_the_papers(first):
     assert not re.search(r"\{[a-z:]+\}|```", shown)
 
 
-def test_sections_may_begin_within_a_cell_of_text():
-    text, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
-    cells = [text("# a\n\n## b\n\nc"), code("1"), text("d\n\n## e\n\nf"), code("2"), text("## b")]
-    kept = pages._outside(cells, {"b"})
-    assert [cell.source for cell in kept] == ["# a", "## e\n\nf", "2"]
-
-
-def test_sections_that_are_left_out_are_headings_of_their_pages():
-    paper, falsified = NEXT_TO_THE_PAPER
-    for page in KEPT_FRAMES:
-        assert f"\n## {falsified}\n" in pages.source(page)
-        assert (f"\n## {paper}\n" in pages.source(page)) == (page != "real-data")
-        replayed = page not in ("landscape", "real-data")
-        assert (f"\n## {NOT_OF_A_TABLE[0]}\n" in pages.source(page)) == replayed
-    for title in NOT_OF_A_TABLE[1:-1]:
-        assert f"\n## {title}\n" in pages.source("real-data")
-    assert f"\n## {NOT_OF_A_TABLE[-1]}\n" in pages.source("online-results")
-
-
-def left_in_a_report(page):
-    """Text of a page's cells as a report on another table shows them, without the introduction."""
-    cells = pages._outside(pages._cells(page).cells, NOT_OF_A_TABLE)
-    cells = pages._outside(cells, NEXT_TO_THE_PAPER)
-    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    return plain(REFERENCE.sub(r"\1", "## " + text.partition("\n## ")[2]))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("page", KEPT_FRAMES)
 def test_what_a_report_says_is_no_directive_and_not_about_the_paper(page):
     """Words of the pages; what their cells print is tested on reports."""
-    text = left_in_a_report(page)
+    cells = pages._cells(page).cells
+    text = "\n\n".join(plain(cell.source) for cell in cells if cell.cell_type == "markdown")
     assert text and not re.search(r"\{[\w:-]+\}|```|:::|\)=$", text, re.MULTILINE)
     allowed = "radii that the paper tuned on its own data"
     assert not re.search(r"[Pp]aper|Figures? \d|Table \d|claims", text.replace(allowed, ""))
@@ -325,8 +291,6 @@ def test_blocks_of_the_book_are_quoted_in_a_report():
     )
     assert plain("(a-label)=\n## Title\n\nf(x)=1") == "## Title\n\nf(x)=1"
     assert plain("```python\nx = {a}\n```") == "```python\nx = {a}\n```"
-    headings = "## Regret (Figures 2a and 2b)\n\n## Ranges (Table 1)\n\n## Costs (realised)"
-    assert REFERENCE.sub(r"\1", headings) == "## Regret\n\n## Ranges\n\n## Costs (realised)"
 
 
 @pytest.mark.slow
@@ -481,7 +445,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
 
 @pytest.mark.slow
 def test_every_page_of_the_report_has_the_parameters_it_is_given():
-    assert set(KEPT_FRAMES) == set(report.INTRODUCTIONS) <= set(pages.names())
+    assert {path.stem for path in pages.SECTIONS.glob("*.md")} == set(KEPT_FRAMES) <= pages.paths().keys()
     for planned in plan(cb.load("synthetic-24"), fast=True, seed=0):
         pages.refuse_unknown(planned.page, {"dataset": "x", **planned.parameters})
         for name in KEPT_FRAMES[planned.page]:

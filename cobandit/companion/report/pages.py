@@ -1,14 +1,14 @@
-"""The book's executable pages as programs: find one, ask for its parameters, run it with others.
+"""Executable pages as programs: find one, ask for its parameters, run it with others.
 
-Pages are MyST notebooks with a cell tagged ``parameters``.  They are found in an installed package
-as well as in a checkout, and need the package's extra ``rerun`` to run.
+Pages are MyST notebooks with a cell tagged ``parameters``: those of the book, found in an installed package
+as well as in a checkout, and the sections of a report, whose sentences hold for any table.  They need the
+package's extra ``rerun`` to run.
 """
 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import cobandit
 from cobandit import _check
 from cobandit.errors import CobanditError
 
+SECTIONS = Path(__file__).parent / "sections"
 NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 
 
@@ -31,11 +32,11 @@ class PageError(CobanditError):
 
 
 def directory() -> Path:
-    """Directory of the pages: inside an installed package, else next to it in a checkout.
+    """Directory of the book's pages: inside an installed package, else next to it in a checkout.
 
     Examples
     --------
-    >>> (directory() / "landscape.md").is_file()
+    >>> (directory() / "experiments.md").is_file()
     True
     """
     package = Path(cobandit.__file__).resolve().parent
@@ -43,15 +44,15 @@ def directory() -> Path:
     return installed if installed.is_dir() else package.parent / "notebooks"
 
 
-def names() -> list[str]:
-    """Names of the executable pages, sorted.
+def paths() -> dict[str, Path]:
+    """Sources of the executable pages by name: the book's, and the sections of a report.
 
     Examples
     --------
-    >>> "online-results" in names()
+    >>> {"experiments", "landscape"} <= paths().keys()
     True
     """
-    return sorted(path.stem for path in directory().glob("*.md"))
+    return {path.stem: path for folder in (SECTIONS, directory()) for path in sorted(folder.glob("*.md"))}
 
 
 def _tools() -> None:
@@ -68,7 +69,8 @@ def source(page: str) -> str:
     CobanditError
         If there is no such page.
     """
-    return (directory() / f"{_check.choice(page, 'page', names())}.md").read_text(encoding="utf-8")
+    known = paths()
+    return known[_check.choice(page, "page", sorted(known))].read_text(encoding="utf-8")
 
 
 def _cells(page: str) -> Any:
@@ -141,8 +143,6 @@ def execute(
     output: str | Path = "page.ipynb",
     *,
     keep: Mapping[str, str | Path] | None = None,
-    without: Collection[str] = (),
-    skip: Collection[str] = (),
     on_cell: Callable[[int, int], None] | None = None,
 ) -> Any:
     """Run a page with parameters of one's own and write it with its outputs.
@@ -150,17 +150,13 @@ def execute(
     Parameters
     ----------
     page : str
-        One of `names`.
+        One of `paths`.
     given : mapping, optional
         Parameters that differ from the page's; a file named by ``dataset`` is found from where this runs.
     output : path
         The executed notebook; written whole or, if a cell raises, as far as the page got.
     keep : mapping, optional
         Variables of the page (frames, or lists of them) and the files, without suffix, to `save` them to.
-    without : collection of str, optional
-        Headings of sections that run, as others may need what they compute, but are not in what is written.
-    skip : collection of str, optional
-        Headings of sections that do not even run.
     on_cell : callable, optional
         Called with the number of code cells that are finished, and their number.
 
@@ -178,7 +174,6 @@ def execute(
     given, output = dict(given or {}), Path(output)
     refuse_unknown(page, given)
     notebook = _cells(page)
-    notebook.cells = _outside(notebook.cells, skip)
     if keep:
         frames = ", ".join(f"{str(path)!r}: {name}" for name, path in keep.items())
         code = f"from cobandit.companion.report import pages\n\npages.save({{{frames}}})"
@@ -219,32 +214,12 @@ def execute(
     done.metadata.get("papermill", {}).pop("input_path", None)
     if keep:
         done.cells.pop()
-    if error is None:
-        done.cells = _outside(done.cells, without)
     nbformat.write(done, output)
     if error is not None:
         raise PageError(
             page, error.exec_count, f"{error.ename}: {error.evalue}", error.source, done
         ) from None
     return done
-
-
-def _outside(cells: list[Any], sections: Collection[str]) -> list[Any]:
-    """What is in none of the sections of these headings; a cell of text may begin in the middle of one."""
-    kept, inside = [], False
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            parts = []
-            for part in re.split("^(?=## )", cell.source, flags=re.MULTILINE):
-                if part.startswith("## "):
-                    inside = part.partition("\n")[0].removeprefix("## ").strip() in sections
-                parts += [] if inside else [part]
-            cell.source = "".join(parts).strip("\n")
-            if cell.source:
-                kept.append(cell)
-        elif not inside:
-            kept.append(cell)
-    return kept
 
 
 def _code_cell(code: str) -> Any:

@@ -20,7 +20,6 @@ KEPT_FRAMES: dict[str, tuple[str, ...]] = {
     "landscape": ("every",),
     "online-results": ("runs", "paths"),
     "identification-results": ("runs", "charged", "full"),
-    "real-data": ("runs", "found"),
 }
 
 #: Seconds that the replays of one page may take on one core, estimated: beyond it replications are fewer.
@@ -133,7 +132,6 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
 
     structured = shortened(arms, _budgets(arms, IDENTIFICATION_RHO))
     full = shortened(table, _budgets(table, FULL_SET_RHO))
-    whole = shortened(table, _budgets(table, IDENTIFICATION_RHO))
     chosen = [
         # as many as the recommendation draws, and the same ones, so that a report gives each share once
         about(
@@ -153,13 +151,5 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
             rho=structured,
             full_rho=full,
         ),
-        about(
-            "real-data",
-            100,
-            7 * online + 5 * _found_seconds(table, whole),
-            identification_rho=whole,
-        ),
     ]
-    if chosen[-1].reason is None:
-        chosen[-1].parameters["identification_replications"] = 5 * chosen[-1].parameters["replications"]
     return [planned for planned in chosen if not pages or planned.page in pages]

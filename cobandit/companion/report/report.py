@@ -16,30 +16,6 @@ from cobandit.advice.words import amount, describe, describe_steps, worth_showin
 from cobandit.files import replace_file
 
 HERE = Path(__file__).parent
-#: Title and introduction of each page: those of the book speak of the book's own tables.
-INTRODUCTIONS = {
-    "landscape": (
-        "The landscape of configurations",
-        "What every configuration scores and costs, which of them are Pareto-optimal, and how often each "
-        "would be so on another set of instances like this one.",
-    ),
-    "online-results": (
-        "Online selection",
-        "Four online methods replayed on the table with the radii that the paper tuned on its own data: what "
-        "each budget costs in regret, when along a run it is lost, and what other radii would change.",
-    ),
-    "identification-results": (
-        "Which configurations are Pareto-optimal",
-        "Three algorithms look for the Pareto set at several budgets, from the smallest at which all of them "
-        "can run: how often what they return is not exactly that set, and how much of the set they find "
-        "among all configurations.",
-    ),
-    "real-data": (
-        "All methods side by side",
-        "The four online methods and the three identification algorithms: which wins at the smallest and at "
-        "the largest budget, where the pulls go, and how much of its budget CoPSI spends.",
-    ),
-}
 #: Rows of a table in the report; the results folder has all.
 SHOWN = 200
 
@@ -49,7 +25,6 @@ def write_report(
     manifest: dict[str, Any],
     advice: Recommendation,
     notice: Sequence[str],
-    of_the_paper: bool,
 ) -> Path:
     """Write ``index.html`` from what a folder holds.
 
@@ -61,8 +36,6 @@ def write_report(
     advice : Recommendation
     notice : sequence of str
         What to notice of the table.
-    of_the_paper : bool
-        Whether figures and tables of the paper show this table; otherwise headings do not name them.
 
     Returns
     -------
@@ -71,17 +44,16 @@ def write_report(
     import jinja2
     import nbformat
 
+    from cobandit.companion.report.pages import source
     from cobandit.companion.report.typeset import body
 
     sections = []
     for entry in manifest["pages"]:
-        executed = folder / "notebooks" / f"{entry['page']}.ipynb"
-        shown = {"entry": entry, "title": INTRODUCTIONS[entry["page"]][0], "body": ""}
+        title = source(entry["page"]).partition("\n# ")[2].partition("\n")[0]
+        shown = {"entry": entry, "title": title, "body": ""}
         if entry["status"] in ("done", "failed"):
-            notebook = nbformat.read(executed, as_version=4)
-            first = next(cell for cell in notebook.cells if cell.source.startswith("# "))
-            first.source = "# {}\n\n{}".format(*INTRODUCTIONS[entry["page"]])
-            shown["body"] = body(notebook, entry["page"], figures=of_the_paper)
+            executed = nbformat.read(folder / "notebooks" / f"{entry['page']}.ipynb", as_version=4)
+            shown["body"] = body(executed, entry["page"])
         sections.append(shown)
     script = (HERE / "report.js").read_text(encoding="utf-8")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)

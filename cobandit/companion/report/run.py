@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from cobandit.advice import Finding, Recommendation, doctor, recommend
-from cobandit.companion.paper import claims
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages as book
 from cobandit.companion.report.pages import PageError
@@ -22,18 +21,6 @@ from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
 from cobandit.tables.storage import file_sha256
-
-#: Sections of the pages that are about other tables than the report's, or take long.
-NOT_OF_A_TABLE = (
-    "The same on measured evaluations",
-    "What was measured",
-    "Would other questions say the same?",
-    "The paper's claims on measured tables",
-    "On SWE-bench",
-    "How much the radii decide",
-)
-#: Sections that set a table next to the paper's numbers and claims, which are about the paper's tables.
-NEXT_TO_THE_PAPER = ("Next to the paper", "What would have falsified it")
 
 #: Called with a page, the cells that are finished and their number.
 Watch = Callable[[str, int, int], None]
@@ -205,22 +192,17 @@ def rerun(
         if entry["status"] == "done":
             kept.append(entry["page"])
         else:
-            _execute(entry, output, data.name, dataset, how, watch)
+            _execute(entry, output, dataset, how, watch)
             executed.append(entry["page"])
             made.write_manifest(output, manifest)
 
     from cobandit.companion.report.report import write_report
 
     notice = [*data.notes, *map(str, findings)]
-    report = write_report(output, manifest, advice, notice, of_the_paper=data.name in papers())
+    report = write_report(output, manifest, advice, notice)
     failed = [entry["page"] for entry in manifest["pages"] if entry["status"] == "failed"]
     left_out = {entry["page"]: entry["reason"] for entry in manifest["pages"] if entry["reason"]}
     return RerunResult(report, executed, kept, failed, left_out, _differing(earlier, manifest))
-
-
-def papers() -> set[str]:
-    """Names of the tables about which the paper says something."""
-    return {name for claim in claims() for name in claim.datasets}
 
 
 def _keep(advice: Recommendation, findings: list[Finding], output: Path) -> dict[str, str]:
@@ -277,7 +259,6 @@ def _refuse_to_drop(output: Path, finished: dict[str, dict[str, Any]], planned: 
 def _execute(
     entry: dict[str, Any],
     output: Path,
-    table: str,
     dataset: str,
     how: dict[str, Any] | None,
     watch: Watch | None,
@@ -285,7 +266,6 @@ def _execute(
     """Run one page; what became of it goes into its entry."""
     page = entry["page"]
     keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in KEPT_FRAMES[page]}
-    without = () if table in papers() else NEXT_TO_THE_PAPER
     given = {"dataset": dataset, **entry["parameters"]}
     if how and "how" in book.parameters(page):
         given["how"] = how
@@ -296,8 +276,6 @@ def _execute(
             given,
             output / "notebooks" / f"{page}.ipynb",
             keep=keep,
-            without=without,
-            skip=NOT_OF_A_TABLE,
             on_cell=lambda done, total: watch(page, done, total) if watch else None,
         )
     except PageError as error:

@@ -23,8 +23,6 @@ DIRECTIVE = re.compile(
 )
 #: A label for references, on a line of its own.
 LABEL = re.compile(r"^\([\w:-]+\)=\n?", re.MULTILINE)
-#: What a heading says of the figures and tables of the paper.
-REFERENCE = re.compile(r"^(#{1,6} .*?)[ \t]*\((?:Figures?|Tables?) [^()]*\)[ \t]*$", re.MULTILINE)
 HEADING = re.compile(r"^(#{1,5} )", re.MULTILINE)
 
 
@@ -59,8 +57,8 @@ def plain(markdown: str) -> str:
 
     Examples
     --------
-    >>> plain("see {doc}`real-data`, {prf:ref}`gap <def-gap>`, `$x$` and $5 or $10")
-    'see *real-data*, *gap*, `$x$` and $5 or $10'
+    >>> plain("see {doc}`your-data`, {prf:ref}`gap <def-gap>`, `$x$` and $5 or $10")
+    'see *your-data*, *gap*, `$x$` and $5 or $10'
     >>> plain("```{margin}\nOn {term}`arms <arm>`.\n```")
     '> On *arms*.\n'
     """
@@ -84,11 +82,8 @@ def _drawn(text: str) -> str:
     return "".join(pieces)
 
 
-def body(notebook: Any, page: str, figures: bool) -> str:
-    """Give an executed page as HTML without its code: text, tables, described pictures, errors.
-
-    Headings name the figures and tables of the paper only if asked to.
-    """
+def body(notebook: Any, page: str) -> str:
+    """Give an executed page as HTML without its code: text, tables, described pictures, errors."""
     from nbconvert import HTMLExporter
 
     notebook = notebook.copy()
@@ -98,8 +93,7 @@ def body(notebook: Any, page: str, figures: bool) -> str:
         if "papermill-error-cell-tag" in cell.metadata.get("tags", []):
             continue  # papermill's own words on an error, which the report says itself
         if cell.cell_type == "markdown":
-            text = cell.source if figures else REFERENCE.sub(r"\1", cell.source)
-            cell.source = HEADING.sub(r"#\1", plain(text))
+            cell.source = HEADING.sub(r"#\1", plain(cell.source))
         elif cell.cell_type == "code":
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
             for output in cell.outputs:

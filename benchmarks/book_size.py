@@ -1,0 +1,90 @@
+"""What the book asks of its readers: visible words, folds, pictures and code of the book that was built.
+
+    python benchmarks/book_size.py            # the book of `make book`
+    python benchmarks/book_size.py --stored   # that of `make stored`
+
+One row per page, then what is over a limit; ends with an error if something is.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMITS = {"pages": 17, "words": 32_000, "folds": 120, "code": 4_500}
+HIGHEST, WIDEST = 1_200, 110
+#: Written by a program, and looked up rather than read.
+LOOKED_UP = ["book/api"]
+#: Where the first picture of a page has to be: the chapters of the book.
+CHAPTERS = "cohv-ucb standard-regret copsi which-arms once experiments reconstructions"
+
+#: Words that are seen without opening anything, names of what can be opened, height of the first picture.
+LOOK = r"""
+() => {
+  const article = document.querySelector("article");
+  const picture = article.querySelector(".panels, #argument, figure img");
+  const folds = [...article.querySelectorAll("details:not(.made)")];
+  return {
+    words: (article.innerText.match(/[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu) ?? []).length,
+    folds: folds.map(fold => fold.querySelector("summary").textContent.trim()),
+    picture: picture ? picture.getBoundingClientRect().top + scrollY : null,
+  };
+}
+"""
+
+
+def code_of(name: str) -> list[str]:
+    """Lines of code on a page."""
+    path = ROOT / f"{name}.md"
+    source = path.read_text(encoding="utf-8") if path.exists() else ""
+    cell = r"```\{code-cell\}[^\n]*\n(?:---\n.*?\n---\n|(?::\w+:[^\n]*\n)+)?(.*?)```"
+    return [line for code in re.findall(cell, source, re.S) for line in code.splitlines() if line.strip()]
+
+
+def measure(html: Path) -> pd.DataFrame:
+    """Look at every page in a window of usual width: one row per page."""
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    from pdf import chromium
+    from playwright.sync_api import sync_playwright
+
+    rows = []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1400, "height": 1000})
+        for name in re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8")):
+            tab.goto((html / f"{name}.html").resolve().as_uri())
+            tab.evaluate("window.MathJax?.startup?.promise?.then(() => true)")
+            seen, code = tab.evaluate(LOOK), code_of(name)
+            nameless = sum(fold in ("", "Code") for fold in seen["folds"])
+            widest = max(map(len, code), default=0)
+            counts = seen["words"], len(seen["folds"]), nameless, len(code), widest, seen["picture"]
+            rows.append((name, *counts))
+        browser.close()
+    columns = ["page", "words", "folds", "nameless", "code", "widest", "picture"]
+    return pd.DataFrame(rows, columns=columns).set_index("page")
+
+
+def over(frame: pd.DataFrame) -> list[str]:
+    """What is over a limit, in words."""
+    read = frame.drop(index=LOOKED_UP, errors="ignore")
+    totals = {"pages": len(frame), **read[["words", "folds", "code"]].sum().to_dict()}
+    said = [f"{key}: {totals[key]:,} of {most:,}" for key, most in LIMITS.items() if totals[key] > most]
+    for name, row in read.iterrows():
+        said += [f"{name}: {row['nameless']:.0f} folds without a name"] if row["nameless"] else []
+        said += [f"{name}: code {row['widest']:.0f} wide"] if row["widest"] > WIDEST else []
+    pictures = read["picture"].filter([f"notebooks/{chapter}" for chapter in CHAPTERS.split()])
+    return said + [
+        f"{name}: first picture at {at:,.0f}" for name, at in pictures[~(pictures <= HIGHEST)].items()
+    ]
+
+
+if __name__ == "__main__":
+    built = ROOT / "_build" / ("stored/_build/html" if "--stored" in sys.argv else "html")
+    measured = measure(built)
+    print(measured.to_string(float_format="{:,.0f}".format))
+    if found := over(measured):
+        sys.exit("\n".join(["over a limit:", *found]))
