@@ -81,7 +81,9 @@ def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax:
         leaves = arm == phase.removed
         ax.plot(*mean, "o", color=INK, ms=6)
         if leaves:
-            ax.scatter(*mean, s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":")
+            ax.scatter(
+                mean[0], mean[1], s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":"
+            )
         ax.annotate(
             escape_math(names[arm]), mean, xytext=(5, 4), textcoords="offset points", fontsize="small"
         )

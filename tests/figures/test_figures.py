@@ -1,7 +1,9 @@
 """Figures: what is drawn are the numbers, methods keep their colours, provenance is in the title."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import matplotlib
 
@@ -16,10 +18,19 @@ from matplotlib.colors import to_rgb
 import cobandit as cb
 from cobandit import figures
 from cobandit.errors import CobanditError
-from cobandit.figures.looks import LOOKS
+from cobandit.figures.looks import INK, LOOKS, SHADES
 from cobandit.policies.registry import is_ours, list_methods
 from cobandit.stats import metrics
 from cobandit.testing import table_of
+
+ROOT = Path(__file__).parents[2]
+#: Everything that draws, but for the registry of colours itself and pages that are about to go.
+DRAWS = [
+    path
+    for pattern in ("cobandit/figures/*.py", "cobandit/companion/**/*.py", "notebooks/*.md", "book/*.md")
+    for path in sorted(ROOT.glob(pattern))
+    if path.stem not in ("looks", "arithmetic", "scale")
+]
 
 # evaluation costs pass what profiling saw, and their means
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.GuaranteeWarning")
@@ -251,10 +262,28 @@ def contrast(color, ground):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_methods_are_seen_in_both_themes():
+def test_colours_are_seen_in_both_themes_and_the_methods_are_theirs_alone():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    for look in LOOKS.values():
-        assert contrast(look.light, "#ffffff") >= 3 and contrast(look.dark, "#14181e") >= 3
+    methods = [(look.light, look.dark) for look in LOOKS.values()]
+    shades = [(light, dark) for light, dark in SHADES.items() if light != INK]  # the text's, in either theme
+    for light, dark in methods + shades:
+        assert contrast(light, "#ffffff") >= 3 and contrast(dark, "#14181e") >= 3
+    assert contrast(INK, "#ffffff") >= 3
+    for colours in zip(*methods, *shades, (INK, INK), strict=False):
+        assert len(set(colours)) == len(colours)
+    figures.use_style()
+    drawn = {line["color"] for line in plt.rcParams["axes.prop_cycle"]}
+    assert drawn == set(SHADES)
+
+
+@pytest.mark.parametrize("source", DRAWS, ids=lambda path: path.stem)
+def test_no_picture_takes_a_colour_from_a_default_palette(source):
+    """Nor writes one down that the registry has for a method."""
+    text = source.read_text(encoding="utf-8")
+    assert not re.search(
+        r"\"C[0-9]\"|tab:[a-z]+|tab10|viridis|[\"'](?:red|blue|green|orange|purple)[\"']", text
+    )
+    assert not [look for look in LOOKS.values() if f'"{look.light}"' in text]
 
 
 @pytest.mark.slow
@@ -369,10 +398,12 @@ def test_phase_plane_rings_the_arm_that_leaves():
     for phase in finder.phases:
         ax = figures.phase_plane(phase, "abc", ("x", "y"))
         titles.append(ax.get_title())
-        rings.append([line.get_xydata()[0].tolist() for line in ax.get_lines() if line.get_mfc() == "none"])
+        rings += [
+            (*ring.get_offsets()[0].tolist(), ring.get_linestyle()[0][1] is None) for ring in ax.collections
+        ]
         assert [text.get_text() for text in ax.texts] == ["abc"[arm] for arm in phase.active]
     assert titles == ["phase 1: 2 pulls each, b accepted", "phase 2: 8 pulls each, c rejected"]
-    assert rings == [[[0.25, 0.75]], [[0.5, 0.125]]]
+    assert rings == [(0.25, 0.75, True), (0.5, 0.125, False)]  # whole: accepted
 
 
 @pytest.mark.slow
