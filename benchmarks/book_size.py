@@ -20,7 +20,7 @@ HIGHEST, WIDEST = 1_200, 110
 #: Written by a program, and looked up rather than read.
 LOOKED_UP = ["book/api"]
 #: Where the first picture of a page has to be: the chapters of the book.
-CHAPTERS = "cohv-ucb standard-regret copsi which-arms once experiments reconstructions"
+CHAPTERS = ("cohv-ucb", "standard-regret", "copsi", "which-arms", "once", "experiments", "reconstructions")
 
 #: Words that are seen without opening anything, names of what can be opened, height of the first picture.
 LOOK = r"""
@@ -37,12 +37,18 @@ LOOK = r"""
 """
 
 
-def code_of(name: str) -> list[str]:
-    """Lines of code on a page."""
+def contents() -> list[str]:
+    """Names of the book's pages, in their order."""
+    return re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+
+
+def code_of(name: str) -> list[list[str]]:
+    """Cells of code on a page, each its lines that are not empty."""
     path = ROOT / f"{name}.md"
     source = path.read_text(encoding="utf-8") if path.exists() else ""
-    cell = r"```\{code-cell\}[^\n]*\n(?:---\n.*?\n---\n|(?::\w+:[^\n]*\n)+)?(.*?)```"
-    return [line for code in re.findall(cell, source, re.S) for line in code.splitlines() if line.strip()]
+    cell = r"^```\{code-cell\}[^\n]*\n(?:---\n.*?\n---\n|(?::\w+:[^\n]*\n)+)?(.*?)^```"
+    found = re.findall(cell, source, re.S | re.M)
+    return [[line for line in code.splitlines() if line.strip()] for code in found]
 
 
 def measure(html: Path) -> pd.DataFrame:
@@ -55,10 +61,10 @@ def measure(html: Path) -> pd.DataFrame:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         tab = browser.new_page(viewport={"width": 1400, "height": 1000})
-        for name in re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8")):
+        for name in contents():
             tab.goto((html / f"{name}.html").resolve().as_uri())
             tab.evaluate("window.MathJax?.startup?.promise?.then(() => true)")
-            seen, code = tab.evaluate(LOOK), code_of(name)
+            seen, code = tab.evaluate(LOOK), [line for cell in code_of(name) for line in cell]
             nameless = sum(fold in ("", "Code") for fold in seen["folds"])
             widest = max(map(len, code), default=0)
             counts = seen["words"], len(seen["folds"]), nameless, len(code), widest, seen["picture"]
@@ -76,7 +82,7 @@ def over(frame: pd.DataFrame) -> list[str]:
     for name, row in read.iterrows():
         said += [f"{name}: {row['nameless']:.0f} folds without a name"] if row["nameless"] else []
         said += [f"{name}: code {row['widest']:.0f} wide"] if row["widest"] > WIDEST else []
-    pictures = read["picture"].filter([f"notebooks/{chapter}" for chapter in CHAPTERS.split()])
+    pictures = read["picture"].filter([f"notebooks/{chapter}" for chapter in CHAPTERS])
     return said + [
         f"{name}: first picture at {at:,.0f}" for name, at in pictures[~(pictures <= HIGHEST)].items()
     ]

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from cobandit.errors import BudgetError
-from cobandit.figures.looks import INK, LOOKS, follow_theme
+from cobandit.figures.looks import FAINT, INK, LOOKS, follow_theme
 from cobandit.figures.style import method_label
 from cobandit.replay import play, replay_identification, spec
 
@@ -129,7 +129,7 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
         state = method["states"][place]
         evaluated = np.minimum(1.0, np.array(state.get("pulls", 0 * x)) / data["instances"])
         returned = np.isin(np.arange(len(x)), state.get("returned", []))
-        ax.scatter(x, y, s=28 * evaluated, c=np.where(returned, method["color"], "#8a8a8a"), linewidths=0)
+        ax.scatter(x, y, s=28 * evaluated, c=np.where(returned, method["color"], FAINT), linewidths=0)
         ax.scatter(
             x[data["front"]], y[data["front"]], s=60, facecolors="none", edgecolors=INK, linewidths=0.8
         )

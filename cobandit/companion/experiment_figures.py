@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from cobandit.companion.comparison import mark_printed, printed_points
-from cobandit.figures.looks import INK
+from cobandit.figures.looks import FAINT, INK
 from cobandit.figures.style import LINES, method_label, method_style, provenance, shared_legend
 from cobandit.tables import EvaluationTable
 
@@ -166,7 +166,7 @@ def draw_fronts(tables: Sequence[EvaluationTable], chances: Mapping[str, np.ndar
         x, y = table.objectives[:2] if table.n_objectives > 1 else ("cost", *table.objectives)
         at = points[[x, y]].to_numpy(dtype=float)
         ax.scatter(*at.T, s=22, color=INK, alpha=0.05 + 0.95 * chances[table.name], lw=0, zorder=3)
-        ax.scatter(*at.T, s=22, facecolors="none", edgecolors="0.6", lw=0.5)
+        ax.scatter(*at.T, s=22, facecolors="none", edgecolors=FAINT, lw=0.5)
         problem = table.problem
         named = {
             int(problem.efficiency.argmax()): "most per cost",
@@ -239,7 +239,7 @@ def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
     _plain_logarithm(axes[0])
     for (marker, face, shift), (_, own) in zip(looks, radii.groupby("dataset", sort=False), strict=False):
         at = [right.index(radius) + shift for radius in own["radius"]]
-        axes[1].hlines(at, own["mean"], own["worst"], color="0.6", lw=1)
+        axes[1].hlines(at, own["mean"], own["worst"], color=FAINT, lw=1)
         axes[1].plot(own["mean"], at, marker, color=INK, mfc=face, ms=4)
         axes[1].hlines(at, own["worst_low"], own["worst_high"], color=INK, lw=1)
         axes[1].plot(own["worst"], at, "|", color=INK, ms=9, mew=1.6)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check, dominance
 from cobandit.dominance import TERMS, gap_terms
-from cobandit.figures.looks import INK
+from cobandit.figures.looks import FAINT, INK
 from cobandit.figures.style import escape_math
 
 
@@ -49,11 +49,11 @@ def gap_plane(
     other, gap = row.by, row.gap
     dominator = arm if row.term == "needed" else other
     low = means.min(axis=0) - room
-    ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color="0.5", alpha=0.15, lw=0)
+    ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color=FAINT, alpha=0.15, lw=0)
     for i, mean in enumerate(means):
         near = i in (arm, other)
-        face = "none" if i == other else INK if near else "0.6"
-        ax.plot(*mean, "o", color=INK if near else "0.6", mfc=face, ms=7 if near else 5)
+        face = "none" if i == other else INK if near else FAINT
+        ax.plot(*mean, "o", color=INK if near else FAINT, mfc=face, ms=7 if near else 5)
         ax.annotate(
             escape_math(names[i]), mean, xytext=(6, -11), textcoords="offset points", fontsize="small"
         )

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
-from cobandit.figures.looks import INK
+from cobandit.figures.looks import FAINT, INK
 from cobandit.figures.style import escape_math, provenance
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     rest = ~points["on_front"]
     plane = points[[x, y]].to_numpy() * [-1 if x == "cost" else 1, 1]
     line = _along(points[pareto_mask(plane)], x, y)
-    ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color="0.6", alpha=0.6, lw=0)
+    ax.scatter(points.loc[rest, x], points.loc[rest, y], s=sizes[rest], color=FAINT, lw=0)
     front = _along(points[points["on_front"]], x, y)
     ax.scatter(front[x], front[y], s=sizes[front.index], color=INK, alpha=0.8, lw=0, zorder=3)
     ax.plot(line[x], line[y], color="black", lw=1, zorder=2)
@@ -94,7 +94,7 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
         ax.annotate(numbers, at, textcoords="offset points", fontsize="small", **place)
     unit = escape_math(table.card.cost.unit)
     for cost in points["cost"].quantile([0, 0.5, 1]):
-        ax.scatter([], [], s=area(cost), color="0.6", alpha=0.6, lw=0, label=f"{cost:.3g} {unit}")
+        ax.scatter([], [], s=area(cost), color=FAINT, lw=0, label=f"{cost:.3g} {unit}")
     ax.plot([], [], color="black", lw=1, label="front of these two")
     ax.scatter([], [], s=40, color=INK, lw=0, label="Pareto-optimal:")
     for number, name in enumerate(named.index, start=1):

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 #: What `use_style` draws text, ticks and frames with; on a page it becomes the colour of the text around it.
 INK = "#22262b"
+#: What stands behind the rest: arms that nothing is said of, reference lines.
+FAINT = "#8a8f96"
 
 
 class Look(NamedTuple):
@@ -38,7 +40,7 @@ LOOKS = {
     "UniformOnce": Look("#737373", "#b0b0b0", "8"),
 }
 #: Shades of what is no method: arms, bounds, problems.  Lines and markers tell more of them apart.
-SHADES = {INK: "currentColor", "#8a8f96": "#7d838a", "#5a6068": "#c4c8cd"}
+SHADES = {INK: "currentColor", FAINT: "#7d838a", "#5a6068": "#c4c8cd"}
 PALETTE = tuple(SHADES) * 4
 _ON_DARK = {look.light: look.dark for look in LOOKS.values()} | SHADES
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from cobandit.figures.looks import INK
+from cobandit.figures.looks import FAINT, INK
 from cobandit.figures.style import escape_math
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def pairs(table: EvaluationTable) -> Figure:
             vars=list(named.values()),
             hue="on the front",
             hue_order=["no", "yes"],
-            palette={"no": "0.6", "yes": INK},
+            palette={"no": FAINT, "yes": INK},
             corner=True,
             diag_kind="hist",
             height=2.0,

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
+from cobandit.figures.looks import FAINT, INK
 from cobandit.figures.style import (
     escape_math,
     log_axis,
@@ -171,7 +172,7 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
         color = method_style(row["method"])["color"]
         ax.bar(place, row["mean"], width * 0.92, color=color, hatch=hatch, edgecolor="white")
         reach = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]]
-        ax.errorbar(place, row["mean"], yerr=reach, color="0.2", capsize=3, lw=1)
+        ax.errorbar(place, row["mean"], yerr=reach, color=INK, capsize=3, lw=1)
         ax.annotate(
             f"{row['mean']:.3f}",
             (place, row["high"]),
@@ -184,6 +185,6 @@ def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
     ax.set_title(provenance(runs))
     hatches = zip(kinds, ("", "//"), strict=False)
-    keys = [Patch(fc="0.6", ec="white", hatch=h, label=f"{kind} costs") for kind, h in hatches]
+    keys = [Patch(fc=FAINT, ec="white", hatch=h, label=f"{kind} costs") for kind, h in hatches]
     ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=len(keys))  # off the bars
     return ax
