@@ -1,16 +1,22 @@
-"""Print the single page that Sphinx's ``singlehtml`` makes: the whole book as one PDF with an outline.
+"""Print the single page that Sphinx's ``singlehtml`` makes: article and chapters as one PDF with an outline.
 
     python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
 
 Chromium prints, because it typesets formulas with the fonts of the book and keeps pictures and tables as they
-are on the pages.
+are on the pages.  What is folded is printed open, its code apart, since text points at it.  The claims, the
+pages on use and the reference are to be filtered, run and searched, and stay in the book.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
+from datetime import date
 from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
 
 PRINT = """
 .bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-footer, footer,
@@ -18,24 +24,48 @@ PRINT = """
   display: none !important;
 }
 .bd-main .bd-content .bd-article-container { max-width: none !important; padding: 0 !important; }
-body, .bd-article { font-size: 10pt; }
+body, .bd-article { font-size: 9.5pt; line-height: 1.4; }
+h1 { font-size: 19pt !important; }
+h2 { font-size: 14pt !important; margin: 1.2rem 0 0.5rem !important; }
+h3 { font-size: 11.5pt !important; margin: 1rem 0 0.4rem !important; }
+p, ul, ol { margin-bottom: 0.6rem !important; }
+h1, h2, h3 { break-inside: avoid; }
 span[id^="document-"] + section { break-before: page; }
 h1, h2, h3, caption { break-after: avoid; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important; }
 table { font-size: 7pt !important; width: 100% !important; }
 table td, table th {
-  padding: 0.5mm 1mm !important; overflow-wrap: break-word; white-space: normal !important;
+  color: #22262b !important; padding: 0.5mm 1mm !important; overflow-wrap: break-word;
+  white-space: normal !important;
 }
 .pst-scrollable-table-container, .cell_output, .cell_output .output, .text_html {
   overflow: visible !important;
 }
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
-details.hide, details.made { display: none !important; }
-/* the reference is half as long as all else, and better read where it can be searched */
-span[id="document-book/api"], span[id="document-book/api"] + section { display: none !important; }
+details.made, .code-switch, .page-code, .cell_input { display: none !important; }
+#jb-print-toc { display: none !important; }
+"""
+#: Leaves the article and the chapters, opens what is folded, and dates the title.
+PREPARE = """
+([kept, today]) => {
+  for (const mark of document.querySelectorAll('span[id^="document-"]'))
+    if (!kept.includes(mark.id.replace('document-', ''))) {
+      mark.nextElementSibling?.remove();
+      mark.remove();
+    }
+  document.querySelector('h1').after(Object.assign(document.createElement('p'), {textContent: today}));
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
+}
 """
 FOOTER = '<div style="width:100%;font-size:8px;text-align:center"><span class="pageNumber"></span></div>'
+
+
+def article_and_chapters() -> list[str]:
+    """Names of the pages that are printed."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = next(part for part in toc["parts"] if part.get("caption") == "Chapters")["chapters"]
+    return [toc["root"], *(page["file"] for one in chapters for page in [one, *one.get("sections", [])])]
 
 
 def chromium() -> str:
@@ -59,7 +89,7 @@ def print_book(folder: Path, target: Path) -> None:
         tab.goto(page.resolve().as_uri(), wait_until="load")
         tab.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
         tab.evaluate("MathJax.startup.promise.then(() => true)")
-        tab.evaluate("document.querySelectorAll('details:not(.hide)').forEach(d => { d.open = true; })")
+        tab.evaluate(PREPARE, [article_and_chapters(), f"{date.today():%-d %B %Y}"])
         tab.add_style_tag(content=PRINT)
         tab.pdf(
             path=str(target),
