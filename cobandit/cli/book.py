@@ -13,7 +13,7 @@ from cobandit.cli import Backend, Scheduler, Workers, console, read_pairs, show_
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
-    from cobandit.companion.stored.verification import Verification
+    from cobandit.companion.stored.kept import Verification
 
 
 def page(
@@ -198,7 +198,7 @@ def verify(
     Everything starts from the bundled tables. Counts and verdicts have to agree exactly, other numbers to a
     relative 1e-9.
     """
-    from cobandit.companion.stored.verification import verify as compute
+    from cobandit.companion.stored.results import verify as compute
 
     with show_progress() as tell:
         outcomes = compute(fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell)

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.companion import article
+from cobandit.companion import article, regions
 from cobandit.companion.paper import experiments
-from cobandit.companion.regions import advice
 from cobandit.companion.stored import results
 
 PAGE = (Path(__file__).parents[2] / "book" / "intro.md").read_text(encoding="utf-8")
@@ -60,7 +59,7 @@ def test_copsi_finds_less_of_the_front_than_uniform_allocation_where_measured(ce
 
 
 def test_dividing_pays_from_threefold_costs_on():
-    gain = advice.advantage_of_dividing(results.read_result("regions"))
+    gain = regions.advantage_of_dividing(results.read_result("regions"))
     assert gain.loc[(1, 0), "high"] < 0 < gain.loc[(3, 0), "low"]
     assert gain.loc[(3, 1), "high"] < 0 < gain.loc[(10, 1), "low"]
     assert (gain.drop(index=[1, (3, 1)]).loc[3:, "low"] > 0).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cobandit.companion.regions import objectives
+from cobandit.companion import objectives
 from cobandit.errors import CobanditError
 
 

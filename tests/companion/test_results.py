@@ -9,9 +9,7 @@ import pytest
 
 from cobandit.companion import paper
 from cobandit.companion.paper import contrasts
-from cobandit.companion.stored import results
-from cobandit.companion.stored.differences import differences
-from cobandit.companion.stored.parts import AUDIT_BLOCK
+from cobandit.companion.stored import kept, results, sources
 from cobandit.errors import CobanditError
 
 
@@ -20,6 +18,7 @@ def stored(tmp_path, monkeypatch):
     """A copy of the stored results that a test may damage."""
     folder = tmp_path / "results"
     shutil.copytree(results.directory(), folder)
+    monkeypatch.setattr(kept, "directory", lambda: folder)
     monkeypatch.setattr(results, "directory", lambda: folder)
     return folder
 
@@ -27,13 +26,13 @@ def stored(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", results.RESULTS)
 def test_results_are_those_of_the_data_at_hand(name):
     """Fails when the data have changed since: run make results."""
-    assert len(results.read_result(name)) and results.manifest()[name]["seconds"] >= 0
+    assert len(results.read_result(name)) and kept.manifest()[name]["seconds"] >= 0
 
 
 @pytest.mark.slow
 def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
     part = results.recompute("audit", "gsm8k", 20, 3)
-    assert set(part["n"]) == {AUDIT_BLOCK}
+    assert set(part["n"]) == {results.AUDIT_BLOCK}
 
 
 @pytest.mark.slow
@@ -74,14 +73,14 @@ def test_a_part_that_differs_is_refused(stored):
     with pytest.raises(CobanditError, match="is not the file that the manifest describes"):
         results.read_result("audit")
     known = json.loads((stored / "manifest.json").read_text())
-    known["audit"]["sha256"] = results.file_sha256(stored / "audit.parquet")
+    known["audit"]["sha256"] = kept.file_sha256(stored / "audit.parquet")
     (stored / "manifest.json").write_text(json.dumps(known))
     with pytest.raises(CobanditError, match="recomputed differs from the stored one"):
         results.recompute("audit", "gsm8k", 20, 3)
 
 
 def test_results_of_other_data_are_refused(stored, monkeypatch):
-    monkeypatch.setattr(results, "data_checksum", lambda name: "other")
+    monkeypatch.setattr(kept.Result, "checksums", lambda self: {"data": "other"})
     with pytest.raises(CobanditError, match="made from other data than there are now -> run: make results"):
         results.read_result("posterior")
 
@@ -101,7 +100,7 @@ def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
     monkeypatch.setitem(results.RESULTS, "audit", small)
     results.make(["audit"], workers=1)
     assert results.read_result("audit")["block"].unique().tolist() == [0, 1]
-    assert not list(stored.glob("*.part")) and set(results.manifest()) == set(results.RESULTS)
+    assert not list(stored.glob("*.part")) and set(kept.manifest()) == set(results.RESULTS)
 
 
 def test_every_number_has_a_row_in_the_stored_ledger():
@@ -133,7 +132,7 @@ def test_scores_are_widened_by_the_calibration():
 def test_the_stored_ledger_is_that_of_the_stored_results():
     """Fails when the rule has changed since: run python -m cobandit.companion.stored.results ledger."""
     stored = {name: results.read_result(name) for name in results.BEHIND_LEDGER}
-    assert not differences(results.ledger(), results.ledger_of(stored), ["key"])
+    assert not kept.differences(results.ledger(), results.ledger_of(stored), ["key"])
 
 
 @pytest.mark.slow
@@ -164,3 +163,102 @@ def test_claims_about_errors_are_settled_by_the_audit():
     assert set(few.index[few != many]) <= {
         claim.key for claim in paper.claims() if claim.experiment == "identification"
     }
+
+
+SMALL = {
+    "cobandit.policies.__init__": "from cobandit.policies.one import One",
+    "cobandit.policies.one": '''
+from cobandit.theory import bound
+
+
+class One:
+    """Words."""
+
+    def ask(self):
+        return bound(self.n)
+''',
+    "cobandit.theory": """
+from cobandit._check import SLACK
+
+
+def bound(n):
+    # why
+    return 2 * n + SLACK
+
+
+def other(n):
+    return n
+""",
+    "cobandit._check": "SLACK = 1e-9\n",
+    "cobandit.replay.kernels.fast": """
+from cobandit import policies
+
+
+@policies.register(policies.One)
+def _index(n):
+    return n
+""",
+    "cobandit.result": '''
+METHODS = ("One",)
+
+
+def part(name):
+    """Words."""
+    return play(METHODS)
+
+
+def play(methods):
+    return methods
+''',
+}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of few definitions, and the checksum of its result after a change of one."""
+
+    def checksum(module="", old="", new=""):
+        for name, text in SMALL.items():
+            path = tmp_path.joinpath(*name.split(".")).with_suffix(".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            changed = text.replace(old, new) if name == module else text
+            assert module != name or changed != text
+            path.write_text(changed)
+        for cached in ("_tree", "_bound", "_kernels", "_definition"):
+            getattr(sources, cached).cache_clear()
+        return sources.code_checksum(SimpleNamespace(__module__="cobandit.result", __name__="part"))
+
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path / "cobandit")
+    yield checksum
+    for cached in ("_tree", "_bound", "_kernels", "_definition"):
+        getattr(sources, cached).cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "counts"),
+    [
+        ("cobandit.result", "return methods", "return methods[:1]", True),
+        ("cobandit.result", '("One",)', '("One", "Two")', True),
+        ("cobandit.policies.one", "self.n)", "self.n + 1)", True),
+        ("cobandit.theory", "2 * n", "3 * n", True),
+        ("cobandit._check", "1e-9", "1e-8", True),
+        ("cobandit.replay.kernels.fast", "return n", "return -n", True),
+        ("cobandit.theory", "    return n\n", "    return -n\n", False),  # of a function that nothing calls
+        ("cobandit.theory", "# why", "# because", False),
+        ("cobandit.result", "Words", "Other words", False),
+        ("cobandit.policies.one", "\n\n\nclass", "\nclass", False),
+    ],
+)
+def test_the_code_of_a_result_is_all_that_it_leads_to(package, module, old, new, counts):
+    before = package()
+    assert (package(module, old, new) != before) == counts
+
+
+def test_what_other_code_stored_is_confirmed_by_a_few_parts(stored, monkeypatch):
+    monkeypatch.setattr(kept, "RESULTS", {"tuning": kept.RESULTS["tuning"]})
+    entries = kept.manifest()
+    entries["tuning"]["code"] = "other"
+    (stored / "manifest.json").write_text(json.dumps(entries))
+    assert list(kept.stale()) == ["tuning"]
+    (outcome,) = kept.confirm()
+    assert outcome.computed == 2 and not outcome.differences and not list(kept.stale())

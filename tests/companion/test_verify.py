@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,14 +12,13 @@ from cobandit.cli.app import app
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.predictive import printed_values
-from cobandit.companion.stored import results, verification
-from cobandit.companion.stored.differences import differences
+from cobandit.companion.stored import kept, results
 from cobandit.errors import CobanditError
 
 RUN = CliRunner()
 
 
-def small_replication(name, tuned=False):
+def small_cells(name, tuned):
     """Cells that agree with the paper's printed numbers, in place of minutes of replays."""
     coordinates = ["dataset", "experiment", "quantity", "method", "rho", "costs"]
     rows = [
@@ -31,6 +29,14 @@ def small_replication(name, tuned=False):
     cells = pd.DataFrame(rows).drop_duplicates(coordinates, ignore_index=True)
     cells = cells[cells["experiment"].eq("tuning") == tuned].dropna(axis=1, how="all")
     return cells.assign(low=cells["mean"] * 0.99, high=cells["mean"] * 1.01)
+
+
+def small_replication(name):
+    return small_cells(name, tuned=False)
+
+
+def small_tuning(name):
+    return small_cells(name, tuned=True)
 
 
 def small_play(name, kind, number):
@@ -51,13 +57,20 @@ def small_block(name, rho, block):
     ).assign(first=[1, 1], second=[block, 0], both=0, block=block)
 
 
+def use(patch, folder, known):
+    patch.setattr(kept, "code_checksum", lambda part: "code")
+    for module in (kept, results):
+        patch.setattr(module, "directory", lambda: folder)
+        patch.setattr(module, "RESULTS", known)
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """Results whose parts cost nothing, stored by the code that stores the real ones."""
     folder = tmp_path_factory.mktemp("stored") / "results"
     parts = {
         "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
-        "tuning": (partial(small_replication, tuned=True), lambda: [(name,) for name in results.NAMES]),
+        "tuning": (small_tuning, lambda: [(name,) for name in results.NAMES]),
         "posterior": (
             small_play,
             lambda: [(name, "table", i) for name in results.NAMES for i in range(40)],
@@ -69,8 +82,7 @@ def small(tmp_path_factory):
         for name, (part, arguments) in parts.items()
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(results, "directory", lambda: folder)
-        patch.setattr(results, "RESULTS", known)
+        use(patch, folder, known)
         results.make(workers=1)
     return folder, known
 
@@ -81,8 +93,7 @@ def stored(small, tmp_path, monkeypatch):
     made, known = small
     folder = tmp_path / "results"
     shutil.copytree(made, folder)
-    monkeypatch.setattr(results, "directory", lambda: folder)
-    monkeypatch.setattr(results, "RESULTS", known)
+    use(monkeypatch, folder, known)
     return folder
 
 
@@ -91,7 +102,7 @@ def rewrite(folder, name, change):
     path = folder / f"{name}.parquet"
     change(pd.read_parquet(path)).to_parquet(path, index=False)
     known = json.loads((folder / "manifest.json").read_text())
-    known[name]["sha256"] = results.file_sha256(path)
+    known[name]["sha256"] = kept.file_sha256(path)
     (folder / "manifest.json").write_text(json.dumps(known))
 
 
@@ -159,14 +170,14 @@ def test_a_damaged_file_and_a_missing_one_are_differences(stored):
 
 
 def test_other_data_are_a_difference(stored, monkeypatch):
-    monkeypatch.setattr(results, "data_checksum", lambda name: "other")
+    monkeypatch.setattr(kept.Result, "checksums", lambda self: {"data": "other"})
     done = RUN.invoke(app, ["verify", "--fast"])
     assert done.exit_code == 1
     assert "made from other data" in done.output and "not compared: it needs replication" in done.output
 
 
 def test_fast_takes_the_last_block_of_each_part_of_the_audit():
-    chosen = verification.fast_parts("audit")
+    chosen = kept.few("audit")
     assert len(chosen) == len(results.NAMES) * len(experiments.IDENTIFICATION_RHO)
     assert {part[:2] for part in chosen} == {part[:2] for part in results.RESULTS["audit"].arguments()}
 
@@ -186,6 +197,6 @@ def test_fast_takes_the_last_block_of_each_part_of_the_audit():
 )
 def test_differences(change, says):
     frame = pd.DataFrame({"key": ["a", "b", "c"], "mean": [0.5, 0.25, np.nan], "count": [1, 2, 3]})
-    found = differences(frame, change(frame), ["key"])
+    found = kept.differences(frame, change(frame), ["key"])
     assert len(found) == len(says)
     assert all(text in line for text, line in zip(says, found, strict=True))

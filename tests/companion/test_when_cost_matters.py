@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.companion import sensitivity
+from cobandit.companion import regions, sensitivity
 from cobandit.companion.known_arms import random_arms
 from cobandit.companion.paper import experiments
-from cobandit.companion.regions import advice, maps
-from cobandit.companion.regions.maps import Traits, traits
+from cobandit.companion.regions import Traits, traits
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
 from cobandit.testing import table_of
@@ -65,28 +64,28 @@ def test_bad_properties_are_refused(wrong, said):
 
 
 # ----------------------------------------------------------------------------- the map
-@pytest.mark.parametrize("selection", maps.METHODS)
+@pytest.mark.parametrize("selection", regions.METHODS)
 @pytest.mark.slow
 def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(selection, monkeypatch):
     """The map plays kernels on arms; the same rows as a table, replayed, lose exactly the same."""
-    monkeypatch.setattr(maps, "PROBLEMS", 2)
-    part = maps.part(selection, 10, 0.5, 8)
+    monkeypatch.setattr(regions, "PROBLEMS", 2)
+    part = regions.part(selection, 10, 0.5, 8)
     arms = random_arms(1, 8, 10, 0.5)
     groups = np.split(arms.rows, arms.offsets[1:-1])
     seen = [[float(c) for c in (own[:, 0].min(), own[:, 0].max())] for own in groups]
     table = table_of([own.tolist() for own in groups], costs_seen=seen)
-    budgets = maps.BUDGETS[selection]
-    runs = maps.on_table(table, selection, budgets, 2 * maps.REPLICATIONS, maps.SEED)
-    runs = runs[runs["replication"] >= maps.REPLICATIONS]  # those of problem 1
+    budgets = regions.BUDGETS[selection]
+    runs = regions.on_table(table, selection, budgets, 2 * regions.REPLICATIONS, regions.SEED)
+    runs = runs[runs["replication"] >= regions.REPLICATIONS]  # those of problem 1
     expected = runs.groupby(["rho", "name"])["loss"].mean()
     own = part[part["problem"] == 1].set_index(["rho", "name"])["loss"]
     pd.testing.assert_series_equal(own.sort_index(), expected.sort_index(), rtol=1e-9, check_names=False)
 
 
 def test_a_budget_that_is_too_small_loses_everything(monkeypatch):
-    monkeypatch.setattr(maps, "PROBLEMS", 1)
-    monkeypatch.setitem(maps.BUDGETS, "identification", (1,))
-    part = maps.part("identification", 100, 0.0, 8).set_index("name")
+    monkeypatch.setattr(regions, "PROBLEMS", 1)
+    monkeypatch.setitem(regions.BUDGETS, "identification", (1,))
+    part = regions.part("identification", 100, 0.0, 8).set_index("name")
     assert part.loc["CoPSI", "loss"] == 1 and np.isnan(part.loc["CoPSI", "strict"])
     assert part.loc["Uniform", "loss"] < 1
 
@@ -101,8 +100,8 @@ def test_stored_parts_are_what_the_code_gives(arguments):
 def test_every_cell_of_the_map_is_stored():
     stored = results.read_result("regions")
     cells = stored.groupby(["selection", "cost_ratio", "dependence", "n_arms"])
-    assert len(cells) == len(maps.parts()) and stored["loss"].between(-0.2, 1).all()
-    assert set(stored["name"]) == {name for methods in maps.METHODS.values() for name in methods}
+    assert len(cells) == len(regions.parts()) and stored["loss"].between(-0.2, 1).all()
+    assert set(stored["name"]) == {name for methods in regions.METHODS.values() for name in methods}
 
 
 # ----------------------------------------------------------------------------- advice
@@ -122,12 +121,12 @@ def test_decisions_pool_cells_by_problem():
     """Two cells of one class; the same problems, so that there are three pairs and not six."""
     losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
     both = pd.concat([made(losses, cost_ratio=30.0), made(losses, cost_ratio=100.0)])
-    row = advice.decide(both, "online").iloc[0]
+    row = regions.decide(both, "online").iloc[0]
     assert (row["costs"], row["quality"], row["leader"]) == ("20 or more", "no clear order", "a")
     assert row["level"] == ("c",)  # b is always 0.1 worse, c is worse by chance
-    assert row.equals(advice.decide(made(losses, cost_ratio=30.0), "online").iloc[0])
+    assert row.equals(regions.decide(made(losses, cost_ratio=30.0), "online").iloc[0])
     with pytest.raises(CobanditError, match="no row is about 'identification'"):
-        advice.decide(both, "identification")
+        regions.decide(both, "identification")
 
 
 @pytest.mark.parametrize(
@@ -142,15 +141,15 @@ def test_decisions_pool_cells_by_problem():
 )
 def test_classes_of_dependence_and_cost(tau, ratio, words):
     cells = made({"a": [0, 0], "b": [1, 1]}, dependence=tau, cost_ratio=ratio)
-    row = advice.decide(cells, "online").iloc[0]
+    row = regions.decide(cells, "online").iloc[0]
     assert (row["costs"], row["quality"]) == words
-    assert advice.look_up(cells, "online", Traits(ratio, tau, 50, 9.0)).equals(row)
+    assert regions.look_up(cells, "online", Traits(ratio, tau, 50, 9.0)).equals(row)
 
 
 def test_a_table_is_looked_up_at_the_nearest_budget():
     cells = pd.concat([made({"a": [0, 0], "b": [1, 1]}), made({"a": [1, 1], "b": [0, 0]}, rho=64.0)])
     for rho, best in ((1.0, "a"), (15.0, "a"), (17.0, "b"), (500.0, "b")):  # sqrt(4 * 64) = 16
-        assert advice.look_up(cells, "online", Traits(10.0, 0.0, 100, rho))["leader"] == best
+        assert regions.look_up(cells, "online", Traits(10.0, 0.0, 100, rho))["leader"] == best
 
 
 @pytest.mark.slow
@@ -158,8 +157,8 @@ def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
     """Equal costs, and mild ones where better always costs more, are rows of their own, led by HV-UCB."""
     stored = results.read_result("regions")
     for at in (Traits(1.0, 0.0, 24, 4.0), Traits(3.0, 1.0, 24, 4.0), Traits(3.0, 1.0, 24, 64.0)):
-        assert advice.look_up(stored, "online", at)["leader"] == "HV-UCB"
-    assert advice.look_up(stored, "online", Traits(3.0, 0.0, 24, 4.0))["leader"] == "CoHV-UCB"
+        assert regions.look_up(stored, "online", at)["leader"] == "HV-UCB"
+    assert regions.look_up(stored, "online", Traits(3.0, 0.0, 24, 4.0))["leader"] == "CoHV-UCB"
 
 
 def test_following_advice_loses_what_its_method_loses():
@@ -173,8 +172,8 @@ def test_following_advice_loses_what_its_method_loses():
     )
     losses = {"a": 0.45, "b": 0.2, "c": 0.35}
     runs = pd.DataFrame({"rho": 4.0, "name": list(losses), "loss": list(losses.values())})
-    found = advice.follow(outcomes, "online", Traits(5.5, 0.0, 9, 1.0), runs).iloc[0]
-    assert advice.best_overall(outcomes, "online") == "c" and found["best"] == "b"
+    found = regions.follow(outcomes, "online", Traits(5.5, 0.0, 9, 1.0), runs).iloc[0]
+    assert regions.best_overall(outcomes, "online") == "c" and found["best"] == "b"
     assert found[["row", "always", "random"]].tolist() == pytest.approx([0.0, 0.15, 0.4 / 3])
 
 

@@ -1,22 +1,17 @@
-"""Results that take too long for a page: ``make results`` writes them into ``data/results``.
+"""The results that take too long for a page, each one function, and the ledger that follows from them.
 
-For each Parquet file the manifest tells its checksum, that of the data it was made from, seed and time
-taken.  A result whose data have changed since is refused; that the code still gives it is tested by computing
-parts of it again (`recompute`), and all of it by `cobandit.companion.stored.verification`.  ``ledger.csv`` is
-what follows from them: every printed number with ours and a verdict.
+``make results`` writes them into ``data/results``; pages recompute parts of them, ``cobandit verify`` as much
+as is wanted.  ``ledger.csv`` has every printed number with ours and a verdict.
 
 Command: ``python -m cobandit.companion.stored.results [NAME...]``; the name ``ledger`` writes the ledger
-alone.
+alone, ``confirm`` recomputes a few parts of what other code was stored by, and enters the code at hand.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Sequence
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -25,78 +20,112 @@ from rich.console import Console
 from rich.progress import track
 
 from cobandit import _check
-from cobandit.companion import paper
-from cobandit.companion.stored.differences import differences
-from cobandit.companion.stored.parts import NAMES, PART, RESULTS, SEED
+from cobandit.companion import paper, regions
+from cobandit.companion.paper import experiments
+from cobandit.companion.reconstruction import SETTINGS
+from cobandit.companion.stored import kept, races
+from cobandit.companion.stored.kept import RESULTS as RESULTS
+from cobandit.companion.stored.kept import Verification, differences, directory, read_result, store, stored
+from cobandit.companion.stored.kept import recompute as recompute
+from cobandit.companion.stored.plays import played
 from cobandit.errors import CobanditError
-from cobandit.files import replace_file
-from cobandit.tables import EvaluationTable
+from cobandit.replay import replay_identification, spec
+from cobandit.stats import metrics, paired_errors
+from cobandit.tables import EvaluationTable, available, load
 from cobandit.tables.card import read_card
-from cobandit.tables.catalogue import data_directory
-from cobandit.tables.storage import file_sha256
 
+NAMES = tuple(SETTINGS)
+MEASURED = ("word-sums", "piqa-small")
+BUNDLED = (*MEASURED, "synthetic-24", *NAMES)
+#: A table that is not bundled: what is stored of it can be read everywhere, and computed where the table is.
+ELSEWHERE = ("swebench-bash-only",)
 LEDGER = "ledger.csv"
 #: Results that the ledger is made of.
 BEHIND_LEDGER = ("replication", "tuning", "audit", "posterior")
 
 
-def directory() -> Path:
-    """Give the folder of the stored results.
+def each(*names: str) -> Callable[[], list[tuple[Any, ...]]]:
+    """One part per table that is on this machine."""
+    return lambda: [(name,) for name in names if available(name)]
 
-    Examples
-    --------
-    >>> (directory() / "manifest.json").is_file()
-    True
+
+@stored("replication", each(*NAMES), NAMES)
+@stored("measured", each(*MEASURED), MEASURED)
+@stored("swebench", each(*ELSEWHERE), ELSEWHERE)
+def replication(name: str) -> pd.DataFrame:
+    """All experiments on one table of the catalogue, at the paper's replication counts.
+
+    As `cobandit.companion.paper.experiments.summary` and `cobandit.companion.paper.experiments.facts`.
     """
-    return data_directory() / "results"
+    table = load(name)
+    cells = experiments.summary(table, workers=-1, backend="threading")  # a page waits for it
+    return pd.concat([cells, experiments.facts(table)], ignore_index=True)
 
 
-def data_checksum(name: str) -> str:
-    """Return a checksum of the data files that a result depends on, as they are now.
-
-    Examples
-    --------
-    >>> data_checksum("audit") == manifest()["audit"]["data"]
-    True
-    """
-    files = [data_directory() / file for file in RESULTS[name].data]
-    return sha256("".join(file_sha256(path) for path in files).encode()).hexdigest()
+@stored("tuning", each(*NAMES), NAMES)
+def tuning(name: str) -> pd.DataFrame:
+    """Radii and initialisation chosen for one bundled reconstruction, as the paper does for its table."""
+    return experiments.tuning_cells(load(name))
 
 
-def manifest() -> dict[str, dict[str, Any]]:
-    """Return the manifest: one entry per result."""
-    path = directory() / "manifest.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+def drawn_numbers() -> list[tuple[str, str, int]]:
+    """Say which tables of the posterior are stored: data set, kind and number of each that was tried."""
+    path = directory() / "posterior.parquet"
+    frame = pd.read_parquet(path, columns=["dataset", "kind", "number"]).drop_duplicates()
+    return [tuple(row) for row in frame.itertuples(index=False)]
 
 
-def read_result(name: str) -> pd.DataFrame:
-    """Read a stored result.
+stored("posterior", drawn_numbers)(played)
 
-    Parameters
-    ----------
-    name : str
-        One of `cobandit.companion.stored.parts.RESULTS`.
+AUDIT_BLOCK = 1_000
+AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
+"""Replays by budget; the large ones cost most, and fewer replays tell them apart."""
+AUDIT_METHODS = (*experiments.IDENTIFICATION, spec("PSISR", rounds="max"), spec("PSISR", rounds="mean"))
 
-    Raises
-    ------
-    CobanditError
-        If it is missing, damaged, or was made from other data than there are now, with what to do.
 
-    Examples
-    --------
-    >>> sorted(read_result("replication")["dataset"].unique())
-    ['gsm8k', 'piqa']
-    """
-    _check.choice(name, "result", RESULTS)
-    path, remedy = directory() / f"{name}.parquet", "-> run: make results"
-    entry = manifest().get(name)
-    if entry is None or not path.is_file():
-        raise CobanditError(f"the result {name!r} is not stored in {directory()} {remedy}")
-    if file_sha256(path) != entry["sha256"]:
-        raise CobanditError(f"{path} is not the file that the manifest describes {remedy}")
-    if entry["data"] != data_checksum(name):
-        raise CobanditError(f"{path} was made from other data than there are now {remedy}")
-    return pd.read_parquet(path)
+@stored(
+    "audit",
+    lambda: [
+        (name, rho, block)
+        for name in NAMES
+        for rho, replays in AUDIT_REPLAYS.items()
+        for block in range(replays // AUDIT_BLOCK)
+    ],
+    NAMES,
+)
+def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
+    """Count joint errors on the 14 arms in one block of `AUDIT_BLOCK` replays, whose number is its seed."""
+    table = experiments.structured_subset(load(name))
+    runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, block)
+    return paired_errors.joint_errors(runs).assign(dataset=name, block=block)
+
+
+stored("regions", regions.parts)(regions.part)  # of random problems: no table is read
+
+
+@stored(
+    "race", lambda: [(name, by) for name in (*BUNDLED, *races.MADE_UP) for by in races.TOLERANCES], BUNDLED
+)
+@stored(
+    "swebench-race", lambda: [(*one, by) for one in each(*ELSEWHERE)() for by in races.TOLERANCES], ELSEWHERE
+)
+def race(name: str, tolerance: float) -> pd.DataFrame:
+    """Race a table of the catalogue, or a made-up one: `cobandit.companion.stored.races.race`."""
+    return races.race(name, tolerance)
+
+
+ONCE_METHODS = ("CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce")
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@stored("swebench-once", each(*ELSEWHERE), ELSEWHERE)
+def once(name: str) -> pd.DataFrame:
+    """Every pair of a table at most once: how often each method is wrong, and its F1, at each share."""
+    runs = replay_identification(load(name), ONCE_METHODS, share=SHARES, feedback="once")
+    runs["wrong"] = ~runs["correct"].astype(bool)
+    by = ("dataset", "method", "share")
+    cells = [metrics.summarise(runs, column, by).assign(quantity=column) for column in ("wrong", "f1")]
+    return pd.concat(cells, ignore_index=True)
 
 
 def say_source(name: str) -> str:
@@ -107,73 +136,9 @@ def say_source(name: str) -> str:
     >>> say_source("swebench")  # doctest: +ELLIPSIS
     '*Stored: swebench-bash-only, sha256 91bb31c7b8b6…; made by `python -m ...results swebench`.*'
     """
-    cards = [read_card(data_directory() / file) for file in RESULTS[name].data]
+    cards = [read_card(file) for file in RESULTS[name].files()]
     tables = ", ".join(f"{card.name}, sha256 {str(card.sha256)[:12]}…" for card in cards)
     return f"*Stored: {tables}; made by `python -m cobandit.companion.stored.results {name}`.*"
-
-
-def recompute(name: str, *arguments: Any) -> pd.DataFrame:
-    """Recompute one part of a result and compare it with what is stored.
-
-    Parameters
-    ----------
-    name : str
-        One of `cobandit.companion.stored.parts.RESULTS`.
-    *arguments
-        Of the function that computes it, in `cobandit.companion.stored.parts`.
-
-    Returns
-    -------
-    DataFrame
-        The part.
-
-    Raises
-    ------
-    CobanditError
-        If the two differ; counts have to agree exactly, means to a relative 1e-9.
-    """
-    part = RESULTS[name].part(*arguments)
-    if found := differences_of(name, part):
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        message = "; ".join(found[:3]) + more
-        raise CobanditError(
-            f"the result {name!r} {arguments} recomputed differs from the stored one: {message}"
-        )
-    return part
-
-
-#: Columns that say which row of a result, or of the ledger, it is.
-KEYS = (
-    *("key", *PART, "share", "reading", "experiment", "quantity", "method", "options", "against", "measure"),
-    *("costs", "name", "problem"),
-)
-
-
-def differences_of(name: str, part: pd.DataFrame) -> list[str]:
-    """Say where one part of a result, recomputed, differs from what is stored.
-
-    Parameters
-    ----------
-    name : str
-        One of `cobandit.companion.stored.parts.RESULTS`.
-    part : DataFrame
-        What its function returned.
-
-    Returns
-    -------
-    list of str
-        As `cobandit.companion.stored.differences.differences`.
-
-    Raises
-    ------
-    CobanditError
-        As `read_result`.
-    """
-    stored = read_result(name)
-    for key in PART:
-        if key in part and len(values := part[key].unique()) == 1:
-            stored = stored[stored[key] == values[0]]
-    return differences(stored, part, KEYS)
 
 
 def cells() -> pd.DataFrame:
@@ -192,25 +157,14 @@ def cells() -> pd.DataFrame:
     return _cells({name: read_result(name) for name in BEHIND_LEDGER[:3]})
 
 
-def _cells(stored: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    own = pd.concat([stored["replication"], stored["tuning"]], ignore_index=True)
-    return paper.with_audit_errors(own, stored["audit"])
+def _cells(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    own = pd.concat([found["replication"], found["tuning"]], ignore_index=True)
+    return paper.with_audit_errors(own, found["audit"])
 
 
-def ledger_of(stored: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Make the ledger of some results.
-
-    Parameters
-    ----------
-    stored : dict
-        By name: the replication, tuning, the audit and the plays of the posterior.
-
-    Returns
-    -------
-    DataFrame
-        As `cobandit.companion.paper.ledger`.
-    """
-    return paper.ledger(_cells(stored), predicted=paper.predict_numbers(stored["posterior"]))
+def ledger_of(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Make the ledger, as `cobandit.companion.paper.ledger`, of the results that are behind it, by name."""
+    return paper.ledger(_cells(found), predicted=paper.predict_numbers(found["posterior"]))
 
 
 def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
@@ -231,27 +185,7 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
 
 
 def use_audit_errors(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Take errors from the audit's replays if all tables are bundled reconstructions, else leave them.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        As `cobandit.companion.paper.experiments.summary`.
-    tables : sequence of EvaluationTable
-        From which they come.
-
-    Returns
-    -------
-    DataFrame
-        As `cobandit.companion.paper.with_audit_errors`.
-
-    Examples
-    --------
-    >>> from cobandit import load
-    >>> own = cells()
-    >>> use_audit_errors(own, [load("synthetic-24")]) is own
-    True
-    """
+    """Take errors from the audit's replays if all tables are bundled reconstructions, else leave them."""
     return paper.with_audit_errors(cells, read_result("audit")) if bundled(tables) else cells
 
 
@@ -288,28 +222,42 @@ def ledger() -> pd.DataFrame:
 
 def store_ledger() -> None:
     """Write the ledger of the stored results."""
-    stored = {name: read_result(name) for name in BEHIND_LEDGER}
-    ledger_of(stored).to_csv(directory() / LEDGER, index=False, lineterminator="\n")
+    found = {name: read_result(name) for name in BEHIND_LEDGER}
+    ledger_of(found).to_csv(directory() / LEDGER, index=False, lineterminator="\n")
 
 
-def store(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
-    """Write a result of its parts, and its entry in the manifest.
+def verify(*, fast: bool = False, **how: Any) -> list[Verification]:
+    """Recompute the stored results and the ledger, from the bundled tables, and compare.
 
     Parameters
     ----------
-    name : str
-    parts : sequence of DataFrame
-    seconds : float
-        That they took.
+    fast : bool
+        Compute a few parts of each only; the ledger then takes the others as stored.
+    **how
+        As `cobandit.companion.stored.kept.compare` takes it.
+
+    Returns
+    -------
+    list of Verification
+        One for each result, and one for the ledger.  A result that is missing, damaged or of other data is a
+        difference, too.  Of a result on a table that is not on this machine nothing is computed.
     """
-    path = directory() / f"{name}.parquet"
-    path.parent.mkdir(exist_ok=True)
-    with replace_file(path) as partial:
-        pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
-    entry = {"sha256": file_sha256(path), "data": data_checksum(name), "seed": SEED, "parts": len(parts)}
-    entries = manifest() | {name: entry | {"seconds": round(seconds)}}
-    text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
-    (directory() / "manifest.json").write_text(text, encoding="utf-8")
+    outcomes: list[Verification] = []
+    whole: dict[str, pd.DataFrame] = {}
+    for name, result in RESULTS.items():
+        outcome, frame = kept.compare(name, kept.few(name) if fast else result.arguments(), **how)
+        outcomes.append(outcome)
+        if frame is not None:
+            whole[name] = frame
+    if missing := [name for name in BEHIND_LEDGER if name not in whole]:
+        found = [f"not compared: it needs {' and '.join(missing)}"]
+        return [*outcomes, Verification("ledger", 0, 0, 0.0, found)]
+    began, rows = time.perf_counter(), ledger_of(whole)
+    try:
+        found = differences(ledger(), rows, ["key"])
+    except CobanditError as error:
+        found = [str(error)]
+    return [*outcomes, Verification("ledger", len(rows), len(rows), time.perf_counter() - began, found)]
 
 
 def make(names: Sequence[str] = (), workers: int = -1) -> None:
@@ -328,12 +276,23 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
         if not (arguments := result.arguments()):
             print(f"{name} stays as it is: its table is not on this machine", file=sys.stderr)
             continue
-        tasks = (delayed(result.part)(*each) for each in arguments)
+        tasks = (delayed(result.part)(*one) for one in arguments)
         done = Parallel(n_jobs=workers, return_as="generator")(tasks)
         parts = list(track(done, description=name, total=len(arguments), console=Console(stderr=True)))
-        store(name, parts, round(time.perf_counter() - start))
+        store(name, parts, time.perf_counter() - start)
     store_ledger()
 
 
+def main(names: Sequence[str]) -> None:
+    """Make what is named, or confirm what is stored."""
+    if list(names) != ["confirm"]:
+        return make(names)
+    for outcome in kept.confirm():
+        said = "; ".join(outcome.differences[:3]) or f"{outcome.computed} parts computed again are as stored"
+        print(f"{outcome.name}: {said}")
+
+
 if __name__ == "__main__":
-    make(sys.argv[1:])
+    from cobandit.companion.stored import results  # whose functions have their module's name
+
+    results.main(sys.argv[1:])

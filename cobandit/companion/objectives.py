@@ -10,7 +10,7 @@ import pandas as pd
 
 from cobandit import _check
 from cobandit.companion.known_arms import feedback_source, random_arms
-from cobandit.companion.regions.maps import METHODS
+from cobandit.companion.regions import METHODS
 from cobandit.errors import CobanditError
 from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.running import run_kernel

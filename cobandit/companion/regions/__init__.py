@@ -1,1 +1,0 @@
-"""Where cost awareness pays: random problems by their properties, what each method loses, who leads."""

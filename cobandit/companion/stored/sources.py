@@ -1,0 +1,175 @@
+"""A checksum of the code that a result comes from, so that a changed formula is noticed without running it.
+
+Read off the sources, without importing them: from a function on, every definition of this package that a
+definition names belongs to it, and so do the classes of methods that it has as strings, and their kernels.
+Comments, docstrings, layout and the file in which a definition stands do not count.  What is said to people,
+how work is spread over processes, and how files are read and checked decide no number and are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import cobandit
+
+PACKAGE = Path(cobandit.__file__).parent
+#: Where no number comes from: words, files, tables as files (whose checksum is kept anyway), processes.
+ELSEWHERE = tuple(
+    f"cobandit.{name}"
+    for name in (
+        *(
+            "errors",
+            "faults",
+            "files",
+            "figures",
+            "replay.parallel",
+            "replay.kernels._cache",
+            "companion.stored.kept",
+        ),
+        *("tables.card", "tables.catalogue", "tables.columns", "tables.fields", "tables.frames"),
+        "tables.storage",
+    )
+)
+
+#: A definition: its module and its name.
+Place = tuple[str, str]
+
+
+@cache
+def _tree(module: str) -> ast.Module | None:
+    folder = PACKAGE.parent.joinpath(*module.split("."))
+    for path in (folder / "__init__.pyi", folder / "__init__.py", folder.with_suffix(".py")):
+        if path.is_file():
+            return ast.parse(path.read_text(encoding="utf-8"))
+    return None
+
+
+@cache
+def _bound(module: str) -> dict[str, list[ast.stmt]]:
+    """The statements of a module that bind each of its names; imports may stand in functions."""
+    found: dict[str, list[ast.stmt]] = {}
+    tree = _tree(module)
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                found.setdefault(alias.asname or alias.name, []).append(node)
+    for statement in tree.body if tree else ():
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            found.setdefault(statement.name, []).append(statement)
+        elif not isinstance(statement, ast.Import | ast.ImportFrom):
+            for name in _names(statement, ast.Store):
+                found.setdefault(name, []).append(statement)
+    return found
+
+
+def _names(statement: ast.stmt, context: type) -> set[str]:
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, context)
+    }
+
+
+def _leads(module: str, path: list[str]) -> Iterator[Place]:
+    """Where a dotted name leads that stands in a module: through imports to what defines it."""
+    for statement in _bound(module).get(path[0], ()):
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            yield module, path[0]
+            continue
+        name = next(one.name for one in statement.names if path[0] in (one.asname, one.name))
+        if isinstance(statement, ast.Import):
+            yield from _within(name, path[1:])
+        else:
+            yield from _within(statement.module or "", [name, *path[1:]])
+
+
+def _within(module: str, path: list[str]) -> Iterator[Place]:
+    if not module.startswith("cobandit") or module.startswith(ELSEWHERE) or not path:
+        return
+    if _tree(f"{module}.{path[0]}"):
+        yield from _within(f"{module}.{path[0]}", path[1:])
+    else:
+        yield from _leads(module, path)
+
+
+@cache
+def _kernels() -> dict[str, set[Place]]:
+    """Kernels by the name of the class that they are registered for."""
+    found: dict[str, set[Place]] = {}
+    for path in PACKAGE.glob("replay/kernels/*.py"):
+        module = f"cobandit.replay.kernels.{path.stem}"
+        tree = _tree(module)
+        for statement in tree.body if tree else ():
+            named = {name.removeprefix("policies.") for name in _attributes(statement)}
+            # a function with a decorator, or a call that registers what it names
+            made = (
+                [getattr(statement, "name", "")]
+                if hasattr(statement, "name")
+                else _names(statement, ast.Load)
+            )
+            for name in named & _bound("cobandit.policies").keys():
+                found.setdefault(name, set()).update(place for one in made for place in _leads(module, [one]))
+    return found
+
+
+def _attributes(statement: ast.stmt) -> set[str]:
+    return {ast.unparse(node) for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
+
+
+class _Wordless(ast.NodeTransformer):
+    """Takes docstrings away."""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return self.generic_visit(node)
+
+
+@cache
+def _definition(place: Place) -> tuple[str, frozenset[Place]]:
+    """What a definition says, and the definitions that it names."""
+    module, name = place
+    said, named = [], set[Place]()
+    if module.startswith("cobandit.policies"):
+        named |= _kernels().get(name, set())
+    for statement in _bound(module)[name]:
+        wordless = ast.unparse(_Wordless().visit(ast.parse(ast.unparse(statement))))
+        said.append(wordless.replace('"', "'"))  # versions of Python quote differently
+        own = set[str]()  # what a function takes and assigns
+        if isinstance(statement, ast.FunctionDef):
+            own = _names(statement, ast.Store)
+            own |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name | ast.Attribute):
+                path = ast.unparse(node).split(".")
+                named |= set() if path[0] in own else set(_leads(module, path))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named |= set(_leads("cobandit.policies", [node.value]))
+    return "\n".join(said), frozenset(named)
+
+
+def reached(module: str, name: str) -> set[Place]:
+    """Name the definitions that one of this package leads to, itself included.
+
+    Examples
+    --------
+    >>> sorted(name for _, name in reached("cobandit.dominance", "pareto_mask"))
+    ['TIE', '_rank', 'choice', 'means', 'numbers', 'pareto_mask']
+    """
+    found: set[Place] = set()
+    coming = {(module, name)}
+    while coming:
+        found |= coming
+        coming = {place for each in coming for place in _definition(each)[1]} - found
+    return found
+
+
+def code_checksum(function: Callable[..., Any]) -> str:
+    """Return a checksum of all definitions that a function of this package leads to, as they are now."""
+    said = {_definition(place)[0] for place in reached(function.__module__, function.__name__)}
+    return sha256("\n".join(sorted(said)).encode()).hexdigest()
