@@ -406,7 +406,7 @@ class EvaluationTable:
         true_costs : {"evaluation", "profiling"}, optional
             The split whose mean costs are the true ones; mean rewards are always those of the evaluation
             split.  Default: ``"evaluation"``, and ``"profiling"`` for a reconstruction of the paper's tables,
-            as the paper is read here (A10 in book/summary.md).
+            as the paper is read here (A10 in notebooks/claims.md).
 
         Returns
         -------

@@ -15,7 +15,10 @@ RULES = "E,F,W,UP,B,C4"
 #: An import stands in the cell that needs it, and the last line of a cell is what it shows.
 NOT_ON_PAGES = "E402,B018"
 READ = [name for name in contents() if name not in LOOKED_UP]
-TIDY = ("book/intro", "book/related", "book/api", "book/notation", "notebooks/experiments")
+TIDY = (
+    *("book/intro", "book/related", "book/api", "book/notation"),
+    *("notebooks/claims", "notebooks/experiments"),
+)
 MERGED = pytest.mark.skipif(len(contents()) > LIMITS["pages"], reason="pages are still to be merged")
 
 built = [pytest.mark.book, pytest.mark.browser, pytest.mark.slow, NEEDS_BOOK, NEEDS_CHROMIUM, MERGED]

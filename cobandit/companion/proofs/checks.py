@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from cobandit.errors import CobanditError
 
-#: What a row can say.  "says nothing": the bound holds, but only above what holds trivially.
-HOLDS, SAYS_NOTHING, FAILS = "holds", "holds, says nothing at this size", "counterexample"
+#: What a row can say.  Vacuous: the bound holds, but only above what holds trivially.
+HOLDS, SAYS_NOTHING, FAILS = "holds", "holds, vacuous at this size", "counterexample"
 
 #: Rounding, relative or of numbers about one, that is no counterexample.
 SLACK = 1e-9
@@ -101,7 +101,7 @@ def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> 
     -------
     DataFrame, one row per statement
         ``statement``; ``ours``; ``tested``, what was looked at; ``size``; ``outcome`` (``holds``, ``holds,
-        says nothing at this size`` if every bound tried is above what holds trivially, or
+        vacuous at this size`` if every bound tried is above what holds trivially, or
         ``counterexample``); ``found``, the number behind it; ``slack``, a dict with, for each constant, the
         smallest factor by which it can be cut (÷) or raised (×) so that the check fails; ``page``, the
         notebook that has more.  Seconds for all of them.

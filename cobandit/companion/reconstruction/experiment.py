@@ -56,7 +56,7 @@ READINGS = {
     "A10": "true costs are those of the evaluation split",
     "A11": "F1 against the front of all instances",
 }
-"""Readings of what the paper leaves open, by the numbers of ``book/summary.md``."""
+"""Readings of what the paper leaves open, by the numbers of ``notebooks/claims.md``."""
 FEWEST_RHO = {"error": 1000, "f1": 200}
 """Other readings are played at the largest budget alone, which the contrasts are about."""
 

@@ -1,0 +1,406 @@
+"""Everything that the paper claims, a row each: what it prints, what tables say, and what becomes of it.
+
+Rows are the statements of its theory, the fourteen contrasts, the orderings and remarks in words, the printed
+numbers, and at the end this book's own statements.  Each has an identifier, its line in ``claims.yml``, which
+never changes: pages link to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import yaml
+from matplotlib.figure import Figure
+
+from cobandit.companion import paper
+from cobandit.companion.measured import counterparts
+from cobandit.companion.paper import experiments
+from cobandit.companion.paper.contrasts import CONTRASTS, WORDS
+from cobandit.companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
+from cobandit.companion.paper.numbers import Published, published
+from cobandit.companion.proofs import checks
+from cobandit.companion.stored import results
+from cobandit.errors import CobanditError
+from cobandit.figures.looks import FAINT, INK
+from cobandit.figures.style import method_label
+from cobandit.tables import open_table
+
+#: What a status can be, with its sign: of statements, of orderings and remarks, of contrasts, of the rest.
+DIVIDED, GIVEN, NO_WORD = "divided", "given", "no word"
+SIGNS = {
+    HOLDS: "✓",
+    checks.SAYS_NOTHING: "○",
+    checks.FAILS: "✗",
+    FAILS: "✗",
+    DIVIDED: "◐",
+    NOT_SEPARATED: "≈",
+    UNKNOWN: "?",
+    **dict(zip(WORDS, "✓≈✗?", strict=True)),
+    GIVEN: "▪",
+    NO_WORD: "–",
+}
+KINDS = STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = (
+    *("statement", "contrast", "ordering", "remark", "number"),
+    "statement of ours",
+)
+#: Tables that were measured, in the place of the paper's two.
+MEASURED = tuple(counterparts.STANDS_FOR)
+#: Pages behind the rows that have no statement of their own.
+PAGES = {CONTRAST: "reconstructions", ORDERING: "experiments", REMARK: "experiments", NUMBER: "experiments"}
+QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
+
+
+class Row(NamedTuple):
+    """One claim, as text: where it stands, what is printed, what tables say, what becomes of it."""
+
+    key: str
+    kind: str
+    claim: str
+    place: str
+    page: str
+    paper: str = ""
+    reconstruction: str = ""
+    measured: str = ""
+    replays: str = ""
+    status: str = NO_WORD
+    size: str = ""
+
+
+@cache
+def identifiers() -> dict[str, str]:
+    """Identifier of every claim by its key, as `Row` has it.
+
+    Examples
+    --------
+    >>> identifiers()["Theorem 1: pulls of a suboptimal arm"]
+    'C4'
+    """
+    keys = yaml.safe_load(Path(__file__).with_name("claims.yml").read_text(encoding="utf-8"))
+    return {key: f"C{number}" for number, key in enumerate(keys, start=1)}
+
+
+def every_claim(
+    plays: pd.DataFrame | None = None,
+    statements: pd.DataFrame | None = None,
+    measured: Sequence[str] = MEASURED,
+) -> pd.DataFrame:
+    """Every claim with its status.
+
+    Parameters
+    ----------
+    plays : DataFrame, optional
+        Default: the stored tables of the posterior.
+    statements : DataFrame, optional
+        Default: `cobandit.companion.proofs.checks.check_statements`, which takes most of the time.
+    measured : sequence of str
+        Tables in the place of GSM8K's and of PIQA's: names of the catalogue or files.
+
+    Returns
+    -------
+    DataFrame
+        The fields of `Row`, by identifier, in the order of `KINDS`.
+
+    Raises
+    ------
+    CobanditError
+        If a claim has no line in ``claims.yml``.
+    """
+    plays = results.read_result("posterior") if plays is None else plays
+    statements = checks.check_statements() if statements is None else statements
+    cells, ours = results.cells(), _in_place(measured)
+    rows = [
+        *state(statements),
+        *contrast(paper.judge_contrasts(plays), cells, ours),
+        *order(cells, ours, paper.shares(plays)),
+        *remark(measured),
+        *number(cells, ours, paper.predict_numbers(plays)),
+    ]
+    rows.sort(key=lambda row: KINDS.index(row.kind))
+    if unknown := {row.key for row in rows} - set(identifiers()):
+        raise CobanditError(f"no identifier of {min(unknown)!r} -> add a line at the end of claims.yml")
+    return pd.DataFrame(rows, index=pd.Index([identifiers()[row.key] for row in rows], name="id"))
+
+
+def _in_place(names: Sequence[str]) -> pd.DataFrame:
+    """The paper's experiments on other tables, under the names of the paper's."""
+    if tuple(names) == MEASURED:
+        cells = results.read_result("measured")
+        return cells.assign(dataset=cells["dataset"].replace(counterparts.STANDS_FOR))
+    tables = zip(names, counterparts.STANDS_FOR.values(), strict=False)
+    played = [experiments.summary(open_table(name)).assign(dataset=own) for name, own in tables]
+    return pd.concat(played, ignore_index=True)
+
+
+def state(statements: pd.DataFrame) -> Iterator[Row]:
+    """Statements of the theory, the paper's and ours, with what testing them found."""
+    for each in statements.to_dict("records"):
+        yield Row(
+            key=each["statement"],
+            kind=OURS if each["ours"] else STATEMENT,
+            claim=each["statement"],
+            place="",
+            page=each["page"],
+            replays=each["found"],
+            status=each["outcome"],
+            size=checks.format_slack(each["slack"]),
+        )
+
+
+def contrast(judged: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame) -> Iterator[Row]:
+    """The fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
+    many, ours = _ratios(cells), _ratios(measured)
+    for known, each in zip(CONTRASTS, judged.to_dict("records"), strict=True):
+        names = f"{method_label(known.method)} against {method_label(known.against)}"
+        yield Row(
+            key=f"contrast {known.dataset} {known.experiment} {known.method} {known.against}",
+            kind=CONTRAST,
+            claim=f"{known.dataset.upper()}, {QUANTITIES[known.experiment]}: {names}",
+            place=_largest(known.key),
+            page=PAGES[CONTRAST],
+            paper=f"{each['printed']:.2f}",
+            reconstruction=f"{each['low']:.2g} to {each['high']:.2g}",
+            measured=ours.get((known.key, known.other), ""),
+            replays=many.get((known.key, known.other), ""),
+            status=each["word"],
+            size=f"{each['width']:.2f} of the prior's",
+        )
+
+
+def _largest(key: str) -> str:
+    rho = next(part for part in key.split("-") if part.isdigit())
+    return f"largest budget, ρ = {int(rho):,}"
+
+
+def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Each contrast as many replays of one table have it."""
+    single = cells[cells["against"].isna() & cells["rho"].notna()]
+    place = ["dataset", "experiment", "rho", "method", "quantity"]
+    names = single[place].assign(rho=single["rho"].map("{:g}".format)).agg("-".join, axis=1)
+    charged = np.where(single["costs"] == "declared", "-declared", "")
+    named = dict(zip(names + charged, single["mean"], strict=True))
+    known = [each for each in CONTRASTS if each.key in named and each.other in named]
+    return {(each.key, each.other): f"{np.exp(float(each.of(named))):.2f}" for each in known}
+
+
+def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame) -> Iterator[Row]:
+    """Orderings that the paper states in words."""
+    ours, many = paper.verdicts(measured), paper.verdicts(cells)
+    printed = paper.judge_printed().set_index("key")["verdict"]
+    for each in paper.claims():
+        known = shares.loc[each.key].dropna() if each.key in shares.index else pd.Series(dtype=float)
+        yield Row(
+            key=f"ordering {each.key}",
+            kind=ORDERING,
+            claim=each.says,
+            place=each.place,
+            page=PAGES[ORDERING],
+            paper=printed[each.key].replace(UNKNOWN, "not printed"),
+            reconstruction=", ".join(
+                f"{str(name).upper()} {100 * share:.0f} %" for name, share in known.items()
+            ),
+            measured=ours[each.key],
+            replays=many[each.key],
+            status=together(ours[each.key], many[each.key]),
+        )
+
+
+def together(*verdicts: str) -> str:
+    """What verdicts on several kinds of tables say together.
+
+    Examples
+    --------
+    >>> together("holds", "not separated"), together("holds", "fails"), together("not separated")
+    ('holds', 'divided', 'not separated')
+    """
+    told = {verdict for verdict in verdicts if verdict in (HOLDS, FAILS)}
+    return DIVIDED if len(told) == 2 else told.pop() if told else NOT_SEPARATED
+
+
+def remark(measured: Sequence[str]) -> Iterator[Row]:
+    """What the paper says of its tables and runs without an order of methods."""
+    tables = [open_table(name) for name in (*counterparts.STANDS_FOR.values(), *measured)]
+    for key, each in paper.judge_remarks(tables).iterrows():
+        values = [f"{each[table.name]:.2f}" for table in tables]
+        yield Row(
+            key=f"remark {key}",
+            kind=REMARK,
+            claim=each["says"],
+            place=each["place"],
+            page=PAGES[REMARK],
+            measured=", ".join(values[2:]),
+            replays=", ".join(values[:2]),
+            status=GIVEN if each["role"] == "used" and each["verdict"] == HOLDS else each["verdict"],
+        )
+
+
+def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame) -> Iterator[Row]:
+    """Printed numbers that are results; what is printed twice alike has one row."""
+    known = {each.key: each for each in published()}
+    others = paper.ledger(measured).set_index("key")["ours"].to_dict()
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    ledger: list[dict[str, Any]] = paper.ledger(cells, predicted=predicted).to_dict("records")  # type: ignore[assignment]
+    for row in ledger:
+        groups.setdefault((known[row["key"]].coordinates, row["printed"]), []).append(row)
+    for group in groups.values():
+        row, printed = group[0], group[0]["printed"]
+        ours = _like(row["ours"], printed), _span(row["low"], row["high"], printed)
+        yield Row(
+            key=row["key"],
+            kind=NUMBER,
+            claim=in_words(known[row["key"]]),
+            place="; ".join(dict.fromkeys(each["place"] for each in group)),
+            page=PAGES[NUMBER],
+            paper=printed,
+            reconstruction=_span(row["predicted_low"], row["predicted_high"], printed),
+            measured=_like(others[row["key"]], printed),
+            replays=f"{ours[0]} ({ours[1]})" if " to " in ours[1] else ours[0],
+            status=GIVEN if row["role"] == "used" else NO_WORD,
+        )
+
+
+def in_words(number: Published) -> str:
+    """What a printed number is.
+
+    Examples
+    --------
+    >>> in_words(next(n for n in published() if n.printed == "64.7%"))
+    'GSM8K: share of the regret that goes away, CoHV-UCB against Uniform allocation, ρ = 32'
+    """
+    text = f"{number.dataset.upper()}: {number.says}" if number.dataset else number.says
+    if number.method:
+        text += f", {method_label(number.method)}"
+    if number.against:
+        text += f" against {method_label(number.against)}"
+    if number.rho:
+        text += f", ρ = {number.rho:g}"
+    return text + (f", {number.costs} costs" if number.costs else "")
+
+
+def _like(value: float, printed: str) -> str:
+    """A number of ours, in percent where the paper's is."""
+    if not np.isfinite(value):
+        return ""
+    text = (
+        f"{100 * value:.3g} %"
+        if printed.endswith("%")
+        else f"{value:,.0f}"
+        if value >= 1000
+        else f"{value:.3g}"
+    )
+    return text.replace("-", "−")
+
+
+def _span(low: float, high: float, printed: str) -> str:
+    if not np.isfinite([low, high]).all():
+        return ""
+    ends = _like(low, printed), _like(high, printed)
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+# ------------------------------------------------------------------------------------------------- as shown
+
+
+HEAD = {
+    "claim": "claim",
+    "paper": "paper",
+    "reconstruction": "reconstructions, 95 %",
+    "measured": "measured tables",
+    "replays": "many replays",
+    "status": "status",
+    "size": "slack or width",
+}
+
+
+def as_html(rows: pd.DataFrame, caption: str) -> str:
+    """The table of the page: a row that can be linked to per claim, which readers filter.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As from `every_claim`.
+    caption : str
+
+    Returns
+    -------
+    str
+    """
+    cells = "".join(f'<th scope="col">{head}</th>' for head in ("", *HEAD.values()))
+    listed: list[dict[str, str]] = rows.reset_index().to_dict("records")  # type: ignore[assignment]
+    body = "\n".join(_row(row["id"], row) for row in listed)
+    return (
+        f'<table class="filterable claims"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{cells}</tr></thead><tbody>\n{body}\n</tbody></table>"
+    )
+
+
+def _row(name: str, row: Mapping[str, str]) -> str:
+    place = f"<small>{escape(row['place'])}</small>" if row["place"] else ""
+    told = [escape(row[field]) for field in ("paper", "reconstruction", "measured", "replays")]
+    # of a statement of the theory there is one finding, which no table gives
+    found = (
+        "".join(f"<td>{text}</td>" for text in told) if any(told[:3]) else f'<td colspan="4">{told[3]}</td>'
+    )
+    sign = f'<span aria-hidden="true">{SIGNS[row["status"]]}</span>'
+    return (
+        f'<tr id="{name}" data-kind="{row["kind"]}"><th scope="row"><a href="#{name}">{name}</a> {sign}</th>'
+        f'<td><a href="{row["page"]}.html">{escape(row["claim"])}</a>{place}</td>{found}'
+        f"<td>{sign} {row['status']}</td><td>{escape(row['size'])}</td></tr>"
+    )
+
+
+#: Shade, face and line of an interval by its word: colours are the methods'.
+SHADES = {
+    "predicted": (INK, INK, "-"),
+    "compatible": ("#5a6068", "none", "-"),
+    "contradicted": (INK, "none", "--"),
+    "cannot tell": (FAINT, FAINT, "-"),
+}
+
+
+def draw_contrasts(judged: pd.DataFrame, ends: tuple[float, float] = (0.05, 10.0)) -> Figure:
+    """Contrasts as ratios with the interval of each, sorted by word; arrows go on beyond the axis.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        As from `cobandit.companion.paper.judge_contrasts`.
+    ends : tuple of float
+        Of the axis.
+    """
+    rank = judged["word"].map(list(WORDS).index)
+    shown = judged.assign(rank=rank).sort_values(["rank", "dataset", "experiment"], kind="stable")
+    rows: list[dict[str, Any]] = shown.to_dict("records")  # type: ignore[assignment]
+    figure, ax = plt.subplots(figsize=(8.4, 0.9 + 0.3 * len(shown)))
+    for place, row in enumerate(rows):
+        shade, face, line = SHADES[row["word"]]
+        low, high = np.clip([row["low"], row["high"]], *ends)
+        ax.plot([low, high], [place] * 2, line, color=shade, lw=2.4, solid_capstyle="butt")
+        for end, mark, beyond in ((low, "<", row["low"] < ends[0]), (high, ">", row["high"] > ends[1])):
+            if beyond:
+                ax.plot(end, place, mark, color=shade, ms=7, clip_on=False)
+        ax.plot(row["printed"], place, "o", color=shade, mfc="white" if face == "none" else face, ms=6)
+        ax.annotate(row["word"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=shade)
+    ax.axvline(1, color=FAINT, lw=1)
+    names = [
+        f"{row['dataset'].upper()}, {QUANTITIES[row['experiment']]}: "
+        f"{method_label(row['method'])} / {method_label(row['against'])}"
+        for row in rows
+    ]
+    ax.set_yticks(range(len(shown)), names)
+    ax.set(
+        xscale="log",
+        xlim=ends,
+        ylim=(len(shown) - 0.5, -0.5),
+        xlabel="first method over second",
+    )
+    ticks = [tick for tick in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10) if ends[0] <= tick <= ends[1]]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    return figure
