@@ -1,4 +1,4 @@
-"""The table of all claims: a row and a lasting identifier each, and what the page and the article say of it."""
+"""The table of all claims: a row and a lasting identifier each, and what pages say of it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def fast_summary(table):
 
 
 def test_rows_are_addresses_with_words_as_text():
-    row = claims.Row("k", claims.ORDERING, "a < b", "Section 5", "experiments", paper="holds", status="divided")
+    row = claims.Row(
+        "k", claims.ORDERING, "a < b", "Section 5", "experiments", paper="holds", status="divided"
+    )
     frame = pd.DataFrame([row], index=pd.Index(["C9"], name="id"))
     html = claims.as_html(frame, "All & more")
     assert '<tr id="C9" data-kind="ordering">' in html and 'href="#C9"' in html
@@ -104,7 +106,8 @@ def test_intervals_beyond_the_axis_get_arrows():
     assert len(arrows) == beyond > 0
     words = [text.get_text() for text in ax.texts]
     assert words == sorted(words, key=paper.WORDS.index) and len(words) == len(judged)
-    assert all(low <= x <= high for line in ax.lines for low, high in [ax.get_xlim()] for x in line.get_xdata())
+    drawn = np.concatenate([line.get_xdata() for line in ax.lines])
+    assert ax.get_xlim()[0] <= drawn.min() and drawn.max() <= ax.get_xlim()[1]
 
 
 @pytest.mark.slow
