@@ -146,7 +146,7 @@ def replays() -> list[dict[str, Any]]:
         runs: list[Any] = []
 
         def grid(n: int = replications, runs: list[Any] = runs) -> None:
-            runs[:] = [experiments.online(table, n), experiments.identification(table, n)]
+            runs[:] = [experiments.play("online", table, n), experiments.play("identification", table, n)]
 
         seconds, _ = workloads.processor_seconds(grid)
         pulls = sum(int(frame["pulls"].sum()) for frame in runs)

@@ -11,13 +11,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 import cobandit as cb
-from cobandit.companion.measured.redrawn import redrawn
+from cobandit import _check
 from cobandit.companion.paper import experiments
 from cobandit.replay import Spec, grid, replay_identification, replay_online, spec
 from cobandit.replay.kernels import record
 from cobandit.replay.running import run_kernel
 from cobandit.stats import contrasts, metrics
 from cobandit.tables import EvaluationTable
+from cobandit.tables.card import Cost, Objective
 
 PAPER = spec("CoHVUCB", **experiments.RADII)
 RHO = max(experiments.ONLINE_RHO)
@@ -140,8 +141,8 @@ def _change_truth(
 ) -> Iterator[Compared]:
     """A11: the Pareto set of which instances is the truth."""
     every = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
-    found = experiments.full_set(
-        table, replications, seed, [min(experiments.FULL_SET_RHO)], **parallel
+    found = experiments.play(
+        "full-set", table, replications, seed, [min(experiments.FULL_SET_RHO)], **parallel
     ).query("method == 'CoPSI' and status == 'ok'")
     if len(found):
         returned = [np.isin(table.configs, names) for names in found["returned"]]
@@ -201,6 +202,49 @@ def widen_radii(
     return pd.DataFrame(rows)
 
 
+def redrawn(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
+    """Draw the instances of each split with replacement, the same ones for every configuration.
+
+    Replays on one table say what a method does on its instances; replays on many such tables say how far
+    that hangs on which instances they were (the bootstrap of Efron, Annals of Statistics 7, 1979).  Scores
+    stay as the table's own profiling split scaled them.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+        Whose configurations were all evaluated on the same instances.
+    seed : int
+
+    Returns
+    -------
+    EvaluationTable
+        Of the same name, configurations, instance names and split.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> table = cb.load("synthetic-24")
+    >>> another = redrawn(table, seed=1)
+    >>> another.rows["split"].equals(table.rows["split"]), (another.means == table.means).all()
+    (True, np.False_)
+    """
+    rng, rows = np.random.default_rng(_check.seed(seed)), table.rows.astype({"instance": str})
+    parts = []
+    for _, part in rows.groupby("split", observed=True):
+        names = np.sort(part["instance"].unique())
+        drawn = pd.DataFrame({"drawn": rng.choice(names, len(names)), "instead_of": names})
+        parts.append(drawn.merge(part, left_on="drawn", right_on="instance"))
+    frame = pd.concat(parts).drop(columns=["drawn", "instance", "split"])
+    frame = frame.rename(columns={"instead_of": "instance"}).join(table.arms, on="config")
+    card = table.card.model_copy(
+        update={
+            "cost": Cost(column="cost", unit=table.card.cost.unit),
+            "objectives": [Objective(name=name, column=name) for name in table.objectives],
+        }
+    )
+    return type(table).from_records(frame, card, "the redrawn table")
+
+
 def draw_again(
     cells: pd.DataFrame, tables: Sequence[EvaluationTable], redraws: int = 20, seed: int = 0, **parallel: Any
 ) -> pd.DataFrame:
@@ -237,8 +281,8 @@ def draw_again(
         ratios = []
         for number in range(redraws):
             other = redrawn(table, number)
-            online = experiments.online(other, 5, seed, [RHO], **parallel)
-            whole = experiments.full_set(other, 5, seed, [max(experiments.FULL_SET_RHO)], **parallel)
+            online = experiments.play("online", other, 5, seed, [RHO], **parallel)
+            whole = experiments.play("full-set", other, 5, seed, [max(experiments.FULL_SET_RHO)], **parallel)
             means = {
                 "standard_regret": online.groupby("method")["standard_regret"].mean(),
                 "f1": whole.groupby("method")["f1"].mean(),

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from support.drawn import COSTS, MEANS, NEAR_TIES, drawn
+from support.settled import bonferroni
 from support.strategies import examples
 
 import cobandit as cb
 from cobandit.advice import questions
 from cobandit.advice.paired import compare_pairs
 from cobandit.advice.questions import draw_errors, find_levels
-from cobandit.companion.coverage import bonferroni
 from cobandit.tables import EvaluationTable
 from cobandit.testing import ragged_table
 

@@ -94,7 +94,7 @@ def test_summary_agrees_with_the_experiments_it_runs():
     table = cb.load("synthetic-24")
     cells = experiments.summary(table, scale=0.05)
     cells = cells[cells["against"].isna()]
-    runs = experiments.online(table, replications=5)
+    runs = experiments.play("online", table, replications=5)
     cell = cells[(cells["experiment"] == "online") & (cells["quantity"] == "standard_regret")]
     means = runs.groupby(["method", "rho"])["standard_regret"].mean()
     for row in cell.itertuples():

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.companion.measured import bundle, evaluation, models, piqa_small, word_sums
-from cobandit.companion.measured.__main__ import main, plan
-from cobandit.companion.measured.counterparts import STANDS_FOR, in_words, judge
-from cobandit.companion.measured.redrawn import redrawn
+from cobandit.companion.measured import evaluation, models, piqa_small, word_sums
+from cobandit.companion.measured.counterparts import STANDS_FOR, judge
+from cobandit.companion.measured.evaluation import main, plan
 from cobandit.companion.paper import experiments
+from cobandit.companion.sensitivity import redrawn
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError
 from cobandit.live.plan import check_plan
@@ -165,7 +165,7 @@ def test_the_seed_follows_from_table_configuration_and_place(questions, monkeypa
     monkeypatch.setattr(models, "complete", complete)
     for task, instance in ((word_sums, "3"), (piqa_small, "7"), (word_sums, "3")):
         configuration = task.configurations()[5]
-        found = evaluation.measure(task.NAME, configuration, instance)
+        found = evaluation.evaluate(task.NAME, configuration, instance)
         right = float(task.correct(" 1", instance))
         assert found == {"correct": right, "seconds": 0.5, "tokens": 2, "prompt_tokens": 30}
         settings = " | ".join(map(str, configuration.values()))
@@ -244,7 +244,7 @@ def test_the_bundled_table_is_what_bundle_writes(task, tmp_path, monkeypatch):
     monkeypatch.setattr(task, "place", order.__getitem__)
     one = rows.iloc[[0]].assign(instance="unfinished")
     shuffled = pd.concat([rows.sample(frac=1, random_state=0), one])
-    written, card = bundle.bundle(task.NAME, shuffled, {"made": "again"}, tmp_path)
+    written, card = evaluation.bundle(task.NAME, shuffled, {"made": "again"}, tmp_path)
     assert written.read_bytes() == (data_directory() / written.name).read_bytes()
     ours, theirs = cb.read(written).card, cb.load(task.NAME).card
     assert ours.model_copy(update={"source": theirs.source}) == theirs
@@ -254,7 +254,7 @@ def test_the_bundled_table_is_what_bundle_writes(task, tmp_path, monkeypatch):
 def test_nothing_is_bundled_of_nothing_complete(tmp_path):
     rows = records(word_sums).iloc[:5]
     with pytest.raises(TableError, match="no instance was evaluated by every configuration"):
-        bundle.bundle("word-sums", rows, {}, tmp_path)
+        evaluation.bundle("word-sums", rows, {}, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -303,7 +303,7 @@ def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
 
 @pytest.mark.slow
 def test_a_claim_about_one_of_the_papers_tables_is_judged_on_its_counterpart():
-    cells, played = [], experiments.online(cb.load("synthetic-24"), replications=5, rho=[4, 8])
+    cells, played = [], experiments.play("online", cb.load("synthetic-24"), replications=5, rho=[4, 8])
     for name in STANDS_FOR:
         # on piqa-small alone CoHV-UCB is made to lose everywhere
         worse = (played["method"] == "CoHVUCB") & (name == "piqa-small")
@@ -333,17 +333,6 @@ def test_a_table_with_the_papers_columns_but_other_models_is_taken_whole():
     arms = ["model", "temperature", "max_tokens", "prompt"]
     other = type(table).from_records(frame, table.card.model_copy(update={"arms": arms}))
     assert experiments.structured_subset(other).n_arms == 6
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "said"),
-    [
-        (["holds"], "1 of 1 holds, 0 fail and 0 are not separated"),
-        (["fails", "cannot be checked"], "0 of 2 hold, 1 fails, 0 are not separated and 1 cannot be checked"),
-    ],
-)
-def test_verdicts_are_counted_in_words(verdicts, said):
-    assert in_words(pd.Series(verdicts)) == said
 
 
 @each_task

@@ -134,7 +134,7 @@ def test_results_are_those_of_the_library(first, home):
     kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
     (entry,) = [e for e in made.read_manifest(folder)["pages"] if e["page"] == "identification-results"]
     given = entry["parameters"]
-    again = experiments.full_set(table, given["replications"] // 5, given["seed"], given["full_rho"])
+    again = experiments.play("full-set", table, given["replications"] // 5, given["seed"], given["full_rho"])
     columns = ["method", "rho", "replication", "spent", "pulls", "f1"]
     pd.testing.assert_frame_equal(kept[columns], again[columns], check_dtype=False)
 
@@ -488,7 +488,7 @@ def test_ladders_are_the_papers_where_its_tables_allow():
 def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
     """With two arms the first steps of the budget buy nothing yet, and nothing has an average."""
     table = cb.read(write_table(tmp_path, n_arms=2, n_objectives=1))
-    paths = experiments.trajectories(table, replications=2)
+    paths = experiments.play("trajectory", table, replications=2)
     assert paths["moving_average"].isna().any()
     assert figures.along_runs(paths, "moving_average", "gap").lines
 

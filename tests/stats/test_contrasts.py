@@ -11,7 +11,7 @@ from cobandit.stats.contrasts import leaders, paired_contrasts, ratio, ratio_of_
 from cobandit.stats.metrics import mean_interval
 from cobandit.stats.paired_errors import joint_errors, paired_difference
 
-RUNS = experiments.online(cb.load("synthetic-24"), replications=20, rho=[4, 8])
+RUNS = experiments.play("online", cb.load("synthetic-24"), replications=20, rho=[4, 8])
 
 
 def test_pairs_cover_every_claim_and_every_derived_number():
@@ -93,7 +93,7 @@ def test_two_runs_of_one_replication_are_refused():
 
 @pytest.mark.slow
 def test_realised_costs_are_compared_with_declared_ones():
-    runs = experiments.stochastic_costs(cb.load("synthetic-24"), replications=5, rho=[500])
+    runs = experiments.play("stochastic", cb.load("synthetic-24"), replications=5, rho=[500])
     cells = experiments.cells(runs, "stochastic", "error")
     charged = cells[cells["against"] == "declared"]
     assert set(charged["method"]) == set(experiments.IDENTIFICATION)

@@ -27,7 +27,7 @@ def judge(cells: pd.DataFrame) -> pd.Series:
     --------
     >>> import cobandit as cb
     >>> from cobandit.companion.paper import experiments
-    >>> runs = experiments.online(cb.load("piqa-small"), replications=3)
+    >>> runs = experiments.play("online", cb.load("piqa-small"), replications=3)
     >>> found = judge(experiments.cells(runs, "online", "standard_regret").assign(dataset="piqa-small"))
     >>> found["standard-advantage-larger-on-piqa"]  # than on GSM8K: needs both tables
     'cannot be checked'
@@ -35,24 +35,3 @@ def judge(cells: pd.DataFrame) -> pd.Series:
     found = paper.verdicts(cells.assign(dataset=cells["dataset"].replace(STANDS_FOR)))
     there = set(cells["experiment"])
     return found[[claim.key for claim in paper.claims() if claim.experiment in there]]
-
-
-def in_words(verdicts: pd.Series) -> str:
-    """Count verdicts.
-
-    Examples
-    --------
-    >>> in_words(pd.Series(["holds", "not separated", "holds", "fails"]))
-    '2 of 4 hold, 1 fails and 1 is not separated'
-    """
-    holds, fails, open_, unknown = (
-        int((verdicts == verdict).sum())
-        for verdict in ("holds", "fails", "not separated", "cannot be checked")
-    )
-    said = [
-        f"{holds} of {len(verdicts)} {'holds' if holds == 1 else 'hold'}",
-        f"{fails} {'fails' if fails == 1 else 'fail'}",
-        f"{open_} {'is' if open_ == 1 else 'are'} not separated",
-    ]
-    said += [f"{unknown} cannot be checked"] if unknown else []
-    return f"{', '.join(said[:-1])} and {said[-1]}"

@@ -1,18 +1,19 @@
-"""The paper's experiments (Section 5 and Appendix A), one function each, on any table.
+"""The paper's experiments (Section 5 and Appendix A), on any table.
 
 Methods, budgets and replication counts are the paper's; where the paper leaves something open the book's
-default is taken.  Every function takes the number of replications and how the work runs in parallel
-(``workers``, ``backend``, ``scheduler``, ``progress``), and returns what the replay returns.
+default is taken.  What plays takes, as ``parallel``, how the work runs: ``workers``, ``backend``,
+``scheduler``, ``progress``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from cobandit import _check
 from cobandit.faults import TableError
 from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
 from cobandit.stats import metrics
@@ -61,6 +62,100 @@ def online_methods() -> list[Spec]:
     return [spec(name, **RADII) for name in ("CoHVUCB", "HVUCB", "AccuracyCostUCB", "UniformAllocation")]
 
 
+def structured_subset(table: EvaluationTable) -> EvaluationTable:
+    """Return the arms of the identification experiment: the paper's 14, or on our tables those chosen alike.
+
+    A table that has none of them is returned whole.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> [structured_subset(cb.load(name)).n_arms for name in ("piqa", "word-sums", "synthetic-24")]
+    [14, 12, 24]
+    """
+    try:
+        return table.subset(ALIKE.get(table.name, FOURTEEN))
+    except TableError:
+        return table
+
+
+class Experiment(NamedTuple):
+    """An experiment: how it is replayed, and what is reported; of which arms, if not of all."""
+
+    replay: Callable[..., pd.DataFrame]
+    methods: Sequence[Spec | str]
+    rho: tuple[float, ...]
+    replications: int
+    quantities: tuple[str, ...]
+    arms: Callable[[EvaluationTable], EvaluationTable] | None = None
+    charges: tuple[str, ...] = ()
+
+
+_MOST = IDENTIFICATION_RHO[-1:]
+#: By name: Figures 2a-b and 3; 2c-d; 5, judged by F1; 6, charged both kinds of costs; 4, along the runs.
+EXPERIMENTS = {
+    "online": Experiment(
+        replay_online, online_methods(), ONLINE_RHO, 100, ("efficiency_regret", "standard_regret")
+    ),
+    "identification": Experiment(
+        replay_identification, IDENTIFICATION, IDENTIFICATION_RHO, 500, ("error",), structured_subset
+    ),
+    "full-set": Experiment(replay_identification, IDENTIFICATION, FULL_SET_RHO, 100, ("f1",)),
+    "stochastic": Experiment(
+        *(replay_identification, IDENTIFICATION, _MOST, 500, ("error",), structured_subset),
+        charges=("declared", "realised"),
+    ),
+    "trajectory": Experiment(
+        replay_paths, online_methods(), ONLINE_RHO[-1:], 100, ("efficiency_regret", "moving_average")
+    ),
+}
+
+
+def play(
+    name: str,
+    table: EvaluationTable,
+    replications: int | None = None,
+    seed: int = 0,
+    rho: Sequence[float] | None = None,
+    **parallel: Any,
+) -> pd.DataFrame:
+    """Replay one of `EXPERIMENTS`.
+
+    Parameters
+    ----------
+    name : str
+    table : EvaluationTable
+    replications, rho : optional
+        Default: the paper's.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        As the replay's; in ``"stochastic"`` with a column ``costs``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> play("online", cb.load("synthetic-24"), replications=2)["rho"].unique().tolist()
+    [2.0, 4.0, 8.0, 16.0, 32.0]
+    >>> play("stochastic", cb.load("synthetic-24"), 2)["costs"].unique().tolist()
+    ['declared', 'realised']
+    """
+    own = EXPERIMENTS[_check.choice(name, "experiment", EXPERIMENTS)]
+    arms = own.arms(table) if own.arms else table
+    replications, budgets = replications or own.replications, rho or own.rho
+    if own.replay is replay_paths:
+        return replay_paths(arms, own.methods, max(budgets), replications, seed, **parallel)
+    runs = [
+        own.replay(arms, own.methods, budgets, replications, seed, **parallel, **{"charge": charge}).assign(
+            costs=charge
+        )
+        for charge in own.charges
+    ] or [own.replay(arms, own.methods, budgets, replications, seed, **parallel)]
+    return pd.concat(runs, ignore_index=True)
+
+
 #: Grid from which the paper selected its radii, by replays within the profiling split.
 TUNING_GRID = [
     {"reward_scale": reward, "cost_scale": cost, "eta": eta}
@@ -76,7 +171,7 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **par
     Returns
     -------
     DataFrame
-        As `online`, with columns ``reward_scale``, ``cost_scale`` and ``eta``.
+        As the replay's, with columns ``reward_scale``, ``cost_scale`` and ``eta``.
 
     Examples
     --------
@@ -84,26 +179,14 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **par
     >>> len(tuning(cb.load("synthetic-24"), replications=1))
     120
     """
-    specs = {spec("CoHVUCB", **point).options: point for point in TUNING_GRID}
     methods = [spec("CoHVUCB", **point) for point in TUNING_GRID]
     runs = replay_online(table.take_profiling(), methods, ONLINE_RHO, replications, seed, **parallel)
-    for name in ("reward_scale", "cost_scale", "eta"):
-        runs[name] = runs["options"].map({options: point[name] for options, point in specs.items()})
-    return runs
+    points = dict(zip([method.options for method in methods], TUNING_GRID, strict=True))
+    return runs.join(pd.DataFrame(list(runs["options"].map(points))))
 
 
 def tuned(runs: pd.DataFrame) -> dict[str, float]:
-    """Choose from the grid: least efficiency regret, averaged over the budgets.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        From `tuning`.
-
-    Returns
-    -------
-    dict
-        ``reward_scale``, ``cost_scale``, ``eta``.
+    """Choose from the grid, given `tuning`: least efficiency regret, averaged over the budgets.
 
     Examples
     --------
@@ -111,12 +194,8 @@ def tuned(runs: pd.DataFrame) -> dict[str, float]:
     >>> sorted(tuned(tuning(cb.load("synthetic-24"), replications=1)))
     ['cost_scale', 'eta', 'reward_scale']
     """
-    names = ["reward_scale", "cost_scale", "eta"]
-    means = runs.groupby(names, as_index=False)["efficiency_regret"].mean()
-    return {
-        str(name): float(value)
-        for name, value in means.loc[means["efficiency_regret"].idxmin(), names].items()
-    }
+    best: Any = runs.groupby(list(RADII))["efficiency_regret"].mean().idxmin()
+    return {name: float(value) for name, value in zip(RADII, best, strict=True)}
 
 
 def tuning_cells(
@@ -137,140 +216,30 @@ def tuning_cells(
     ['reward_scale', 'cost_scale', 'eta', 'gap']
     """
     runs = tuning(table, replications, seed, **parallel)
-    chosen = pd.Series(tuned(runs))
-    frame = pd.DataFrame({"experiment": "tuning", "quantity": chosen.index, "mean": chosen.to_numpy()})
-    cells = frame.assign(low=frame["mean"], high=frame["mean"])
+    chosen = tuned(runs)
     regret = runs.groupby([*RADII, "replication"])["efficiency_regret"].mean()
-    gaps = regret.loc[tuple(RADII.values())] - regret.loc[tuple(chosen[list(RADII)])]
+    gaps = regret.loc[tuple(RADII.values())] - regret.loc[tuple(chosen.values())]
+    found = _exact({("tuning", name): value for name, value in chosen.items()})
     low, high = metrics.mean_interval(gaps.to_numpy())
     gap = {"experiment": "tuning", "quantity": "gap", "mean": gaps.mean(), "low": low, "high": high}
-    return pd.concat([cells, pd.DataFrame([gap])], ignore_index=True).assign(dataset=table.name)
+    return pd.concat([found, pd.DataFrame([gap])], ignore_index=True).assign(dataset=table.name)
 
 
-def structured_subset(table: EvaluationTable) -> EvaluationTable:
-    """Return the arms of the identification experiment: the paper's 14, or on our tables those chosen alike.
-
-    A table that has none of them is returned whole.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> [structured_subset(cb.load(name)).n_arms for name in ("piqa", "word-sums", "synthetic-24")]
-    [14, 12, 24]
-    """
-    try:
-        return table.subset(ALIKE.get(table.name, FOURTEEN))
-    except TableError:
-        return table
-
-
-def online(
-    table: EvaluationTable,
-    replications: int = 100,
-    seed: int = 0,
-    rho: Sequence[float] = ONLINE_RHO,
-    **parallel: Any,
-) -> pd.DataFrame:
-    """Figures 2a-b and 3: both regrets of the four online methods at five budgets.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> online(cb.load("synthetic-24"), replications=2)["rho"].unique().tolist()
-    [2.0, 4.0, 8.0, 16.0, 32.0]
-    """
-    return replay_online(table, online_methods(), rho, replications, seed, **parallel)
-
-
-def trajectories(
-    table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
-) -> pd.DataFrame:
-    """Figure 4: cumulative and moving-average regret along the runs at the largest budget.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> paths = trajectories(cb.load("synthetic-24"), replications=2)
-    >>> {"spent", "efficiency_regret", "moving_average"} <= set(paths.columns)
-    True
-    """
-    return replay_paths(table, online_methods(), max(ONLINE_RHO), replications, seed, **parallel)
-
-
-def identification(
-    table: EvaluationTable,
-    replications: int = 500,
-    seed: int = 0,
-    rho: Sequence[float] = IDENTIFICATION_RHO,
-    **parallel: Any,
-) -> pd.DataFrame:
-    """Figures 2c-d: identification of the 14 arms at eight budgets, declared costs.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> identification(cb.load("synthetic-24"), replications=2)["method"].nunique()
-    3
-    """
-    return replay_identification(
-        structured_subset(table), IDENTIFICATION, rho, replications, seed, **parallel
-    )
-
-
-def full_set(
-    table: EvaluationTable,
-    replications: int = 100,
-    seed: int = 0,
-    rho: Sequence[float] = FULL_SET_RHO,
-    **parallel: Any,
-) -> pd.DataFrame:
-    """Figure 5: identification among all configurations at five budgets, judged by F1.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> float(full_set(cb.load("synthetic-24"), replications=2)["f1"].max()) <= 1
-    True
-    """
-    return replay_identification(table, IDENTIFICATION, rho, replications, seed, **parallel)
-
-
-def stochastic_costs(
-    table: EvaluationTable,
-    replications: int = 500,
-    seed: int = 0,
-    rho: Sequence[float] = IDENTIFICATION_RHO,
-    **parallel: Any,
-) -> pd.DataFrame:
-    """Figure 6: the 14 arms at the largest budget, charged declared and realised costs (column ``costs``).
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> stochastic_costs(cb.load("synthetic-24"), replications=2)["costs"].unique().tolist()
-    ['declared', 'realised']
-    """
-    arms, most = structured_subset(table), max(rho)
-    charges = ("declared", "realised")
-    runs = [_charged(arms, replications, seed, most, charge, **parallel) for charge in charges]
-    return pd.concat(runs, ignore_index=True)
-
-
-def _charged(
-    arms: EvaluationTable, replications: int, seed: int, rho: float, charge: str, **parallel: Any
-) -> pd.DataFrame:
-    runs = replay_identification(arms, IDENTIFICATION, rho, replications, seed, charge, **parallel)
-    return runs.assign(costs=charge)
+def _exact(known: Mapping[tuple[str, str], float]) -> pd.DataFrame:
+    """Cells of values that no run made, by experiment and quantity."""
+    frame = pd.DataFrame([*known], columns=["experiment", "quantity"])
+    values = [float(value) for value in known.values()]
+    return frame.assign(mean=values, low=values, high=values)
 
 
 def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
-    """Summarise one quantity of `online`, `identification`, `full_set` or `stochastic_costs`.
+    """Summarise one quantity of an experiment, but for those along the runs.
 
     Parameters
     ----------
     runs : DataFrame
         Each method with one set of options.
-    experiment : {"online", "identification", "full-set", "stochastic"}
+    experiment : str
     quantity : str
         A column, or ``"error"`` for the share of runs that return another set than the Pareto set.
 
@@ -285,7 +254,7 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     Examples
     --------
     >>> import cobandit as cb
-    >>> runs = online(cb.load("synthetic-24"), replications=5, rho=[8])
+    >>> runs = play("online", cb.load("synthetic-24"), replications=5, rho=[8])
     >>> found = cells(runs, "online", "efficiency_regret")
     >>> len(found), found["against"].notna().sum()  # 4 methods; 4 pairs, difference and ratio
     (12, np.int64(8))
@@ -306,12 +275,12 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
 
 
 def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
-    """Summarise `trajectories`: both quantities at the end and at some points along the runs.
+    """Summarise ``"trajectory"``: both quantities at the end and at some points along the runs.
 
     Parameters
     ----------
     paths : DataFrame
-        From `trajectories`.
+        From `play`.
     points : int
         How many of the grid's values of the consumed budget are taken, evenly.
 
@@ -323,7 +292,7 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     Examples
     --------
     >>> import cobandit as cb
-    >>> paths = trajectories(cb.load("synthetic-24"), replications=2)
+    >>> paths = play("trajectory", cb.load("synthetic-24"), replications=2)
     >>> found = trajectory_cells(paths, points=4)  # 2 quantities, 4 points and the end
     >>> found["against"].isna().sum(), found["against"].notna().sum()  # 4 methods; 4 pairs, two measures
     (np.int64(40), np.int64(80))
@@ -375,12 +344,7 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
     for name, values in columns.items():
         if values is not None:
             known["table1", f"{name}_min"], known["table1", f"{name}_max"] = values.min(), values.max()
-    rows = [
-        {"experiment": experiment, "quantity": quantity, "mean": float(value)}
-        for (experiment, quantity), value in known.items()
-    ]
-    frame = pd.DataFrame(rows)
-    return frame.assign(dataset=table.name, low=frame["mean"], high=frame["mean"])
+    return _exact(known).assign(dataset=table.name)
 
 
 def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **parallel: Any) -> pd.DataFrame:
@@ -408,58 +372,11 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **paralle
     >>> sorted(found["experiment"].unique())
     ['full-set', 'identification', 'online', 'stochastic', 'trajectory']
     """
-
-    def count(paper: int) -> int:
-        return max(2, round(scale * paper))
-
-    runs, found = (
-        online(table, count(100), seed, **parallel),
-        identification(table, count(500), seed, **parallel),
-    )
-    paths, everything = (
-        trajectories(table, count(100), seed, **parallel),
-        full_set(table, count(100), seed, **parallel),
-    )
-    declared = found[found["rho"] == found["rho"].max()]
-    few, most = structured_subset(table), max(IDENTIFICATION_RHO)
-    realised = _charged(few, count(500), seed, most, "realised", **parallel)
-    charged = pd.concat([declared.assign(costs="declared"), realised], ignore_index=True)
-    return summarise(runs, found, everything, charged, paths).assign(dataset=table.name)
-
-
-def summarise(
-    runs: pd.DataFrame,
-    found: pd.DataFrame,
-    everything: pd.DataFrame,
-    charged: pd.DataFrame,
-    paths: pd.DataFrame,
-) -> pd.DataFrame:
-    """Summarise the replays of every experiment on one table.
-
-    Parameters
-    ----------
-    runs, found, everything, charged, paths : DataFrame
-        From `online`, `identification`, `full_set`, `stochastic_costs` and `trajectories`.
-
-    Returns
-    -------
-    DataFrame
-        As `summary`, without ``dataset``.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> table = cb.load("synthetic-24")
-    >>> runs = [run(table, 2) for run in (online, identification, full_set, stochastic_costs, trajectories)]
-    >>> summarise(*runs)["quantity"].unique().tolist()
-    ['efficiency_regret', 'standard_regret', 'error', 'f1', 'moving_average']
-    """
-    parts = [
-        cells(runs, "online", "efficiency_regret"),
-        cells(runs, "online", "standard_regret"),
-        cells(found, "identification", "error"),
-        cells(everything, "full-set", "f1"),
-        cells(charged, "stochastic", "error"),
-        trajectory_cells(paths),
-    ]
-    return pd.concat(parts, ignore_index=True)
+    parts = []
+    for name, own in EXPERIMENTS.items():
+        runs = play(name, table, max(2, round(scale * own.replications)), seed, **parallel)
+        if name == "trajectory":
+            parts.append(trajectory_cells(runs))
+        else:
+            parts += [cells(runs, name, quantity) for quantity in own.quantities]
+    return pd.concat(parts, ignore_index=True).assign(dataset=table.name)

@@ -104,7 +104,7 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     --------
     >>> import cobandit as cb
     >>> from cobandit.companion.paper import experiments
-    >>> runs = experiments.online(cb.load("synthetic-24"), replications=5)
+    >>> runs = experiments.play("online", cb.load("synthetic-24"), replications=5)
     >>> found = verdicts(experiments.cells(runs, "online", "efficiency_regret"))
     >>> set(found) <= {"holds", "fails", "not separated", "cannot be checked"}
     True

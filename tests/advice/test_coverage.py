@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from support.settled import coverage, sample, thinned
 
 import cobandit as cb
-from cobandit.companion.coverage import coverage, sample, thinned, truth_of
+from cobandit.advice.paired import compare_pairs
 
 SAMPLES = 40
 
@@ -71,12 +72,6 @@ def test_a_thinned_table_has_its_share(synthetic):
 
 @pytest.mark.slow
 def test_the_truth_is_that_of_the_whole(synthetic):
-    true, advice = truth_of(synthetic), cb.recommend(synthetic, replications=1)
+    true, advice = compare_pairs(synthetic), cb.recommend(synthetic, replications=1)
     assert synthetic.configs[true.efficiency.argmax()] == advice.most_efficient
     assert set(np.array(synthetic.configs)[true.on_front]) == set(advice.front.index)
-
-
-def test_exactly_one_question_is_asked(synthetic):
-    for given in ({}, {"n_instances": 50, "share": 0.5}):
-        with pytest.raises(cb.CobanditError, match="exactly one"):
-            coverage(synthetic, **given)

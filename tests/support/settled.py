@@ -1,0 +1,77 @@
+"""Samples of a table whose answers are known, asked many times whether what is called settled is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from cobandit.advice.paired import compare_pairs
+from cobandit.advice.questions import Levels, efficiency_questions, find_levels, find_tails, front_questions
+from cobandit.tables import Card, EvaluationTable
+
+
+def sample(table, n_instances, rng):
+    """Instances drawn with replacement from a complete table, each configuration on all of them."""
+    rows = table.rows
+    of = rows["instance"].cat.codes.to_numpy().reshape(table.n_arms, -1)
+    drawn = rng.integers(of.shape[1], size=n_instances)
+    taken = rows.iloc[(np.arange(table.n_arms)[:, None] * of.shape[1] + drawn).ravel()]
+    names = [f"{number:06d}" for number in range(n_instances)]
+    taken = taken.drop(columns="split").assign(instance=np.tile(names, table.n_arms))
+    return EvaluationTable.from_records(taken, plain_card(table, n_instances))
+
+
+def thinned(table, share, rng):
+    """A share of each configuration's evaluations, drawn at random, at least four."""
+    rows, kept = table.rows, []
+    for _, own in rows.groupby("config", observed=True):
+        kept.append(own.sample(max(4, round(share * len(own))), random_state=rng))
+    taken = pd.concat(kept).drop(columns="split")
+    return EvaluationTable.from_records(taken, plain_card(table, rows["instance"].nunique()))
+
+
+def plain_card(table, n_instances):
+    """Card for rows whose objectives are scored already."""
+    fields = table.card.model_dump() | {
+        "cost": {"column": "cost", "unit": table.card.cost.unit},
+        "objectives": [{"name": name, "column": name} for name in table.objectives],
+        "split": {"profiling": max(2, n_instances // 2)},
+        "arms": (),
+        "origin": None,
+    }
+    return Card.model_validate(fields)
+
+
+def bonferroni(compared, alpha):
+    """Levels that Bonferroni's inequality gives: what the step-down procedure is to improve on."""
+    n_arms = len(compared.costs)
+    best = np.full(n_arms, alpha / (n_arms - 1))
+    return Levels(alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared), best)
+
+
+def coverage(table, n_instances=None, share=None, samples=40, level=0.95, seed=0, strict=False):
+    """Ask samples of a table (instances, or a share of the evaluations), and compare with the whole table.
+
+    One row per sample: memberships ``settled`` by the step-down procedure and by ``bonferroni``, whether any
+    is ``wrong``, and whether the most efficient configuration is settled wrongly.
+    """
+    rng, true = np.random.default_rng(seed), compare_pairs(table, strict=strict)
+    found = []
+    for number in range(samples):
+        drawn = sample(table, n_instances, rng) if n_instances else thinned(table, share, rng)
+        compared = compare_pairs(drawn, finite=n_instances is None, strict=strict)
+        levels = find_levels(compared, 1 - level, seed + number)
+        open_ = {question.arm for question in front_questions(compared, levels)}
+        before = {question.arm for question in front_questions(compared, bonferroni(compared, 1 - level))}
+        sure = np.array([arm not in open_ for arm in range(table.n_arms)])
+        asked = efficiency_questions(compared, levels, find_tails(compared))
+        best = int(compared.efficiency.argmax())
+        found.append(
+            {
+                "settled": int(sure.sum()),
+                "bonferroni": table.n_arms - len(before),
+                "wrong": bool((compared.on_front != true.on_front)[sure].any()),
+                "best_wrong": not asked and bool(true.efficiency[best] < true.efficiency.max()),
+            }
+        )
+    return pd.DataFrame(found)
