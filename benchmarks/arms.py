@@ -1,10 +1,10 @@
-"""Time and memory of many arms, replications and rows, written to ``data/timings.json`` for the book.
+"""Time and memory of many arms, replications and rows, written to ``timings.json`` next to this file.
 
     python benchmarks/arms.py               # everything
     python benchmarks/arms.py back_ends     # one part; the others stay as stored
 
-Times are processor times on one core, except those of the back ends, which are elapsed.  The page `scale`
-shows what the file holds.
+Times are processor times on one core, except those of the back ends, which are elapsed.  ``docs/scale.md``
+says what the file holds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from ratios import random_table
 
 import cobandit as cb
 from cobandit.companion.paper import experiments
-from cobandit.tables.catalogue import data_directory
 
 ONLINE = (10, 100, 1_000, 10_000, 100_000)
 READABLE = 10_000  # most arms of the readable online policy
@@ -201,7 +200,7 @@ PARTS = {  # by memory, upwards
 
 def main(names: list[str]) -> int:
     """Measure, and write the file."""
-    path = data_directory() / "timings.json"
+    path = Path(__file__).with_name("timings.json")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     found["machine"] = {
         "processor": platform.machine(),

@@ -1,6 +1,7 @@
 """What the benchmarks time is what runs, and what they stored keeps the promises."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ import workloads
 from scipy import stats
 
 import cobandit as cb
-from cobandit.tables.catalogue import data_directory
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
@@ -52,9 +54,42 @@ def test_a_promise_is_not_broken_by_a_processor_that_was_not_free(ratio, measura
     assert ratios.main([]) == (met == "NO")
 
 
+def timings():
+    return json.loads((ROOT / "benchmarks" / "timings.json").read_text(encoding="utf-8"))
+
+
+def rows_of(stored):
+    """Rows of the tables in docs/scale.md."""
+
+    def number(value, spec, unit=1.0):
+        return "–" if value is None else f"{unit * value:{spec}}"
+
+    online = [
+        f"| {row['K']:,} | {number(row['kernel_pull'], '.0f', 1e9)} "
+        f"| {number(row['kernel_pull_wider'], '.0f', 1e9)} | {number(row.get('class_pull'), '.0f', 1e6)} "
+        f"| {number(row['kernel_run'], '.2f', 1e3)} | {row['pulls']:,} "
+        f"| {row['run_MB']:.2f} | {row['table_MB']:.2f} |"
+        for row in stored["online"]
+    ]
+    identification = [
+        f"| {row['K']:,} | {row['front']} | {row['kernel_run']:.4f} | {number(row.get('class_run'), '.2f')} "
+        f"| {row['run_MB']:.2f} | {row['table_MB']:.2f} |"
+        for row in stored["identification"]
+    ]
+    back_ends = [
+        f"| {row['back end']} | {row['seconds']:.2f} | {row['slowest']:.2f} |" for row in stored["back_ends"]
+    ]
+    return {"online": online, "identification": identification, "back_ends": back_ends}
+
+
+def test_what_is_written_of_growth_is_what_was_measured():
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    assert [row for rows in rows_of(timings()).values() for row in rows if row not in text] == []
+
+
 def test_stored_timings_keep_the_promises():
-    """Measured by benchmarks/arms.py: what the book says of growth rests on this file."""
-    stored = json.loads((data_directory() / "timings.json").read_text(encoding="utf-8"))
+    """Measured by benchmarks/arms.py: what is said of growth rests on this file."""
+    stored = timings()
     for radii in ("kernel_pull", "kernel_pull_wider"):
         pull = {row["K"]: row[radii] for row in stored["online"]}
         assert pull[100_000] <= 4 * pull[100]
