@@ -11,6 +11,8 @@ from cobandit.companion.reconstruction.settings import SETTINGS
 
 PLAY_SEED = 10**6
 """Seeds of the plays start here: none of the replays of a page uses them."""
+READ = 200
+"""Other readings are played on tables with smaller numbers."""
 
 
 def played(name: str, kind: str, number: int) -> pd.DataFrame:
@@ -38,7 +40,7 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     values = {DEFAULT: {"kept": float(kept)}}
     if kept:
         values[DEFAULT] |= play(name, drawn.land, seed)
-    if kept and kind == "table":
+    if kept and kind == "table" and number < READ:
         values |= read(name, drawn.land, seed)
     rows = [(reading, key, value) for reading, own in values.items() for key, value in own.items()]
     frame = pd.DataFrame(rows, columns=["reading", "key", "value"])
