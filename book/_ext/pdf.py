@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tomllib
 from datetime import date
 from pathlib import Path
 
@@ -45,17 +46,33 @@ table td, table th {
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
 details.made, .code-switch, .page-code, .cell_input { display: none !important; }
 #jb-print-toc { display: none !important; }
+.front { break-after: page; padding-top: 45mm; text-align: center; }
+.front p:first-child { font-size: 22pt; font-weight: 600; line-height: 1.25; margin-bottom: 8mm !important; }
+.front ol { display: inline-block; margin-top: 15mm !important; text-align: left; list-style: none; }
 """
-#: Leaves the article and the chapters, opens what is folded, and dates the title.
+#: Leaves the article and the chapters, opens what is folded, and puts a title page with contents in front.
 PREPARE = """
-([kept, today]) => {
-  for (const mark of document.querySelectorAll('span[id^="document-"]'))
+([kept, title, lines]) => {
+  const list = document.createElement('ol');
+  const make = (tag, text) => Object.assign(document.createElement(tag), {textContent: text});
+  for (const mark of document.querySelectorAll('span[id^="document-"]')) {
+    const page = mark.nextElementSibling, head = page?.querySelector('h1');
     if (!kept.includes(mark.id.replace('document-', ''))) {
-      mark.nextElementSibling?.remove();
+      page?.remove();
       mark.remove();
+    } else if (head) {
+      const entry = make('a', head.firstChild.textContent.trim() || head.textContent.replace('#', ''));
+      entry.href = '#' + page.id;
+      const item = document.createElement('li');
+      item.append(entry);
+      list.append(item);
     }
-  document.querySelector('h1').after(Object.assign(document.createElement('p'), {textContent: today}));
+  }
   for (const fold of document.querySelectorAll('details')) fold.open = true;
+  const front = document.createElement('section');
+  front.className = 'front';
+  front.append(make('p', title), ...lines.map(line => make('p', line)), list);
+  document.querySelector('article').prepend(front);
 }
 """
 FOOTER = '<div style="width:100%;font-size:8px;text-align:center"><span class="pageNumber"></span></div>'
@@ -66,6 +83,13 @@ def article_and_chapters() -> list[str]:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     chapters = next(part for part in toc["parts"] if part.get("caption") == "Chapters")["chapters"]
     return [toc["root"], *(page["file"] for one in chapters for page in [one, *one.get("sections", [])])]
+
+
+def title_page() -> tuple[str, list[str]]:
+    """The book's title, and the lines under it: authors, date and version."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return config["title"], [config["author"], f"{date.today():%-d %B %Y}, version {project['version']}"]
 
 
 def chromium() -> str:
@@ -89,7 +113,7 @@ def print_book(folder: Path, target: Path) -> None:
         tab.goto(page.resolve().as_uri(), wait_until="load")
         tab.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
         tab.evaluate("MathJax.startup.promise.then(() => true)")
-        tab.evaluate(PREPARE, [article_and_chapters(), f"{date.today():%-d %B %Y}"])
+        tab.evaluate(PREPARE, [article_and_chapters(), *title_page()])
         tab.add_style_tag(content=PRINT)
         tab.pdf(
             path=str(target),

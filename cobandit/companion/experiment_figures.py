@@ -168,19 +168,21 @@ def draw_fronts(tables: Sequence[EvaluationTable], chances: Mapping[str, np.ndar
         ax.scatter(*at.T, s=22, color=INK, alpha=0.05 + 0.95 * chances[table.name], lw=0, zorder=3)
         ax.scatter(*at.T, s=22, facecolors="none", edgecolors=FAINT, lw=0.5)
         problem = table.problem
-        named = {
-            int(problem.efficiency.argmax()): "most per cost",
-            int(problem.hypervolume.argmax()): "most in all",
-            int(points["cost"].to_numpy().argmax()): "dearest",
-        }
-        low, high = at.min(axis=0), at.max(axis=0)
-        for above, arm in zip((-14, -3, 8), sorted(named, key=lambda arm: at[arm, 1]), strict=False):
-            right = at[arm, 0] < (low[0] + high[0]) / 2
-            place: dict[str, Any] = {
-                "xytext": (8 if right else -8, above),
-                "ha": "left" if right else "right",
-            }
-            ax.annotate(named[arm], at[arm], textcoords="offset points", fontsize="small", **place)
+        named: dict[int, str] = {}
+        for what, arm in {
+            "most per cost": problem.efficiency.argmax(),
+            "most in all": problem.hypervolume.argmax(),
+            "dearest": points["cost"].to_numpy().argmax(),
+        }.items():
+            named[int(arm)] = f"{named[int(arm)]},\n{what}" if int(arm) in named else what
+        middle = (at.min(axis=0) + at.max(axis=0)) / 2
+        line = {"arrowstyle": "-", "color": INK, "lw": 0.6, "shrinkA": 1, "shrinkB": 3}
+        for above, number in zip((-18, -3, 12), sorted(named, key=lambda arm: at[arm, 1]), strict=False):
+            side = 1 if at[number, 0] < middle[0] else -1
+            place: dict[str, Any] = {"xytext": (14 * side, above), "ha": "left" if side > 0 else "right"}
+            place |= {"textcoords": "offset points", "fontsize": "small", "arrowprops": line}
+            place["bbox"] = {"facecolor": "white", "alpha": 0.75, "lw": 0, "pad": 0.5}  # above the marks
+            ax.annotate(named[number], at[number], **place)
         ax.margins(0.12)
         ax.set(title=provenance(table).replace("$", r"\$"), xlabel=f"mean {x}", ylabel=f"mean {y}")
     return figure

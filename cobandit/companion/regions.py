@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
-from cobandit.replay import Spec, replay_identification, replay_online, spec
+from cobandit.replay import Spec, spec
 from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.running import run_kernel
 from cobandit.stats import contrasts, metrics
@@ -159,48 +159,6 @@ def _identification(source: Source, cell: GridCell) -> tuple[float, float]:
     return float(1 - metrics.f1_score(returned, truth).mean()), float(wrong.mean())
 
 
-def on_table(
-    table: EvaluationTable,
-    selection: str,
-    rhos: Iterable[float],
-    replications: int,
-    seed: int,
-    **parallel: Any,
-) -> pd.DataFrame:
-    """Play the same methods on a table.
-
-    Parameters
-    ----------
-    table : EvaluationTable
-    selection : {"online", "identification"}
-    rhos : iterable of float
-    replications, seed : int
-    **parallel
-        As `replay_online` takes it.
-
-    Returns
-    -------
-    DataFrame
-        As the replay's, with the columns ``name`` and ``loss`` of `part`.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> runs = on_table(cb.load("synthetic-24"), "online", [4], replications=2, seed=0)
-    >>> len(runs) == 2 * len(METHODS["online"]), bool(runs["loss"].between(-0.1, 1).all())
-    (True, True)
-    """
-    methods = METHODS[_check.choice(selection, "selection", METHODS)]
-    replay: Callable[..., pd.DataFrame] = replay_online if selection == "online" else replay_identification
-    runs = replay(table, list(methods.values()), rhos, replications, seed, **parallel)
-    named = {(method.name, method.options): name for name, method in methods.items()}
-    runs["name"] = [named[pair] for pair in zip(runs["method"], runs["options"], strict=True)]
-    if selection == "online":
-        most = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
-        return runs.assign(loss=(runs["standard_regret"] / most).fillna(1.0))
-    return runs.assign(loss=(1 - runs["f1"]).fillna(1.0))
-
-
 #: Classes of properties in the decision table: what they are called, and where they end (excluded).
 COST_CLASSES = {"equal (below 2)": 2.0, "2 to 5": 5.0, "5 to 20": 20.0, "20 or more": np.inf}
 QUALITY_CLASSES = {
@@ -336,41 +294,6 @@ def best_overall(outcomes: pd.DataFrame, selection: str) -> str:
     'b'
     """
     return str(excess_losses(outcomes, selection).mean().idxmin())
-
-
-def follow(outcomes: pd.DataFrame, selection: str, at: Traits, runs: pd.DataFrame) -> pd.DataFrame:
-    """What following the decision table loses on a table, next to always taking the one method for all.
-
-    Parameters
-    ----------
-    outcomes : DataFrame
-        Rows of `part`.
-    selection : {"online", "identification"}
-    at : Traits
-        Of the table; its budget is not used.
-    runs : DataFrame
-        From `on_table`.
-
-    Returns
-    -------
-    DataFrame, one row per budget
-        ``rho``, ``best`` (the method of least mean loss), and how much more is lost than by it: ``row``,
-        by what the decision table names, ``always`` and ``random``, by a method drawn at random.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
-    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
-    >>> runs = pd.DataFrame({"rho": 4.0, "name": list("ab"), "loss": [0.3, 0.2]})
-    >>> follow(rows, "online", Traits(7.0, -0.2, 30, 8.0), runs)[["best", "row"]].round(2).to_numpy().tolist()
-    [['b', 0.1]]
-    """
-    fixed, rows = best_overall(outcomes, selection), []
-    for rho, losses in runs.pivot_table(index="rho", columns="name", values="loss").iterrows():
-        more = losses - losses.min()
-        told = look_up(outcomes, selection, at._replace(rho=float(str(rho))))["leader"]
-        rows.append((rho, losses.idxmin(), more[told], more[fixed], more.mean()))
-    return pd.DataFrame(rows, columns=["rho", "best", "row", "always", "random"])
 
 
 def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:

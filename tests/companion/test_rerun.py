@@ -24,7 +24,8 @@ from cobandit.cli import app as cli
 from cobandit.companion.paper import experiments
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
-from cobandit.companion.report.plan import KEPT_FRAMES, ladder
+from cobandit.companion.report.pages import KEPT_FRAMES
+from cobandit.companion.report.plan import ladder
 from cobandit.companion.report.typeset import formula, plain
 from cobandit.errors import CobanditError
 
@@ -80,6 +81,15 @@ def first(home):
     return outcome._replace(report=home / "report" / outcome.report.name), told
 
 
+def known(folder):
+    """The manifest of a report, as it stands in its file."""
+    return json.loads((folder / made.NAME).read_text(encoding="utf-8"))
+
+
+def put(folder, manifest):
+    (folder / made.NAME).write_text(json.dumps(manifest), encoding="utf-8")
+
+
 def call(*words):
     result = CliRunner().invoke(cli.app, [str(word) for word in words], prog_name="cobandit")
     return result
@@ -132,7 +142,7 @@ def test_a_report_has_its_parts(first):
 def test_results_are_those_of_the_library(first, home):
     folder, table = first[0].report.parent, cb.read(home / "mine.csv")
     kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
-    (entry,) = [e for e in made.read_manifest(folder)["pages"] if e["page"] == "identification-results"]
+    (entry,) = [e for e in known(folder)["pages"] if e["page"] == "identification-results"]
     given = entry["parameters"]
     again = experiments.play("full-set", table, given["replications"] // 5, given["seed"], given["full_rho"])
     columns = ["method", "rho", "replication", "spent", "pulls", "f1"]
@@ -153,7 +163,7 @@ def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
 
 @pytest.mark.slow
 def test_the_manifest_says_how(first, home):
-    manifest, folder = made.read_manifest(first[0].report.parent), first[0].report.parent
+    manifest, folder = known(first[0].report.parent), first[0].report.parent
     assert manifest["table"]["path"] == "../mine.csv"
     assert manifest["software"]["cobandit"] == cb.__version__
     assert all(made.intact(folder, entry["files"]) for entry in manifest["pages"])
@@ -183,7 +193,7 @@ def counted(monkeypatch):
 def test_a_finished_page_is_not_executed_again(first, home, counted):
     outcome = rerun(home / "mine.csv", home / "report", fast=True, pages=SOME, budget=50)
     assert counted == [] and outcome.kept == SOME
-    assert outcome.report.read_text() and made.read_manifest(home / "report")["pages"][0]["status"] == "done"
+    assert outcome.report.read_text() and known(home / "report")["pages"][0]["status"] == "done"
 
 
 @pytest.mark.slow
@@ -220,7 +230,7 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     outcome = rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
     assert (outcome.executed, outcome.kept) == (["online-results"], SOME)
-    found = made.read_manifest(tmp_path / "r")
+    found = known(tmp_path / "r")
     assert [entry["page"] for entry in found["pages"]] == [
         "landscape",
         "online-results",
@@ -240,9 +250,7 @@ def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
         ("instances", "independent draws of what"),
     ):
         report = rerun(table, tmp_path / about, fast=True, pages=["landscape"], about=about).report
-        assert (
-            said in report.read_text() and made.read_manifest(tmp_path / about)["options"]["about"] == about
-        )
+        assert said in report.read_text() and known(tmp_path / about)["options"]["about"] == about
     again = rerun(None, tmp_path / "again", follow=tmp_path / "benchmark")
     assert "about the instances of the table" in again.report.read_text() and again.differs == []
 
@@ -306,12 +314,12 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
     for name in ("mine.csv", "mine.yml"):
         shutil.copy(home / name, tmp_path / name)
     (tmp_path / "report").mkdir()
-    manifest = made.read_manifest(home / "report")
-    made.write_manifest(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
+    manifest = known(home / "report")
+    put(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
     earlier = tmp_path / "report" / "manifest.json"
     result = call("rerun", "--from", earlier, "-o", tmp_path / "again", "--workers", 1)
     assert result.exit_code == 0 and "byte for byte" in " ".join(result.stdout.split()), result.output
-    again = made.read_manifest(tmp_path / "again")
+    again = known(tmp_path / "again")
     assert again["options"] == manifest["options"]
     for suffix in ("csv", "parquet"):
         name = f"results/landscape-every.{suffix}"
@@ -322,9 +330,9 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
 def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
-    known = made.read_manifest(tmp_path / "r")
-    known["pages"][0]["files"]["results/landscape-every.csv"] = "0" * 64
-    made.write_manifest(tmp_path / "r", known)
+    report = known(tmp_path / "r")
+    report["pages"][0]["files"]["results/landscape-every.csv"] = "0" * 64
+    put(tmp_path / "r", report)
     result = call("rerun", "--from", tmp_path / "r", "-o", tmp_path / "again")
     assert result.exit_code == 1 and "results/landscape-every.csv" in "".join(result.stdout.split())
 
@@ -372,7 +380,7 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     assert result.exit_code == 1 and "failed: landscape" in result.stderr, result.output
     text = (tmp_path / "r" / "index.html").read_text()
     assert "failed in code cell 4: ZeroDivisionError" in text and "so far so good" in text
-    entries = {entry["page"]: entry for entry in made.read_manifest(tmp_path / "r")["pages"]}
+    entries = {entry["page"]: entry for entry in known(tmp_path / "r")["pages"]}
     assert [entries[page]["status"] for page in SOME] == ["failed", "done"]
     assert (tmp_path / "r" / "notebooks" / "landscape.ipynb").is_file()
     assert (tmp_path / "r" / "results" / "identification-results-full.csv").is_file()
@@ -397,14 +405,12 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "bad.json").write_text("{}")
     (tmp_path / "ofother").mkdir()
-    made.write_manifest(tmp_path / "ofother", manifest())
+    put(tmp_path / "ofother", manifest())
     (tmp_path / "short").mkdir()
-    made.write_manifest(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
+    put(tmp_path / "short", {"format": made.FORMAT, "table": {"name": "o"}})
     (tmp_path / "odd").mkdir()
     odd = {"page": "cohv-ucb", "parameters": {}, "reason": None, "key": "", "status": "done"}
-    made.write_manifest(
-        tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}])
-    )
+    put(tmp_path / "odd", manifest(pages=[odd | {"error": None, "seconds": 1.0, "files": {}}]))
     monkeypatch.chdir(tmp_path)
     cases = {
         "no such file": ["rerun", "none.parquet"],

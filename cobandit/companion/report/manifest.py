@@ -9,67 +9,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 import cobandit
 from cobandit import _check
 from cobandit.companion.report import pages
-from cobandit.companion.report.plan import KEPT_FRAMES
 from cobandit.errors import CobanditError
 from cobandit.files import replace_file
 from cobandit.tables.importers.safe_reading import first_fault
 from cobandit.tables.storage import file_sha256
 
-FORMAT = "cobandit report, 1"
-NAME = "manifest.json"
+NAME, FORMAT = "manifest.json", "cobandit report, 1"
 PACKAGES = ("cobandit", "joblib", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy")
 
 
-def digest(value: Any) -> str:
-    """SHA-256 of bytes, or of a value's JSON.
+class Table(BaseModel):
+    """The table of a report; its path, if it is a file, is seen from the report's folder: both can move."""
 
-    Examples
-    --------
-    >>> digest({"a": 1})[:8] == digest(b'{"a": 1}')[:8]
-    True
-    """
-    content = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()
-    return hashlib.sha256(content).hexdigest()
-
-
-def library_sha256() -> str:
-    """Checksum of the library's own source."""
-    package = Path(cobandit.__file__).parent
-    files = sorted(package.glob("**/*.py"))
-    return digest([[path.relative_to(package).as_posix(), file_sha256(path)] for path in files])
-
-
-def software() -> dict[str, str]:
-    """Versions of what a report depends on."""
-    versions = {name: version(name) for name in PACKAGES}
-    return {"python": platform.python_version(), **versions, "library_sha256": library_sha256()}
-
-
-def key(page: str, parameters: dict[str, Any], table: dict[str, Any]) -> str:
-    """Identity of an executed page: its source, its parameters, the table and the library.
-
-    How the work is spread is no part of it: no result depends on that.
-    """
-    identity = {name: value for name, value in parameters.items() if name != "how"}
-    return digest([pages.source(page), identity, table["sha256"], table["card_sha256"], library_sha256()])
-
-
-def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write a manifest; a broken one is never left under its name."""
-    with replace_file(folder / NAME) as partial:
-        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Table(_Part):
     name: str
     kind: str
     title: str
@@ -79,8 +35,15 @@ class _Table(_Part):
     sha256: str
     card_sha256: str
 
+    @property
+    def version(self) -> tuple[str, str]:
+        """Checksums of records and card."""
+        return self.sha256, self.card_sha256
 
-class _Options(_Part):
+
+class Options(BaseModel):
+    """What was asked for."""
+
     fast: bool
     seed: int
     pages: list[str] | None
@@ -89,27 +52,58 @@ class _Options(_Part):
     level: float
 
 
-class _Page(_Part):
+class Page(BaseModel):
+    """A page with its parameters (without the dataset), or why it is left out; and what became of it."""
+
     page: str
     parameters: dict[str, Any]
-    reason: str | None
-    key: str
-    status: str
-    error: dict[str, Any] | None
-    seconds: float | None
-    files: dict[str, str]
+    reason: str | None = None
+    key: str = ""
+    status: str = "to do"
+    error: dict[str, Any] | None = None
+    seconds: float | None = None
+    files: dict[str, str] = {}
+
+    def begin(self, table: Table) -> Page:
+        """The page before it runs on a table.
+
+        Its key is made of its source, its parameters, the table and the library.  How the work is spread is
+        no part of it: no result depends on that.
+        """
+        identity = {name: value for name, value in self.parameters.items() if name != "how"}
+        key = digest([pages.source(self.page), identity, *table.version, library_sha256()])
+        status = "left out" if self.reason else "to do"
+        return Page(page=self.page, parameters=self.parameters, reason=self.reason, key=key, status=status)
+
+    def finished(self, folder: Path) -> bool:
+        """Whether it ran, and all of its files are there and have their checksums."""
+        return self.status == "done" and intact(folder, self.files)
 
 
-class _Manifest(_Part):
+class Manifest(BaseModel):
+    """All of it, as it stands in ``manifest.json``."""
+
+    format: str = FORMAT
     command: str
-    table: _Table
-    options: _Options
+    table: Table
+    options: Options
     software: dict[str, str]
     recommendation: dict[str, str]
-    pages: list[_Page]
+    pages: list[Page]
+
+    def write(self, folder: Path) -> None:
+        """Write it; a broken one is never left under its name."""
+        with replace_file(folder / NAME) as partial:
+            text = json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False)
+            partial.write_text(text + "\n", encoding="utf-8")
+
+    def results(self) -> dict[str, str]:
+        """Checksums of the result files; notebooks hold paths."""
+        files = [self.recommendation, *(page.files for page in self.pages)]
+        return {name: sha for each in files for name, sha in each.items() if name.endswith(".csv")}
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> Manifest:
     """Read a manifest.
 
     Raises
@@ -131,13 +125,31 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise CobanditError(f"manifest {path}: this is no manifest of a {FORMAT!r}")
     try:
-        checked = _Manifest.model_validate(found)
+        checked = Manifest.model_validate(found)
     except ValidationError as error:
         fault = first_fault(error)
         raise CobanditError(f"manifest {path}: {fault}; take one that no one has edited") from None
-    for entry in checked.pages:
-        _check.choice(entry.page, "page of the report", KEPT_FRAMES)
-    return found
+    for page in checked.pages:
+        _check.choice(page.page, "page of the report", pages.KEPT_FRAMES)
+    return checked
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a value's JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def library_sha256() -> str:
+    """Checksum of the library's own source."""
+    package = Path(cobandit.__file__).parent
+    files = sorted(package.glob("**/*.py"))
+    return digest([[path.relative_to(package).as_posix(), file_sha256(path)] for path in files])
+
+
+def software() -> dict[str, str]:
+    """Versions of what a report depends on."""
+    versions = {name: version(name) for name in PACKAGES}
+    return {"python": platform.python_version(), **versions, "library_sha256": library_sha256()}
 
 
 def intact(folder: Path, files: dict[str, str]) -> bool:

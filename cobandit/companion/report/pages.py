@@ -18,8 +18,16 @@ import pandas as pd
 import cobandit
 from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.figures import method_label
+from cobandit.stats import leaders
 
 SECTIONS = Path(__file__).parent / "sections"
+#: Variables of each page that are kept as tidy results, in the order of the report.
+KEPT_FRAMES: dict[str, tuple[str, ...]] = {
+    "landscape": ("every",),
+    "online-results": ("runs", "paths"),
+    "identification-results": ("runs", "charged", "full"),
+}
 NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 
 
@@ -242,3 +250,21 @@ def save(frames: Mapping[str, pd.DataFrame | list[pd.DataFrame]]) -> None:
         if "returned" in whole:
             whole = whole.assign(returned=whole["returned"].map("; ".join))
         whole.to_csv(f"{path}.csv", index=bool(whole.index.name))
+
+
+def lead(runs: pd.DataFrame, column: str, what: str, most: bool = False) -> dict[str, str]:
+    """Say who leads at the smallest and the largest budget at which someone can run, the leader first.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"method": ["CoPSI", "PSISR"] * 2, "rho": 20.0, "replication": [0, 0, 1, 1]})
+    >>> runs = runs.assign(status="ok", f1=[0.5, 0.6, 0.4, 0.5])
+    >>> lead(runs, "f1", "F1", most=True)["largest budget"]
+    'PSI-SR (ρ = 20)'
+    """
+    found = leaders(runs, column, most=most).sort_values("rho")
+    row = {"what": what}
+    for name, place in {"smallest budget": 0, "largest budget": -1}.items():
+        at = found.iloc[place]
+        row[name] = f"{', '.join(map(method_label, [at['leader'], *at['level']]))} (ρ = {at['rho']:g})"
+    return row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from cobandit import _check, theory
 from cobandit.advice.recommendation import REDRAWS
@@ -13,14 +13,9 @@ from cobandit.companion.paper.experiments import (
     ONLINE_RHO,
     structured_subset,
 )
+from cobandit.companion.report.manifest import Page
+from cobandit.companion.report.pages import KEPT_FRAMES
 from cobandit.tables import EvaluationTable
-
-#: Variables of each page that are kept as tidy results, in the order of the report.
-KEPT_FRAMES: dict[str, tuple[str, ...]] = {
-    "landscape": ("every",),
-    "online-results": ("runs", "paths"),
-    "identification-results": ("runs", "charged", "full"),
-}
 
 #: Seconds that the replays of one page may take on one core, estimated: beyond it replications are fewer.
 SECONDS = {"fast": 60.0, "full": 900.0}
@@ -30,14 +25,6 @@ LEAST = {"fast": 5, "full": 20}
 #: Measured on one core: one pull online and in identification, one elimination of K arms over K^3 at its
 #: slowest (few evaluations, many ties).
 PULL, SAMPLE, ELIMINATE = 60e-9, 30e-9, 1e-9
-
-
-class Planned(NamedTuple):
-    """A page with its parameters (without the dataset), or the reason why it is left out."""
-
-    page: str
-    parameters: dict[str, Any]
-    reason: str | None = None
 
 
 def ladder(start: float, steps: int) -> list[int]:
@@ -75,7 +62,7 @@ def _found_seconds(arms: EvaluationTable, rhos: list[int]) -> float:
     return 2 * (len(rhos) + 2) * ELIMINATE * k**3 + 3 * SAMPLE * k * (sum(rhos) + 2 * max(rhos))
 
 
-def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | None = None) -> list[Planned]:
+def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | None = None) -> list[Page]:
     """Choose pages and parameters for a table.
 
     The full profile takes the paper's replications, the fast one a tenth; either takes fewer where the table
@@ -92,7 +79,7 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
 
     Returns
     -------
-    list of Planned
+    list of Page
 
     Raises
     ------
@@ -112,7 +99,7 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
     arms, seed = structured_subset(table), _check.seed(seed)
     online = _online_seconds(table, ONLINE_RHO)
 
-    def about(page: str, paper: int, seconds: float, **parameters: Any) -> Planned:
+    def about(page: str, paper: int, seconds: float, **parameters: Any) -> Page:
         """Give the page its replications: the profile's, or as many as fit."""
         wanted = paper // 10 if fast and page != "landscape" else paper
         fitting = int(SECONDS[profile] / seconds)
@@ -121,8 +108,9 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | No
                 f"one replication on {table.n_arms:,} configurations takes about {amount(seconds)} s, so "
                 f"that {LEAST[profile]} of them take more than the {SECONDS[profile]:,.0f} s a page may take"
             )
-            return Planned(page, {}, reason)
-        return Planned(page, {"replications": min(wanted, fitting), "seed": seed, **parameters})
+            return Page(page=page, parameters={}, reason=reason)
+        given = {"replications": min(wanted, fitting), "seed": seed, **parameters}
+        return Page(page=page, parameters=given)
 
     def shortened(arms: EvaluationTable, rhos: list[int]) -> list[int]:
         """Leave out the largest budgets, down to three, as long as too few replications would fit."""

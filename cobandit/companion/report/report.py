@@ -13,6 +13,7 @@ import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
 from cobandit.advice.words import amount, describe, describe_steps, worth_showing
+from cobandit.companion.report.manifest import Manifest
 from cobandit.files import replace_file
 
 HERE = Path(__file__).parent
@@ -22,7 +23,7 @@ SHOWN = 200
 
 def write_report(
     folder: Path,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     advice: Recommendation,
     notice: Sequence[str],
 ) -> Path:
@@ -32,7 +33,7 @@ def write_report(
     ----------
     folder : Path
         With the executed notebooks that the manifest names.
-    manifest : dict
+    manifest : Manifest
     advice : Recommendation
     notice : sequence of str
         What to notice of the table.
@@ -48,12 +49,12 @@ def write_report(
     from cobandit.companion.report.typeset import body
 
     sections = []
-    for entry in manifest["pages"]:
-        title = source(entry["page"]).partition("\n# ")[2].partition("\n")[0]
+    for entry in manifest.pages:
+        title = source(entry.page).partition("\n# ")[2].partition("\n")[0]
         shown = {"entry": entry, "title": title, "body": ""}
-        if entry["status"] in ("done", "failed"):
-            executed = nbformat.read(folder / "notebooks" / f"{entry['page']}.ipynb", as_version=4)
-            shown["body"] = body(executed, entry["page"])
+        if entry.status in ("done", "failed"):
+            executed = nbformat.read(folder / "notebooks" / f"{entry.page}.ipynb", as_version=4)
+            shown["body"] = body(executed, entry.page)
         sections.append(shown)
     script = (HERE / "report.js").read_text(encoding="utf-8")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)

@@ -16,7 +16,7 @@ from cobandit.advice import Finding, Recommendation, doctor, recommend
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages as book
 from cobandit.companion.report.pages import PageError
-from cobandit.companion.report.plan import KEPT_FRAMES, Planned, plan
+from cobandit.companion.report.plan import plan
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
@@ -37,36 +37,24 @@ class RerunResult(NamedTuple):
     differs: list[str]  # result files that are not those of the manifest followed
 
 
-def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, dict[str, Any]]:
+def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, made.Table]:
     """Open a table; what the pages call it, and what the manifest says of it."""
-    table = open_table(name)
-    path = Path(name)
+    table, path = open_table(name), Path(name)
     is_file = bool(path.suffix) or path.is_file()
-    records = path if is_file else find_records(name)
-    card = path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"
-    about = {
-        "name": table.name,
-        "kind": table.kind,
-        "title": table.title,
-        "source": table.card.source,
-        "license": table.card.license,
-        # seen from the report's folder, so that both can move together
-        "path": Path(os.path.relpath(path, folder)).as_posix() if is_file else None,
-        "sha256": file_sha256(records),
-        "card_sha256": file_sha256(card),
-    }
+    about = made.Table(
+        name=table.name,
+        kind=table.kind,
+        title=table.title,
+        source=table.card.source,
+        license=table.card.license,
+        path=Path(os.path.relpath(path, folder)).as_posix() if is_file else None,
+        sha256=file_sha256(path if is_file else find_records(name)),
+        card_sha256=file_sha256(path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"),
+    )
     return table, str(path.resolve()) if is_file else name, about
 
 
-def _follow(path: Path) -> tuple[dict[str, Any], str]:
-    """Read a manifest to be followed; where its table is."""
-    earlier = made.read_manifest(path)
-    folder = path if path.is_dir() else path.parent
-    about = earlier["table"]
-    return earlier, str(folder / about["path"]) if about["path"] else about["name"]
-
-
-def _folder(output: Path, about: dict[str, Any]) -> dict[str, Any] | None:
+def _earlier(output: Path, about: made.Table) -> made.Manifest | None:
     """Check that a report may go to a folder; the manifest of an earlier run there."""
     if output.exists() and not output.is_dir():
         raise CobanditError(f"output {output}: this is a file; name a folder")
@@ -75,13 +63,10 @@ def _folder(output: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     if not (output / made.NAME).is_file():
         raise CobanditError(f"output {output}: the folder holds other files; name a new or empty one")
     earlier = made.read_manifest(output)
-    if (earlier["table"]["sha256"], earlier["table"]["card_sha256"]) != (
-        about["sha256"],
-        about["card_sha256"],
-    ):
+    if earlier.table.version != about.version:
         raise CobanditError(
             f"output {output}: the folder holds a report on another table, or on another version of it "
-            f"({earlier['table']['name']}); name a new folder"
+            f"({earlier.table.name}); name a new folder"
         )
     return earlier
 
@@ -135,74 +120,67 @@ def rerun(
     CobanditError
         Before anything is written: for a table, page, number or folder that is not valid.
     """
-    output, earlier = Path(output), None
+    output, followed = Path(output), None
     if follow is not None:
-        earlier, where = _follow(Path(follow))
-        table = table or where
+        followed, folder = made.read_manifest(Path(follow)), Path(follow)
+        folder = folder if folder.is_dir() else folder.parent
+        path = followed.table.path
+        table = table or (folder / path if path else followed.table.name)
     if table is None:
         raise CobanditError("table: name one, or a manifest to follow")
     data, dataset, identity = _identify(str(table), output)
-    if earlier is not None:
-        if (
-            identity["sha256"] != earlier["table"]["sha256"]
-            or identity["card_sha256"] != earlier["table"]["card_sha256"]
-        ):
-            raise CobanditError(
-                f"table {table}: not the one of the manifest, its checksum or its card's differs"
-            )
-        planned = [Planned(p["page"], p["parameters"], p["reason"]) for p in earlier["pages"]]
-        options = earlier["options"]
-    else:
+    if followed is None:
+        options = made.Options(fast=fast, seed=seed, pages=pages, budget=budget, about=about, level=level)
         planned = plan(data, fast=fast, seed=seed, pages=pages)
-        options = {"fast": fast, "seed": seed, "pages": pages}
-        options |= {"budget": budget, "about": about, "level": level}
-    before = _folder(output, identity)
-    finished = {entry["page"]: entry for entry in (before or {}).get("pages", [])}
-    if earlier is None and pages:  # what is there from other calls stays in the report
-        whole = plan(data, fast=fast, seed=seed)
-        planned = [each for each in whole if each.page in pages or each.page in finished]
-        planned = [
-            each
-            for each in planned
-            if each.page in pages or _entry(each, finished[each.page], output, identity)["status"] == "done"
-        ]
-        options["pages"] = [each.page for each in planned]
-    _refuse_to_drop(output, finished, planned)
-    for each in planned:
-        book.refuse_unknown(each.page, each.parameters)
-    asked = {name: options[name] for name in ("budget", "about", "level", "seed") if name in options}
-    advice, findings = recommend(data, **asked), doctor(data)
+    elif followed.table.version != identity.version:
+        raise CobanditError(f"table {table}: not the one of the manifest, its checksum or its card's differs")
+    else:
+        options, planned = followed.options, followed.pages
+    before = _earlier(output, identity)
+    finished = {page.page: page for page in before.pages if page.finished(output)} if before else {}
+
+    def entered(page: made.Page) -> made.Page:
+        """The page as it was executed before, if nothing has changed since, else as it is before it runs."""
+        page, old = page.begin(identity), finished.get(page.page)
+        return old if old and old.key == page.key else page
+
+    if followed is None and pages:  # what is there from other calls stays in the report
+        whole = [entered(page) for page in plan(data, fast=fast, seed=seed)]
+        planned = [page for page in whole if page.page in pages or page.status == "done"]
+        options.pages = [page.page for page in planned]
+    _refuse_to_drop(output, before, planned)
+    for page in planned:
+        book.refuse_unknown(page.page, page.parameters)
+    advice = recommend(data, **options.model_dump(include={"budget", "about", "level", "seed"}))
+    findings = doctor(data)
 
     for part in (output, output / "notebooks", output / "results"):
         part.mkdir(parents=True, exist_ok=True)
-    manifest = {
-        "format": made.FORMAT,
-        "command": shlex.join(["cobandit", *sys.argv[1:]]),
-        "table": identity,
-        "options": options,
-        "software": made.software(),
-        "recommendation": _keep(advice, findings, output),
-        "pages": [_entry(each, finished.get(each.page), output, identity) for each in planned],
-    }
-    made.write_manifest(output, manifest)
-    executed, kept = [], []
-    for entry in manifest["pages"]:
-        if entry["reason"]:
-            continue
-        if entry["status"] == "done":
-            kept.append(entry["page"])
-        else:
-            _execute(entry, output, dataset, how, watch)
-            executed.append(entry["page"])
-            made.write_manifest(output, manifest)
+    manifest = made.Manifest(
+        command=shlex.join(["cobandit", *sys.argv[1:]]),
+        table=identity,
+        options=options,
+        software=made.software(),
+        recommendation=_keep(advice, findings, output),
+        pages=[entered(page) for page in planned],
+    )
+    manifest.write(output)
+    kept = [page.page for page in manifest.pages if page.status == "done"]
+    executed = []
+    for page in manifest.pages:
+        if page.status == "to do":
+            _execute(page, output, dataset, how, watch)
+            executed.append(page.page)
+            manifest.write(output)
 
     from cobandit.companion.report.report import write_report
 
-    notice = [*data.notes, *map(str, findings)]
-    report = write_report(output, manifest, advice, notice)
-    failed = [entry["page"] for entry in manifest["pages"] if entry["status"] == "failed"]
-    left_out = {entry["page"]: entry["reason"] for entry in manifest["pages"] if entry["reason"]}
-    return RerunResult(report, executed, kept, failed, left_out, _differing(earlier, manifest))
+    report = write_report(output, manifest, advice, [*data.notes, *map(str, findings)])
+    failed = [page.page for page in manifest.pages if page.status == "failed"]
+    left_out = {page.page: page.reason for page in manifest.pages if page.reason}
+    old, new = followed.results() if followed else {}, manifest.results()
+    differs = sorted(name for name in old | new if old.get(name) != new.get(name)) if followed else []
+    return RerunResult(report, executed, kept, failed, left_out, differs)
 
 
 def _keep(advice: Recommendation, findings: list[Finding], output: Path) -> dict[str, str]:
@@ -221,35 +199,11 @@ def _sums(output: Path, files: list[str]) -> dict[str, str]:
     return {name: file_sha256(output / name) for name in files}
 
 
-def _entry(
-    each: Planned, before: dict[str, Any] | None, output: Path, about: dict[str, Any]
-) -> dict[str, Any]:
-    """What the manifest says of a page before it runs, or after, if it ran before and is intact."""
-    identity = made.key(each.page, each.parameters, about)
-    entry = {
-        "page": each.page,
-        "parameters": each.parameters,
-        "reason": each.reason,
-        "key": identity,
-        "status": "left out" if each.reason else "to do",
-        "error": None,
-        "seconds": None,
-        "files": {},
-    }
-    if (
-        before
-        and before["status"] == "done"
-        and before["key"] == identity
-        and made.intact(output, before["files"])
-    ):
-        return before
-    return entry
-
-
-def _refuse_to_drop(output: Path, finished: dict[str, dict[str, Any]], planned: list[Planned]) -> None:
-    """Refuse a report that would lose a finished page of the one that is there."""
-    kept = {each.page for each in planned}
-    if lost := [name for name, entry in finished.items() if entry["status"] == "done" and name not in kept]:
+def _refuse_to_drop(output: Path, before: made.Manifest | None, planned: list[made.Page]) -> None:
+    """Refuse a report that would lose a page which was executed for the one that is there."""
+    kept = {page.page for page in planned}
+    done = [page.page for page in before.pages if page.status == "done"] if before else []
+    if lost := [name for name in done if name not in kept]:
         raise CobanditError(
             f"output {output}: its report has pages of other options or another version, or damaged, that "
             f"this call would leave out ({', '.join(lost)}); name them too, or a new folder"
@@ -257,16 +211,12 @@ def _refuse_to_drop(output: Path, finished: dict[str, dict[str, Any]], planned: 
 
 
 def _execute(
-    entry: dict[str, Any],
-    output: Path,
-    dataset: str,
-    how: dict[str, Any] | None,
-    watch: Watch | None,
+    entry: made.Page, output: Path, dataset: str, how: dict[str, Any] | None, watch: Watch | None
 ) -> None:
     """Run one page; what became of it goes into its entry."""
-    page = entry["page"]
-    keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in KEPT_FRAMES[page]}
-    given = {"dataset": dataset, **entry["parameters"]}
+    page = entry.page
+    keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in book.KEPT_FRAMES[page]}
+    given = {"dataset": dataset, **entry.parameters}
     if how and "how" in book.parameters(page):
         given["how"] = how
     start, files = time.monotonic(), [f"notebooks/{page}.ipynb"]
@@ -279,21 +229,9 @@ def _execute(
             on_cell=lambda done, total: watch(page, done, total) if watch else None,
         )
     except PageError as error:
-        entry.update(status="failed", error={"cell": error.cell, "says": error.error, "source": error.source})
+        entry.status = "failed"
+        entry.error = {"cell": error.cell, "says": error.error, "source": error.source}
     else:
         files += [f"results/{page}-{name}.{suffix}" for name in keep for suffix in ("parquet", "csv")]
-        entry.update(status="done")
-    entry.update(seconds=round(time.monotonic() - start, 1), files=_sums(output, files))
-
-
-def _differing(earlier: dict[str, Any] | None, manifest: dict[str, Any]) -> list[str]:
-    """Result files whose checksum is not that of the manifest followed; notebooks hold paths."""
-    if earlier is None:
-        return []
-
-    def results(of: dict[str, Any]) -> dict[str, str]:
-        files = [of["recommendation"], *(entry["files"] for entry in of["pages"])]
-        return {name: sha for each in files for name, sha in each.items() if name.endswith(".csv")}
-
-    old, new = results(earlier), results(manifest)
-    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        entry.status = "done"
+    entry.seconds, entry.files = round(time.monotonic() - start, 1), _sums(output, files)
