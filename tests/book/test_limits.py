@@ -17,7 +17,7 @@ NOT_ON_PAGES = "E402,B018"
 READ = [name for name in contents() if name not in LOOKED_UP]
 TIDY = (
     *("book/intro", "book/related", "book/api", "book/notation", "notebooks/errata"),
-    *("notebooks/claims", "notebooks/experiments"),
+    *("notebooks/claims", "notebooks/cohv-ucb", "notebooks/standard-regret", "notebooks/experiments"),
 )
 MERGED = pytest.mark.skipif(len(contents()) > LIMITS["pages"], reason="pages are still to be merged")
 

@@ -82,9 +82,9 @@ def checks() -> Mapping[str, Check]:
     >>> checks()["Theorem 2: error probability"].page
     'error-bound'
     """
-    for topic in TOPICS:
-        import_module(f"cobandit.companion.proofs.{topic}")
-    return _CHECKS
+    modules = [import_module(f"cobandit.companion.proofs.{topic}").__name__ for topic in TOPICS]
+    ordered = sorted(_CHECKS.items(), key=lambda item: modules.index(item[1].test.__module__))
+    return dict(ordered)
 
 
 def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> pd.DataFrame:

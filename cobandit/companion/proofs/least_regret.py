@@ -206,7 +206,7 @@ def grid_divergence(
 
 @check(
     "Pulls that no method can save",
-    "lower-bound",
+    "standard-regret",
     "pulls of a sequential test that tells two coins apart, exact; least divergences by brute force",
     ours=True,
 )
@@ -262,7 +262,7 @@ def leaving_one_region(mean: float, level: float, longest: int, share: float = 1
 
 @check(
     "CoHV-KL-UCB: its region and its pulls",
-    "lower-bound",
+    "standard-regret",
     "exact probability that a coin ever leaves its region, over δ; pulls of a run without noise",
     ours=True,
 )

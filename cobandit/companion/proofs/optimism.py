@@ -381,7 +381,7 @@ def _bootstrap(
 # ----------------------------------------------------------------------------- checks
 @check(
     "Theorem 1, Step 1: means stay within their radii",
-    "regret-bound",
+    "cohv-ucb",
     "exact probability of leaving, K = 2, D = 2, fair coins",
 )
 def check_event(seed: int) -> Finding:
@@ -410,7 +410,7 @@ def check_event(seed: int) -> Finding:
 
 @check(
     "Leaving a radius, by peeling: α > ½ is enough",
-    "regret-bound",
+    "cohv-ucb",
     "exact probability that a fair coin ever leaves its radius to one side",
     ours=True,
 )
@@ -438,7 +438,7 @@ def check_peeling(seed: int) -> Finding:
 
 @check(
     "Theorem 1, Step 2: the best arm's index is optimistic",
-    "regret-bound",
+    "cohv-ucb",
     "index of the best arm over ν*, its means at the lower end of their radii",
 )
 def check_best_index(seed: int) -> Finding:
@@ -467,7 +467,7 @@ def check_best_index(seed: int) -> Finding:
 
 @check(
     "Theorem 1, Step 3: no index exceeds its efficiency by much",
-    "regret-bound",
+    "cohv-ucb",
     "index less efficiency, over the radius, means at the upper end of their radii",
 )
 def check_any_index(seed: int) -> Finding:
@@ -514,7 +514,7 @@ def worst_problems() -> list[tuple[Problem, float]]:
 
 @check(
     "Theorem 1: pulls of a suboptimal arm",
-    "regret-bound",
+    "cohv-ucb",
     "pulls on the worst path that the event allows, and the mean of runs",
 )
 def check_pulls(seed: int) -> Finding:
@@ -547,7 +547,7 @@ def check_pulls(seed: int) -> Finding:
 
 @check(
     "Theorem 1: efficiency regret O(log B)",
-    "regret-bound",
+    "cohv-ucb",
     "regret of the worst path that the event allows, and its growth",
 )
 def check_regret(seed: int) -> Finding:
@@ -576,7 +576,7 @@ def check_regret(seed: int) -> Finding:
 
 @check(
     "Pulls: lean, instance and threshold bound",
-    "regret-bound",
+    "cohv-ucb",
     "pulls on the worst path that the event allows",
     ours=True,
 )
@@ -600,7 +600,7 @@ def check_event_bounds(seed: int) -> Finding:
 
 @check(
     "Pulls: split bound",
-    "regret-bound",
+    "cohv-ucb",
     "expected pulls against a best arm whose index is ν*, exact",
     ours=True,
 )
@@ -629,7 +629,7 @@ def check_split_bound(seed: int) -> Finding:
 
 @check(
     "Pulls under feasible selection: 1/λ more",
-    "regret-bound",
+    "cohv-ucb",
     "pulls that feasible selection adds, the best arm costing 1 and another λ",
     ours=True,
 )
