@@ -1,8 +1,8 @@
-from .answers import read_answers as read_answers
-from .answers import rescore as rescore
-from .estimating import Estimate as Estimate
+from .folder import read_answers as read_answers
+from .folder import rescore as rescore
 from .journal import Journal as Journal
 from .journal import Told as Told
+from .outcome import Estimate as Estimate
 from .outcome import Progress as Progress
 from .runner import Run as Run
 from .runner import estimate as estimate

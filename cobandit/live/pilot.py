@@ -13,7 +13,8 @@ import numpy as np
 from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError, stop, suggest
-from cobandit.live.plan import RESERVED, Plan
+from cobandit.live.configurations import RESERVED
+from cobandit.live.plan import Plan
 from cobandit.policies.asktell import AskTell
 from cobandit.tables import open_table
 from cobandit.tables.columns import COST, Rule

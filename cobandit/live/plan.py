@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import numpy as np
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
-from cobandit.live import methods
-from cobandit.live.evaluators import WHERE, find_evaluator, shorten
-from cobandit.policies.registry import get_kind, list_methods
+from cobandit.live.configurations import RESERVED, Configurations, Instances
+from cobandit.live.evaluators import find_evaluator, shorten
+from cobandit.policies.online_policy import OnlinePolicy
+from cobandit.policies.registry import SUPPLIED, Policy, get_kind, list_methods
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.fields import Fields, check_fields, load_yaml
 
@@ -44,202 +36,31 @@ AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "fail
 BEFORE_RESULTS = frozenset({"cost", "evaluate"})
 """What may also change as long as nothing was told."""
 
-RESERVED = ("config", "instance", "failed")
-"""Columns of a table that no setting may take."""
-
-
-def _check_setting(name: str) -> str:
-    if not name.strip():
-        stop(None, f"the setting {name!r} has no name", "name settings by text")
-    if name in RESERVED:
-        stop(None, f"{name!r} is the name of another column of the table", "call the setting otherwise")
-    return name
-
-
-def _check_value(value: Any) -> Any:
-    if value is not None and not isinstance(value, (str, int, float)):
-        stop(None, f"the value {shorten(value)} is nested", "give text, a number, true or false")
-    return value
-
-
-Setting = Annotated[str, AfterValidator(_check_setting)]
-Value = Annotated[Any, BeforeValidator(_check_value)]
-Settings = dict[Setting, Value]
-"""One configuration: its settings by name, plain values."""
-
-
-class Configurations(Fields):
-    """The configurations of a plan: a grid, whose last setting varies fastest, or a list.
-
-    Examples
-    --------
-    >>> some = Configurations(grid={"model": ["a", "b"], "shots": [2], "temperature": [0, 0.5]})
-    >>> some.all[1], some.names[:2]
-    ({'model': 'a', 'shots': 2, 'temperature': 0.5}, ('a temperature=0', 'a temperature=0.5'))
-    >>> Configurations(grid={"shots": [0, 2]}).names
-    ('shots=0', 'shots=2')
-    """
-
-    grid: dict[Setting, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field(
-        {}, description="write {grid: {model: [a, b], temperature: [0, 1]}}, each setting with a list"
-    )
-    list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field(
-        (), description="write {list: [{model: a}, {model: b}]}, each with its settings"
-    )
-
-    @cached_property
-    def all(self) -> tuple[Settings, ...]:
-        """Every configuration, in the plan's order: the position is the arm number."""
-        return self.list or tuple(
-            dict(zip(self.grid, each, strict=True)) for each in product(*self.grid.values())
-        )
-
-    @cached_property
-    def settings(self) -> tuple[str, ...]:
-        """Names of the settings, which describe a configuration."""
-        return tuple(dict.fromkeys(name for each in self.all for name in each))
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the configurations: the model first, if there is one, then the settings that differ."""
-        differ = [
-            name
-            for name in self.settings
-            if name != "model" and len({(type(c.get(name)), c.get(name)) for c in self.all}) > 1
-        ]
-        # where a model is asked tells configurations apart only if nothing else does
-        what = [name for name in differ if name not in WHERE]
-        names = tuple(self._label(each, what) for each in self.all)
-        if len(set(names)) == len(names):
-            return names
-        return tuple(self._label(each, differ) for each in self.all)
-
-    def _label(self, each: Settings, differ: Sequence[str]) -> str:
-        model = [str(each["model"])] if "model" in each else []
-        described = [f"{name}={each[name]}" for name in differ if name in each]
-        return " ".join([*model, *described]) or "no settings"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_list(cls, written: Any) -> Any:  # as the plan that a run keeps has it
-        return (
-            {"list": written} if isinstance(written, Sequence) and not isinstance(written, str) else written
-        )
-
-    @model_validator(mode="after")
-    def _differ(self) -> Configurations:
-        if bool(self.grid) == bool(self.list):
-            stop(
-                None,
-                "either a grid or a list is needed",
-                "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}",
-            )
-        if len(self.all) < 2:
-            stop(None, "there is only 1 configuration", "choosing needs two at least")
-        twice = [name for name, n in Counter(self.names).items() if n > 1]
-        if twice:
-            stop(None, f"two configurations are {twice[0]!r}", "keep one of them, or let a setting differ")
-        return self
-
-    @model_serializer
-    def _dump(self) -> list[Settings]:  # type: ignore[valid-type]
-        return [dict(each) for each in self.all]
-
-
-class Instances(Fields):
-    """The instances of a plan: ids, written as their number, a list, or a file that has them.
-
-    A .csv, .tsv, .jsonl or .parquet file has its ids in a column, any other one in a line.
-
-    Examples
-    --------
-    >>> Instances.model_validate(3).ids, Instances.model_validate(["q1", 7]).ids
-    (('0', '1', '2'), ('q1', '7'))
-    """
-
-    ids: tuple[str, ...] = Field(description="give their number, a list of ids, or a file of ids")
-    file: str | None = None
-    column: str = "instance"
-
-    def shuffle(self, seed: int) -> tuple[str, ...]:
-        """Put the instances into the order in which every configuration is evaluated.
-
-        It is that of `cobandit.tables.columns.profiling_mask`, so that the pilot's instances, which come
-        first, are those that a card with the same seed chooses for profiling in a table that has them all.
-
-        Examples
-        --------
-        >>> Instances.model_validate(["a", "b", "c", "d"]).shuffle(seed=0)
-        ('c', 'a', 'b', 'd')
-        """
-        ids = sorted(self.ids)
-        return tuple(ids[place] for place in np.random.default_rng(seed).permutation(len(ids)))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _list(cls, written: Any, info: ValidationInfo) -> Any:
-        if isinstance(written, int) and not isinstance(written, bool):
-            return {"ids": tuple(map(str, range(written)))}
-        if isinstance(written, Sequence) and not isinstance(written, str):
-            return {"ids": [str(each) if isinstance(each, int) else each for each in written]}
-        if isinstance(written, str):
-            written = {"file": written}
-        if not isinstance(written, Mapping) or not {"file"} <= set(written) <= {"file", "column"}:
-            stop(None, "this says no instances", "give their number, a list of ids, or {file: ...}")
-        column = str(written.get("column", cls.model_fields["column"].default))
-        path = (info.context or {}).get("folder", Path()) / str(written["file"])
-        return {"ids": _read_ids(path, column), "file": str(written["file"]), "column": column}
-
-    @model_validator(mode="after")
-    def _differ(self) -> Instances:
-        if len(self.ids) < 2:
-            stop(None, f"there are {len(self.ids)} instances", "give two at least")
-        if not all(each.strip() for each in self.ids):
-            stop(None, "an id is blank", "give each instance an id")
-        twice = [name for name, n in Counter(self.ids).items() if n > 1]
-        if twice:
-            stop(None, f"the instance {twice[0]!r} is named more than once", "name each once")
-        return self
-
-    @model_serializer
-    def _dump(self) -> list[str]:
-        return list(self.ids)
-
-
-def _read_ids(path: Path, column: str) -> list[str]:
-    if not path.is_file():
-        stop(None, f"there is no file {path}", "check the path, which starts where the plan is")
-    if path.suffix.lower() not in (".csv", ".tsv", ".jsonl", ".parquet"):
-        try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-            return [line.strip() for line in lines if line.strip()]
-        except (OSError, UnicodeError) as error:
-            stop(None, f"{path} cannot be read: {error}", "give a text file, one id a line")
-    if not path.stat().st_size:
-        stop(None, f"{path} is empty", "write the ids into it")
-    from cobandit.tables.storage import read_columns  # pandas takes its time
-
-    frame = read_columns(path, (column,), (column,))
-    if column not in frame:
-        known = list(map(str, frame.columns))
-        remedy = suggest(column, known, f"name the column: {{file: {path.name}, column: ...}}")
-        stop(None, f"{path} has no column {column!r}, but {', '.join(known)}", remedy)
-    if frame[column].isna().any():
-        stop(None, f"the column {column!r} of {path} has gaps", "give each instance an id")
-    return [str(each) for each in frame[column]]
-
 
 class Named(Fields):
-    """Something chosen by name, with options.
+    """Something chosen by name, written ``NAME`` or ``{NAME: {option: value}}``.
 
     Examples
     --------
-    >>> Named(name="CoPSIOnce").options
-    {}
+    >>> Named.model_validate({"CoPSIOnce": {"confidence": 0.95}})
+    Named(name='CoPSIOnce', options={'confidence': 0.95})
     """
 
     name: str
     options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, written: Any) -> Any:
+        if isinstance(written, str):
+            return {"name": written}
+        if not isinstance(written, Mapping) or set(written) <= {"name", "options"}:
+            return written  # as the plan that a run keeps has it
+        if len(written) != 1:
+            problem = f"{shorten(written)} is not one name with its options"
+            stop(None, problem, "write NAME, or {NAME: {option: value}}")
+        ((name, options),) = written.items()
+        return {"name": name, "options": {} if options is None else options}
 
 
 class Stop(Fields):
@@ -376,7 +197,7 @@ class Plan(Fields):
         return {**self.method.options, **stop}
 
     @cached_property
-    def policy(self) -> type[methods.Policy]:
+    def policy(self) -> type[Policy]:
         """Class of the method."""
         return list_methods()[self.method.name]
 
@@ -394,13 +215,18 @@ class Plan(Fields):
             return [float(each[self.largest_cost]) for each in self.configurations.all]
         return [self.largest_cost] * len(self.names)
 
-    @field_validator("method", mode="before")
+    @field_validator("method")
     @classmethod
-    def _find_method(cls, written: Any) -> Any:
-        if isinstance(written, Mapping) and set(written) == {"name", "options"}:
-            return written  # as the plan that a run keeps has it
-        name, options = methods.find(written)
-        return Named(name=name, options=options)
+    def _find_method(cls, method: Named) -> Named:
+        methods = list_methods()
+        if method.name not in methods:
+            stop(None, f"there is no method {method.name!r}", suggest(method.name, sorted(methods)))
+        takes = sorted(set(inspect.signature(methods[method.name]).parameters) - SUPPLIED)
+        for option in method.options:
+            if option not in takes:
+                remedy = suggest(option, takes, f"it has {', '.join(takes) or 'none'}")
+                stop(None, f"{method.name} has no option {option!r} that a plan can set", remedy)
+        return method
 
     @field_validator("objectives")
     @classmethod
@@ -432,21 +258,15 @@ class Plan(Fields):
             return written  # as the plan that a run keeps has it
         stop(None, f"{written!r} is no pilot", "give a number of instances, or {table: FILE}")
 
-    @field_validator("evaluate", mode="before")
+    @field_validator("evaluate")
     @classmethod
-    def _one_evaluator(cls, written: Any) -> Any:
-        if written is None or isinstance(written, Named):
-            return written
-        if isinstance(written, Mapping) and set(written) == {"name", "options"}:
-            return written  # as the plan that a run keeps has it
-        if not isinstance(written, Mapping) or len(written) != 1:
-            stop(None, f"{written!r} names no evaluator", "write {callable: {function: 'module:function'}}")
-        ((name, options),) = written.items()
+    def _find_evaluator(cls, evaluate: Named | None) -> Named | None:
         try:
-            find_evaluator(str(name))
+            if evaluate is not None:
+                find_evaluator(evaluate.name)
         except CobanditError as error:
             stop(None, str(error), "name one of those")
-        return {"name": name, "options": {} if options is None else options}
+        return evaluate
 
     @model_validator(mode="after")
     def _agree(self) -> Plan:
@@ -522,6 +342,37 @@ class Plan(Fields):
                 "give a number, or a setting that is one",
             )
         return self
+
+    @model_validator(mode="after")
+    def _options_are_right(self) -> Plan:
+        costs = [1e9] * len(self.names)  # above any smallest cost
+        try:  # whether the values are right, only the class knows
+            self.make_policy(costs, (1e9, 1e9), budget=1e15)
+        except CobanditError as error:
+            stop(None, f"{self.method.name} refuses its options: {error}", "correct them")
+        return self
+
+    def make_policy(
+        self,
+        costs: Sequence[float],
+        cost_range: tuple[float, float],
+        budget: float | None,
+        largest_costs: Sequence[float] | None = None,
+    ) -> Policy:
+        """Make a fresh policy from what a pilot found; costs and budget are in the unit of the cost."""
+        given = dict(self.options)
+        if issubclass(self.policy, OnlinePolicy):
+            assert budget is not None  # only a race stops by itself
+            low, high = min(cost_range[0], *costs), max(cost_range[1], *(largest_costs or costs))
+            # what an evaluation may cost, not its mean, has to fit into what is left: the last is paid, too
+            given |= {"cost_range": (low, high), "expected_costs": largest_costs or [high] * len(costs)}
+            return self.policy(len(costs), len(self.objectives), budget, **given)
+        if largest_costs is not None:
+            given["largest_costs"] = largest_costs
+        if self.is_once:
+            given["n_instances"] = len(self.order)
+        given["budget"] = budget  # None for a race alone
+        return self.policy(costs=costs, n_objectives=len(self.objectives), **given)
 
     def differences(self, written: Mapping[str, Any], but: Collection[str] = CHANGEABLE) -> list[str]:
         """Say in what this plan is another than one that was written, as `model_dump` has it.

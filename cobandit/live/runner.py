@@ -13,16 +13,16 @@ from anyio.from_thread import start_blocking_portal
 from cobandit.errors import CobanditError
 from cobandit.faults import stop
 from cobandit.live.conduct import Conductor
-from cobandit.live.estimating import Estimate, estimate_run
 from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.folder import RunFolder
 from cobandit.live.journal import Journal, list_differences, make_header
 from cobandit.live.log import Lines, read_entries
 from cobandit.live.outcome import (
-    Made,
+    Estimate,
     Progress,
     card_of,
+    estimate_run,
     frame_of,
     losses_of,
     read_earlier,
@@ -33,7 +33,7 @@ from cobandit.live.outcome import (
 )
 from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
 from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
-from cobandit.live.stages import MainStage, PilotStage, Stage, budget_of, make_policy
+from cobandit.live.stages import Made, MainStage, PilotStage, Stage, budget_of, make_policy
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.storage import write_table
 
@@ -243,7 +243,7 @@ def _refuse(configuration: Mapping[str, Any], instance: str) -> Any:
 
 def _restore(setup: _Setup) -> Stage:
     """Bring back the part that a run is in, to be looked at."""
-    made = {}
+    made: Made = {}
     with suppress(CobanditError):  # its table may be elsewhere now, and only says what was inherited
         made = _made(setup)
     profile = _table_profile(setup)

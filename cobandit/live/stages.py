@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
-from cobandit.live import methods
 from cobandit.live.evaluators import Answered, Failure, Row, read_row
-from cobandit.live.journal import copy_plain
+from cobandit.live.journal import Journal, Told, copy_plain
 from cobandit.live.log import Lines
-from cobandit.live.pilot import FAILED, Pilot, Profile, check_row, rewards, worst
+from cobandit.live.pilot import FAILED, Profile, check_row, rewards, worst
 from cobandit.live.plan import SHARE, Plan
-from cobandit.policies.asktell import AskTell, Pull
+from cobandit.policies.asktell import Pull
+from cobandit.policies.registry import Policy
 
 Key = tuple[int, int]
 """An evaluation: number of the configuration, and its number among the evaluations of that."""
+
+
+Made = Mapping[tuple[str, str], Row]
+"""Rows by name of the configuration and instance."""
 
 
 class Earlier(NamedTuple):
@@ -29,28 +33,21 @@ class Earlier(NamedTuple):
     lost: float
 
 
-class JournalLike(Protocol):
-    """A journal, or what stands for one."""
+class Rehearsal:
+    """What stands for a journal where nothing is to be written."""
 
-    policy: Any
+    def __init__(self, policy: Policy):
+        self.policy = policy
+        self.ask = policy.ask
+        self.leave_out = policy.leave_out
 
-    def ask(self) -> Pull | None:
-        """Ask the policy."""
-        ...
-
-    def tell(
-        self, arm: int, reward: Any, cost: float | None = None, record: dict[str, Any] | None = None
-    ) -> None:
+    def tell(self, arm: int, reward: Any, cost: float | None, record: dict[str, Any] | None) -> None:
         """Tell the policy."""
-        ...
+        self.policy.tell(arm, reward, cost)
 
-    def leave_out(self, pull: int) -> None:
-        """Leave the instance of an evaluation out."""
-        ...
-
-    def records(self) -> Iterable[tuple[Pull, Any, float | None, dict[str, Any] | None]]:
-        """Everything told so far."""
-        ...
+    def records(self) -> list[Told]:
+        """Nothing was told before."""
+        return []
 
 
 class Stage:
@@ -74,7 +71,9 @@ class Stage:
 
     name: str
 
-    def __init__(self, plan: Plan, journal: JournalLike, made: Mapping[tuple[str, str], Row] | None = None):
+    def __init__(
+        self, plan: Plan, journal: Journal | Rehearsal, made: Mapping[tuple[str, str], Row] | None = None
+    ):
         self.plan = plan
         self.journal = journal
         self.made = made or {}
@@ -87,10 +86,9 @@ class Stage:
                 self._keep(pull, record)
 
     @property
-    def policy(self) -> AskTell:
+    def policy(self) -> Any:
         """The part's policy."""
-        policy: AskTell = self.journal.policy
-        return policy
+        return self.journal.policy
 
     @property
     def spent(self) -> float:
@@ -215,8 +213,7 @@ class PilotStage(Stage):
 
     @property
     def over(self) -> bool:  # noqa: D102 (as its parent)
-        pilot: Pilot = self.journal.policy
-        return pilot.finished or pilot.stuck
+        return bool(self.policy.finished or self.policy.stuck)
 
     def _reward(self, row: Mapping[str, Any]) -> list[float]:
         return [1.0]
@@ -234,9 +231,9 @@ class MainStage(Stage):
     def __init__(
         self,
         plan: Plan,
-        journal: JournalLike,
+        journal: Journal | Rehearsal,
         profile: Profile,
-        made: Mapping[tuple[str, str], Row] | None = None,
+        made: Made | None = None,
         earlier: Earlier | None = None,
     ):
         self.profile = profile
@@ -306,7 +303,7 @@ class MainStage(Stage):
         """Places in the order of the instances that are left out for all."""
         if self.plan.failures == "zero":
             return set()
-        return set(np.flatnonzero(self.journal.policy.left_out).tolist())
+        return set(np.flatnonzero(self.policy.left_out).tolist())
 
     def _reward(self, row: Mapping[str, Any]) -> list[float]:
         return rewards(self.plan, self.profile.limits, row)
@@ -343,7 +340,7 @@ def budget_of(plan: Plan, profile: Profile) -> float | None:
     return plan.budget * len(plan.order) * sum(profile.costs)
 
 
-def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) -> methods.Policy:
+def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) -> Policy:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
     A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
@@ -365,17 +362,8 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
                 "and start in another folder"
             )
 
-    def make(budget: float | None) -> methods.Policy:
-        return methods.make(
-            plan.policy,
-            plan.options,
-            costs=profile.costs,
-            cost_range=profile.cost_range,
-            budget=budget,
-            n_objectives=len(plan.objectives),
-            n_instances=len(plan.order),
-            largest_costs=largest,
-        )
+    def make(budget: float | None) -> Policy:
+        return plan.make_policy(profile.costs, profile.cost_range, budget, largest)
 
     if total is None:
         return make(None)
@@ -395,31 +383,9 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
         ) from None
 
 
-def _rehearse(plan: Plan, profile: Profile, policy: methods.Policy, earlier: Earlier | None) -> float:
+def _rehearse(plan: Plan, profile: Profile, policy: Policy, earlier: Earlier | None) -> float:
     """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
-    stage = MainStage(plan, _Rehearsal(policy), profile, earlier=earlier)
+    stage = MainStage(plan, Rehearsal(policy), profile, earlier=earlier)
     while (pull := stage.journal.ask()) is not None:
         stage.settle(pull)
     return stage.spent - policy.spent
-
-
-class _Rehearsal:
-    """A journal that is not written."""
-
-    def __init__(self, policy: Any):
-        self.policy = policy
-
-    def ask(self) -> Pull | None:
-        pull: Pull | None = self.policy.ask()
-        return pull
-
-    def tell(
-        self, arm: int, reward: Any, cost: float | None = None, record: dict[str, Any] | None = None
-    ) -> None:
-        self.policy.tell(arm, reward, cost)
-
-    def leave_out(self, pull: int) -> None:
-        self.policy.leave_out(pull)
-
-    def records(self) -> Iterable[tuple[Pull, Any, float | None, dict[str, Any] | None]]:
-        return ()

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobandit.faults import TableError
-from cobandit.live.plan import Instances, check_plan, read_plan
+from cobandit.live.configurations import Instances
+from cobandit.live.plan import check_plan, read_plan
 from cobandit.tables.columns import profiling_mask
 
 GOOD = {

@@ -33,6 +33,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
+from cobandit.live.configurations import Columns, read_instances
 from cobandit.live.evaluators import (
     AGAIN,
     UNAVAILABLE,
@@ -44,14 +45,7 @@ from cobandit.live.evaluators import (
     describe_error,
     evaluator,
 )
-from cobandit.live.evaluators.prompts import (
-    Columns,
-    InstancesFile,
-    OpenAIOptions,
-    Prompts,
-    check_address,
-    read_instances,
-)
+from cobandit.live.evaluators.texts import InstancesFile, OpenAIOptions, Prompts, check_address
 from cobandit.tables.prices import Prices, Usage, check_paid, cost_usd, read_prices
 
 COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated")
@@ -351,7 +345,11 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
         if context.source is None:
             stop("instances", "no file has them", "write instances: {file: ...} into the plan")
         source = InstancesFile(file=context.source[0], column=context.source[1])
-    instances = read_instances(source, context.folder, context.instances)
+    found = read_instances(context.folder / source.file, source.column)
+    if missing := [name for name in context.instances if name not in found]:
+        problem = f"there is no instance {missing[0]!r}, of {len(missing)} that the plan names"
+        stop(source.file, problem, "add it, or leave it out of the plan's instances")
+    instances = {name: found[name] for name in context.instances}
     _check_answers(options, source, instances)
     prompts = Prompts(options, context.configurations, instances)
     prices = None

@@ -13,9 +13,9 @@ from support.stub_endpoint import completion, stub_endpoint
 import cobandit as cb
 from cobandit import live
 from cobandit.errors import CobanditError
+from cobandit.live.configurations import Configurations
 from cobandit.live.evaluators import Failure, find_evaluator
 from cobandit.live.evaluators.endpoints import Client
-from cobandit.live.plan import Configurations
 
 QUESTIONS = """{"instance": "a", "question": "1 + 1?", "answer": 2}
 {"instance": "b", "question": "2 + {2}?", "answer": "#### 4"}
@@ -510,13 +510,14 @@ def test_what_is_wrong_is_found_before_anything_is_asked(folder, given, said):
         ("q.csv", "instance,answer\na\n", "line 2: it has more or fewer values"),
         ("q.csv", "instance,answer\na,1,2\n", "line 2: it has more or fewer values"),
         ("q.csv", 'instance,answer\n"a,1\n', "this is no CSV file"),
-        ("q.xlsx", "x", "only .csv and .jsonl files are read"),
-        ("missing/q.csv", None, "there is no such file"),
+        ("q.xlsx", "x", "there is no instance 'a', of 1 that the plan names"),
+        ("q.png", b"\x89PNG", "no text in UTF-8"),
+        ("missing/q.csv", None, "there is no file"),
     ],
 )
 def test_files_that_cannot_be_used(folder, name, content, said):
     if content is not None:
-        (folder / name).write_text(content)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     given = {
         "base_url": "http://127.0.0.1:9/v1",
         "instances": name,

@@ -1,103 +1,152 @@
-"""What an endpoint is asked: templates of a plan, filled with settings and the fields of an instance."""
+"""Texts: what an endpoint is asked, and whether what it answers is right.
+
+Templates of a plan are filled with settings and the columns of an instance; case and white space around an
+answer do not count.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
+import math
+import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, HttpUrl, JsonValue, ValidationError, field_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    HttpUrl,
+    JsonValue,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from cobandit import _check
+from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
-from cobandit.live.evaluators import WHERE, EvaluatorOptions
-from cobandit.live.evaluators.scorers import ScorerOptions
+from cobandit.live.configurations import Columns
+from cobandit.live.evaluators import WHERE, EvaluatorOptions, Row, describe_error, load_function, read_row
 
-Columns = Mapping[str, Any]
-"""What a file says of an instance, by column."""
+KINDS = ("exact", "contains", "regex", "number")
 
-
-class InstancesFile(EvaluatorOptions):
-    """A file of instances, CSV or JSON lines, and its column of ids."""
-
-    file: str = Field(description="name a .csv or .jsonl file; a relative path starts where the plan is")
-    column: str = Field("instance", description="name the column of the ids")
+# a minus right after a word, a number or a bracket is that of a subtraction
+_NUMBER = re.compile(
+    r"(?:(?<![\w)])-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?=\.\d))(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII
+)
 
 
-Instances = Annotated[
-    InstancesFile, BeforeValidator(lambda given: {"file": given} if isinstance(given, str) else given)
-]
-"""The file alone, or with its column: the same that a plan's own ``instances`` may be."""
+def last_number(text: str) -> float | None:
+    """Read the last number of a text; commas may separate its thousands.
 
-
-def read_instances(source: InstancesFile, folder: Path, wanted: Sequence[str]) -> dict[str, Columns]:
-    """Read the columns of the wanted instances.
-
-    Parameters
-    ----------
-    source : InstancesFile
-    folder : Path
-        Where a relative path starts.
-    wanted : sequence of str
-        Their ids.
-
-    Returns
-    -------
-    dict
-        Columns by id; what a CSV file holds is text.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read, repeats an id, or lacks one that is wanted.
+    Examples
+    --------
+    >>> last_number("8 - 35 = -27."), last_number("$1,234.50 in all"), last_number("none")
+    (-27.0, 1234.5, None)
     """
-    path = folder / source.file
-    rows: dict[str, Columns] = {}
-    for where, row in _rows(path):
-        if row.get(source.column) is None:
-            remedy = suggest(source.column, row, "name the column of the ids with column")
-            stop(where, f"there is no {source.column!r}, but {', '.join(row)}", remedy)
-        name = str(row[source.column])
-        if name in rows:
-            stop(where, f"the instance {name!r} was there before", "give each instance one line")
-        rows[name] = row
-    missing = [name for name in wanted if name not in rows]
-    if missing:
-        remedy = "add it, or leave it out of the plan's instances"
-        stop(path, f"there is no instance {missing[0]!r}, of {len(missing)} that the plan names", remedy)
-    return {name: rows[name] for name in wanted}
+    found = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
+    return float(found[-1].replace(",", "")) if found else None
 
 
-def _rows(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
-    from cobandit.tables.importers.safe_reading import read_bytes, read_lines  # pandas takes its time
+def _same(text: str) -> str:
+    return text.strip().casefold()
 
-    if not path.is_file():
-        stop(path, "there is no such file", "check the path, which starts where the plan is")
-    if path.suffix.lower() == ".jsonl":
-        for where, line in read_lines(path):
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                stop(where, f"this is not JSON: {error}", "write one object a line")
-            if not isinstance(row, dict):
-                stop(where, "this is no object", 'write one a line: {"instance": ..., ...}')
-            yield where, row
-        return
-    if path.suffix.lower() != ".csv":
-        stop(path, "only .csv and .jsonl files are read here", "write the instances as one of them")
-    try:
-        reader = csv.DictReader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True)
-        for row in reader:
-            where = f"{path}, line {reader.line_num}"
-            if None in row or None in row.values():
-                stop(where, "it has more or fewer values than there are columns", "correct it")
-            yield where, row
-    except (csv.Error, UnicodeDecodeError) as error:
-        stop(path, f"this is no CSV file in UTF-8: {error}", "export it again")
+
+class ScorerOptions(EvaluatorOptions):
+    r"""How a text is scored.
+
+    ``exact``: it is the answer; ``contains``: the answer is in it; ``regex``: what the group of the pattern
+    (or all of it) finds last is the answer; ``number``: its last number is that of the answer, within the
+    tolerance; ``module:function``: a function of the text and the answer, which gives a score in [0, 1], or
+    a mapping of columns to numbers.
+
+    Examples
+    --------
+    >>> ScorerOptions(scorer="number").score("8 + 35 = 43, 43 - 25 = 18.", "#### 18")
+    {'score': 1.0}
+    >>> ScorerOptions(scorer="regex", pattern=r"\b([AB])\b").score("Not A. So: b", "B")
+    {'score': 0.0}
+    """
+
+    scorer: str = Field(
+        pattern=rf"^({'|'.join(KINDS)}|[^:\s]+:[^:\s]+)$",
+        description="choose exact, contains, regex or number, or name a function as module:function",
+    )
+    answer: str = Field("answer", description="name the column that holds the right answer of an instance")
+    pattern: str | None = Field(None, description="give the regular expression of scorer regex")
+    tolerance: float = Field(
+        0.0, ge=0, allow_inf_nan=False, description="say how far off a number may be, in its unit"
+    )
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        try:
+            groups = re.compile(pattern or "").groups
+        except re.error as error:
+            stop(None, f"{pattern!r} is no regular expression ({error})", "correct it")
+        if groups > 1:
+            stop(None, f"{pattern!r} has {groups} groups", "keep one; others are written (?:...)")
+        return pattern
+
+    @model_validator(mode="after")
+    def _belong(self) -> ScorerOptions:
+        if (self.pattern is not None) != (self.scorer == "regex"):
+            if self.scorer == "regex":
+                stop(None, "scorer regex needs a pattern", "give one, such as '([AB])'")
+            stop(None, f"a pattern means nothing with scorer {self.scorer}", "leave it out")
+        if self.tolerance and self.scorer != "number":
+            stop(None, f"a tolerance means nothing with scorer {self.scorer}", "leave it out")
+        return self
+
+    @cached_property
+    def function(self) -> Callable[[str, str], Any] | None:
+        """The function that scores, if the scorer is one."""
+        return None if self.scorer in KINDS else load_function(self.scorer, "text", "answer")
+
+    def usable(self, answer: str) -> bool:
+        """Whether a text could be right at all, given the right answer."""
+        if self.function is not None:
+            return True
+        return bool(answer.strip()) and (self.scorer != "number" or last_number(answer) is not None)
+
+    def score(self, text: str, answer: str) -> Row:
+        """Score a text, given the right answer: columns of the table.
+
+        Raises
+        ------
+        CobanditError
+            If the function fails, or gives no score.
+        """
+        if self.function is None:
+            return {"score": float(self._is_correct(text, answer))}
+        try:
+            given = self.function(text, answer)
+        except Exception as error:
+            raise CobanditError(
+                f"the scorer {self.scorer} failed on an answer: {describe_error(error)}.  Correct it and run "
+                "the plan again: what was told is kept"
+            ) from error
+        if isinstance(given, Mapping):
+            return read_row(given, f"the scorer {self.scorer}")
+        return {"score": _check.scalar(given, f"the score by {self.scorer}")}
+
+    def _is_correct(self, text: str, answer: str) -> bool:
+        if self.scorer == "exact":
+            return _same(text) == _same(answer)
+        if self.scorer == "contains":
+            return _same(answer) in _same(text)
+        if self.scorer == "regex":
+            found = re.findall(self.pattern or "", text)
+            return bool(found) and _same(found[-1]) == _same(answer)
+        number, wanted = last_number(text), last_number(answer)
+        return (
+            number is not None
+            and wanted is not None
+            and math.isclose(number, wanted, rel_tol=1e-9, abs_tol=self.tolerance * (1 + 1e-9))
+        )
 
 
 class Template:
@@ -181,6 +230,18 @@ Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length
 """What is sent: a text, which the user says, or messages in their order."""
 
 
+class InstancesFile(EvaluatorOptions):
+    """A file of instances and its column of ids, or the file alone: as a plan's own ``instances``."""
+
+    file: str = Field(description="name a file of instances; a relative path starts where the plan is")
+    column: str = Field("instance", description="name the column of the ids")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_file(cls, written: Any) -> Any:
+        return {"file": written} if isinstance(written, str) else written
+
+
 class OpenAIOptions(ScorerOptions):
     """Options of ``evaluate: {openai: ...}``."""
 
@@ -200,10 +261,10 @@ class OpenAIOptions(ScorerOptions):
     system: str | None = Field(
         None, description="write a template of the system message of a chat, or leave it out"
     )
-    instances: Instances | None = Field(
+    instances: InstancesFile | None = Field(
         None,
-        description="name a .csv or .jsonl file of instances, or write {file: ..., column: that of the ids}; "
-        "by default it is the file of the plan's own instances",
+        description="name a file of instances, or write {file: ..., column: that of the ids}; by default it "
+        "is the file of the plan's own instances",
     )
     body: dict[str, JsonValue] = Field(
         {}, description="give further fields of the request; a setting of the same name takes its place"
