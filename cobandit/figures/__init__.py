@@ -18,6 +18,7 @@ from cobandit.figures.replays import error_bars as error_bars
 from cobandit.figures.replays import error_by_budget as error_by_budget
 from cobandit.figures.steps import index_path as index_path
 from cobandit.figures.steps import phase_plane as phase_plane
+from cobandit.figures.steps import stepper as stepper
 from cobandit.figures.style import PALETTE as PALETTE
 from cobandit.figures.style import escape_markdown as escape_markdown
 from cobandit.figures.style import escape_math as escape_math

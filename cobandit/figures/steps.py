@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
+from itertools import count
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from cobandit.figures.looks import INK, SHADES
 from cobandit.figures.style import LINES, escape_math
 from cobandit.policies import Phase
+
+_numbers = count()
 
 
 def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
@@ -48,10 +54,16 @@ def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None 
     return ax
 
 
-def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax: Axes | None = None) -> Axes:
+def phase_plane(
+    phase: Phase,
+    names: Sequence[str],
+    labels: tuple[str, str],
+    ax: Axes | None = None,
+    front: ArrayLike | None = None,
+) -> Axes:
     """Empirical means at the end of one phase of an elimination; the arm that leaves is ringed.
 
-    The ring of one that is accepted is whole, that of one that is rejected is dashed.
+    The ring of one that is accepted is whole, that of one that is rejected is dashed; a cross marks a mistake.
 
     Parameters
     ----------
@@ -62,6 +74,8 @@ def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax:
     labels : (str, str)
         Names of the objectives.
     ax : Axes, optional
+    front : array_like of bool, optional
+        The true Pareto set, which a departure can contradict.
 
     Returns
     -------
@@ -77,19 +91,56 @@ def phase_plane(phase: Phase, names: Sequence[str], labels: tuple[str, str], ax:
     'phase 1: 2 pulls each, b rejected'
     """
     ax = ax or plt.subplots()[1]
+    mistaken = front is not None and bool(np.asarray(front)[phase.removed]) != phase.accepted
     for arm, mean in zip(phase.active, phase.means, strict=True):
-        leaves = arm == phase.removed
         ax.plot(*mean, "o", color=INK, ms=6)
-        if leaves:
-            ax.scatter(
-                mean[0], mean[1], s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":"
-            )
+        if arm == phase.removed:
+            ax.scatter(*mean, s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":")
+            if mistaken:
+                ax.scatter(*mean, s=230, marker="x", color=INK)
         ax.annotate(
             escape_math(names[arm]), mean, xytext=(5, 4), textcoords="offset points", fontsize="small"
         )
-    verdict = "accepted" if phase.accepted else "rejected"
+    verdict = ("accepted" if phase.accepted else "rejected") + (" by mistake" if mistaken else "")
+    ax.margins(0.1)  # for the names
     ax.set(xlabel=f"mean {labels[0]}", ylabel=f"mean {labels[1]}")
     ax.set_title(
         f"phase {phase.phase}: {phase.target} pulls each, {escape_math(names[phase.removed])} {verdict}"
     )
     return ax
+
+
+def stepper(steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None) -> str:
+    """Pictures of which one is shown at a time, each with a button; no script is needed.
+
+    Parameters
+    ----------
+    steps : sequence of (str, str)
+        What a button says, and the HTML that it shows.
+    printed : sequence of int, optional
+        Places of what is shown on paper, all together; default all.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> stepper([("one", "<p>1</p>"), ("two", "<p>2</p>")], printed=[1]).count("<input")
+    2
+    """
+    name = f"stepper{next(_numbers)}"
+    buttons, shown, rules = "", "", []
+    for place, (label, picture) in enumerate(steps):
+        own, paper = f"{name}-{place}", printed is None or place in printed
+        checked = "" if place else " checked"
+        buttons += f'<input type="radio" name="{name}" id="{own}"{checked}>'
+        buttons += f'<label for="{own}">{escape(label)}</label> '
+        shown += f'<div class="{"step paper" if paper else "step"}">{picture}</div>'
+        rules.append(f"#{own}:checked ~ .step:nth-of-type({place + 1})")
+    style = (
+        f".{name} > .step {{display: none}} {', '.join(rules)} {{display: block}} "
+        f".{name} > label {{margin-right: 0.8rem}} @media print {{.{name} > .step {{display: none !important}} "
+        f".{name} > .paper {{display: block !important}} .{name} > input, .{name} > label {{display: none}}}}"
+    )
+    return f'<div class="{name}" role="radiogroup"><style>{style}</style>{buttons}{shown}</div>'

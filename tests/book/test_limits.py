@@ -18,7 +18,7 @@ READ = [name for name in contents() if name not in LOOKED_UP]
 TIDY = (
     *("book/intro", "book/related", "book/api", "book/notation", "notebooks/errata"),
     *("notebooks/claims", "notebooks/cohv-ucb", "notebooks/standard-regret", "notebooks/experiments"),
-    "notebooks/live",
+    *("notebooks/live", "notebooks/copsi", "notebooks/which-arms"),
 )
 MERGED = pytest.mark.skipif(len(contents()) > LIMITS["pages"], reason="pages are still to be merged")
 

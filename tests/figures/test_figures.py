@@ -404,6 +404,15 @@ def test_phase_plane_rings_the_arm_that_leaves():
         assert [text.get_text() for text in ax.texts] == ["abc"[arm] for arm in phase.active]
     assert titles == ["phase 1: 2 pulls each, b accepted", "phase 2: 8 pulls each, c rejected"]
     assert rings == [(0.25, 0.75, True), (0.5, 0.125, False)]  # whole: accepted
+    crossed = figures.phase_plane(finder.phases[0], "abc", ("x", "y"), front=[True, False, True])
+    assert crossed.get_title().endswith("b accepted by mistake") and len(crossed.collections) == 2
+
+
+def test_a_stepper_shows_one_step_and_prints_those_that_are_asked_for():
+    shown = figures.stepper([("one <", "<p>1</p>"), ("two", "<p>2</p>")], printed=[1])
+    assert shown.count("checked>") == 1 and "one &lt;" in shown and shown.count('class="step paper"') == 1
+    one, other = (re.search(r'id="([^"]+)"', figures.stepper([("", "")]))[1] for _ in range(2))
+    assert one != other  # two on a page do not share their buttons
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def checks() -> Mapping[str, Check]:
     Examples
     --------
     >>> checks()["Theorem 2: error probability"].page
-    'error-bound'
+    'copsi'
     """
     modules = [import_module(f"cobandit.companion.proofs.{topic}").__name__ for topic in TOPICS]
     ordered = sorted(_CHECKS.items(), key=lambda item: modules.index(item[1].test.__module__))

@@ -9,6 +9,7 @@ Exact are Bernoulli arms of one objective at unit costs.  Where K of them are eq
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from math import exp, log
 from typing import Any
 
@@ -18,12 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from cobandit import _check, theory
+from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import difference_deviation, uniform_deviation
 from cobandit.errors import CobanditError
 from cobandit.policies import CoPSI
 from cobandit.problem import Problem
-from cobandit.replay import play, replay_identification
+from cobandit.replay import play, replay_identification, spec
+from cobandit.replay.grid import GridCell, make_policy
+from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
 from cobandit.tables.columns import profiling_mask
@@ -283,6 +287,59 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
     return needed / n_arms
 
 
+def by_objectives(
+    problems: int, most: int, replications: int, seed: int, n_arms: int = 16, rho: float = 200
+) -> pd.DataFrame:
+    r"""What more objectives do to random problems: the first d of the same ``most``, for each d.
+
+    Problems in which a classification gap is zero for some d are passed over.
+
+    Parameters
+    ----------
+    problems, most : int
+        Problems, and the largest D.
+    replications, seed : int
+    n_arms : int
+        K.
+    rho : float
+        Budget of every run, in evaluations of each arm.
+
+    Returns
+    -------
+    DataFrame, one row per problem and D
+        ``front`` (size of the Pareto set), ``complexity`` :math:`H_{\mu,c}`, ``error`` of CoPSI with the
+        adaptive constant, and ``loss`` of CoHV-UCB with radii a tenth of the theory's: the share of
+        :math:`\nu_{i^\star} B`.
+
+    Examples
+    --------
+    >>> found = by_objectives(2, 3, replications=5, seed=0, n_arms=6, rho=50)
+    >>> found["n_objectives"].tolist(), bool((found["front"].diff().dropna() >= -5).all())
+    ([1, 2, 3, 1, 2, 3], True)
+    """
+    chooser = spec("CoHVUCB", reward_scale=0.1, cost_scale=0.1)
+    rows: list[tuple[float, ...]] = []
+    numbers, streams = count(), np.arange(replications)
+    while len(rows) < problems * most:
+        full = random_arms(next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed)
+        sources = [feedback_source(full._replace(rows=full.rows[:, : d + 1])) for d in range(1, most + 1)]
+        if any(np.isinf(source.problem.complexity) for source in sources):
+            continue
+        problem = len(rows) // most
+        for d, source in enumerate(sources, start=1):
+            p, budget = source.problem, rho * float(source.costs.sum())
+            cell = GridCell(spec("CoPSIAdaptive"), rho, budget, streams, seed)
+            finder = make_policy(source, cell)
+            *_, returned = run_kernel(finder, source.feedback, seed, streams, realised=False)
+            online = make_policy(source, cell._replace(spec=chooser))
+            pulls, _ = run_kernel(online, source.feedback, seed, streams)
+            wrong = (returned != p.pareto_mask).any(axis=1).mean()
+            lost = metrics.standard_regret(p, pulls, budget).mean() / (p.efficiency.max() * budget)
+            rows.append((problem, d, p.pareto_mask.sum(), p.complexity, wrong, lost))
+    columns = ["problem", "n_objectives", "front", "complexity", "error", "loss"]
+    return pd.DataFrame(rows, columns=columns).astype({"problem": int, "n_objectives": int, "front": int})
+
+
 def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
     """Give the same means and costs twice: the most expensive arms hardest to classify, then easiest.
 
@@ -421,7 +478,7 @@ def _pulls(better: float, worse: float, n_arms: int, budget: float, allocation: 
 # ----------------------------------------------------------------------------- checks
 @check(
     "Theorem 2, Step 3: what every phase collects",
-    "error-bound",
+    "copsi",
     "n γ² of every phase over B / (2 L H), gaps where the floor costs most",
 )
 def check_targets(seed: int) -> Finding:
@@ -458,7 +515,7 @@ def compare_deviations(deviation: Callable[..., dict[str, float]], cases: list[t
 
 @check(
     "Theorem 2, Step 4: concentration at adaptive targets",
-    "error-bound",
+    "copsi",
     "exact probability that running means ever leave after N draws",
 )
 def check_concentration(seed: int) -> Finding:
@@ -469,7 +526,7 @@ def check_concentration(seed: int) -> Finding:
 
 @check(
     "Concentration of differences",
-    "error-bound",
+    "copsi",
     "exact probability that a difference of two running means ever leaves after N draws",
     ours=True,
 )
@@ -514,7 +571,7 @@ def compare_errors(
 
 @check(
     "Theorem 2: error probability",
-    "error-bound",
+    "copsi",
     "exact error of CoPSI on two arms, three pairs of means",
 )
 def check_error(seed: int) -> Finding:
@@ -546,7 +603,7 @@ def check_exponent(seed: int) -> Finding:
 
 @check(
     "Error probability by differences",
-    "error-bound",
+    "copsi",
     "exact error of CoPSI and of its adaptive form on two arms",
     ours=True,
 )
@@ -579,7 +636,7 @@ def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
 
 @check(
     "Error probability by variances of pairs, instances shared",
-    "error-bound",
+    "copsi",
     "exact error of two arms that answer the same instances, the same budget for both",
     ours=True,
 )

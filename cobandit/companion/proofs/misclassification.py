@@ -408,7 +408,7 @@ def one_term_gaps(means: ArrayLike) -> NDArray[np.float64]:
 # ----------------------------------------------------------------------------- checks
 @check(
     "Section 3.2: complexity H",
-    "gaps-and-complexity",
+    "copsi",
     "sorted form against the maximum over all sets of arms",
 )
 def check_complexity(seed: int) -> Finding:
@@ -424,7 +424,7 @@ def check_complexity(seed: int) -> Finding:
 
 @check(
     "Lemma 2: no mistake while margins err by little",
-    "error-bound",
+    "copsi",
     "gap elimination with means that err by 1/16 of the phase's gap",
 )
 def check_lemma(seed: int) -> Finding:
@@ -440,7 +440,7 @@ def check_lemma(seed: int) -> Finding:
     )
 
 
-@check("The two smallest gaps are equal", "gaps-and-complexity", "the smallest gap and the next", ours=True)
+@check("The two smallest gaps are equal", "copsi", "the smallest gap and the next", ours=True)
 def check_equal_gaps(seed: int) -> Finding:
     """The two smallest gaps, ties included."""
     first, second = smallest_gaps(1000, seed).T
@@ -454,7 +454,7 @@ def check_equal_gaps(seed: int) -> Finding:
 
 @check(
     "Lemma 2 with margins off by less than γ/4",
-    "error-bound",
+    "copsi",
     "smallest error of the means that misleads gap elimination, over the gap",
     ours=True,
 )

@@ -106,7 +106,7 @@ def bernstein_constants(
 
 @check(
     "What a plan overspends at random costs",
-    "random-costs",
+    "which-arms",
     "exact probability that the plan which varies most costs more than B",
     ours=True,
 )
@@ -129,7 +129,7 @@ def check_overspend(seed: int) -> Finding:
 
 @check(
     "CoPSI with random costs",
-    "random-costs",
+    "which-arms",
     "exact probability of two arms that the plan costs more than B or the set is wrong",
     ours=True,
 )
@@ -164,7 +164,7 @@ def check_random_cost_error(seed: int) -> Finding:
 
 @check(
     "A pilot for unknown mean costs",
-    "random-costs",
+    "which-arms",
     "exact probability that a pilot of two arms misses a mean cost by a share of η; what is declared",
     ours=True,
 )
