@@ -358,6 +358,12 @@ def test_decay_rates_and_needed_budgets():
     assert at["error"][0] > 0.1 > at["error"][2] and abs(at["error"][1] - 0.1) < 0.04
 
 
+def test_problems_of_fewer_objectives_have_the_same_arms():
+    found = identification_error.by_objectives(4, 4, replications=5, seed=1, n_arms=8, rho=30)
+    assert found.groupby("problem")["front"].apply(lambda own: own.is_monotonic_increasing).all()
+    assert found["error"].between(0, 1).all() and found["loss"].between(0, 1).all()
+
+
 @pytest.mark.slow
 def test_the_error_on_two_arms_is_that_of_the_replays():
     """4,000 runs each; five standard errors, false alarms below 1e-6."""
