@@ -138,9 +138,11 @@ def stepper(steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = No
         buttons += f'<label for="{own}">{escape(label)}</label> '
         shown += f'<div class="{"step paper" if paper else "step"}">{picture}</div>'
         rules.append(f"#{own}:checked ~ .step:nth-of-type({place + 1})")
-    style = (
-        f".{name} > .step {{display: none}} {', '.join(rules)} {{display: block}} "
-        f".{name} > label {{margin-right: 0.8rem}} @media print {{.{name} > .step {{display: none !important}} "
-        f".{name} > .paper {{display: block !important}} .{name} > input, .{name} > label {{display: none}}}}"
-    )
-    return f'<div class="{name}" role="radiogroup"><style>{style}</style>{buttons}{shown}</div>'
+    style = [
+        f".{name} > .step {{display: none}}",
+        f"{', '.join(rules)} {{display: block}}",
+        f".{name} > label {{margin-right: 0.8rem}}",
+        f"@media print {{.{name} > .step, .{name} > input, .{name} > label {{display: none !important}}",
+        f".{name} > .paper {{display: block !important}}}}",
+    ]
+    return f'<div class="{name}" role="radiogroup"><style>{" ".join(style)}</style>{buttons}{shown}</div>'
