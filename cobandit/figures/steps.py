@@ -63,7 +63,7 @@ def phase_plane(
 ) -> Axes:
     """Empirical means at the end of one phase of an elimination; the arm that leaves is ringed.
 
-    The ring of one that is accepted is whole, that of one that is rejected is dashed; a cross marks a mistake.
+    The ring of one that is accepted is whole, that of one that is rejected dashed; a cross marks a mistake.
 
     Parameters
     ----------
@@ -130,19 +130,20 @@ def stepper(steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = No
     2
     """
     name = f"stepper{next(_numbers)}"
-    buttons, shown, rules = "", "", []
+    buttons, shown, chosen = "", "", []
     for place, (label, picture) in enumerate(steps):
         own, paper = f"{name}-{place}", printed is None or place in printed
         checked = "" if place else " checked"
         buttons += f'<input type="radio" name="{name}" id="{own}"{checked}>'
         buttons += f'<label for="{own}">{escape(label)}</label> '
         shown += f'<div class="{"step paper" if paper else "step"}">{picture}</div>'
-        rules.append(f"#{own}:checked ~ .step:nth-of-type({place + 1})")
-    style = [
+        chosen.append(f"#{own}:checked ~ .step:nth-of-type({place + 1})")
+    rules = [
         f".{name} > .step {{display: none}}",
-        f"{', '.join(rules)} {{display: block}}",
+        f"{', '.join(chosen)} {{display: block}}",
         f".{name} > label {{margin-right: 0.8rem}}",
         f"@media print {{.{name} > .step, .{name} > input, .{name} > label {{display: none !important}}",
         f".{name} > .paper {{display: block !important}}}}",
     ]
-    return f'<div class="{name}" role="radiogroup"><style>{" ".join(style)}</style>{buttons}{shown}</div>'
+    style = f"<style>{' '.join(rules)}</style>"
+    return f'<div class="{name}" role="radiogroup" aria-label="steps">{style}{buttons}{shown}</div>'
