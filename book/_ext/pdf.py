@@ -61,7 +61,9 @@ PREPARE = """
       page?.remove();
       mark.remove();
     } else if (head) {
-      const entry = make('a', head.firstChild.textContent.trim() || head.textContent.replace('#', ''));
+      const words = head.cloneNode(true);
+      words.querySelector('.headerlink')?.remove();
+      const entry = make('a', words.textContent.trim());
       entry.href = '#' + page.id;
       const item = document.createElement('li');
       item.append(entry);

@@ -71,6 +71,8 @@ def draw_cells(
         line[0].set_ylabel(label)
         ticks = np.unique(own["rho"])[:: 2 if own["rho"].nunique() < 6 else 3]
         line[0].set(xscale="log", yscale="log" if logarithmic else "linear")
+        if logarithmic:
+            _few_decades(line[0])
         line[0].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         line[0].xaxis.set_minor_locator(NullLocator())
     for name, top, bottom in zip(titles, axes[0], axes[-1], strict=True):
@@ -78,6 +80,14 @@ def draw_cells(
         bottom.set_xlabel("evaluations per configuration")
     shared_legend(figure, columns=4)
     return figure
+
+
+def _few_decades(ax: Axes) -> None:
+    """Three decades of the vertical axis at most have a number, and a plain one."""
+    low, high = np.log10(ax.get_ylim())
+    powers = np.arange(np.ceil(low), np.floor(high) + 1)
+    powers = powers[:: -(-len(powers) // 3)]
+    ax.set_yticks(10**powers, [f"{10**power:g}" for power in powers])
 
 
 def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
@@ -99,6 +109,7 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             here = own[(own["quantity"] == quantity) & (own["dataset"] == name)]
             _draw_methods(ax, here.assign(rho=here["spent"] / here["spent"].max()), False)
         line[0].set(ylabel=label, yscale="log")
+        _few_decades(line[0])
     for name, top, bottom in zip(titles, axes[0], axes[-1], strict=True):
         top.set_title(titles[name])
         bottom.set_xlabel("share of the budget spent")

@@ -165,6 +165,12 @@ def test_claims_about_errors_are_settled_by_the_audit():
     }
 
 
+def test_results_come_from_the_code_at_hand():
+    """Fails when a formula behind one has changed since, where its entry says which code that was."""
+    told = [name for name in kept.stale() if "code" in kept.manifest()[name]]
+    assert not told, "-> run: python -m cobandit.companion.stored.results confirm"
+
+
 SMALL = {
     "cobandit.policies.__init__": "from cobandit.policies.one import One",
     "cobandit.policies.one": '''

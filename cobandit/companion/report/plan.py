@@ -32,8 +32,10 @@ def ladder(start: float, steps: int) -> list[int]:
 
     Examples
     --------
-    >>> ladder(20, 8) == list(IDENTIFICATION_RHO), ladder(1611, 3)
-    (True, [2000, 5000, 10000])
+    >>> ladder(20, 8) == list(IDENTIFICATION_RHO), ladder(10, 5) == list(FULL_SET_RHO)
+    (True, True)
+    >>> ladder(1611, 3)
+    [2000, 5000, 10000]
     """
     rungs = (digit * 10**power for power in range(300) for digit in (1, 2, 5))
     found: list[int] = []

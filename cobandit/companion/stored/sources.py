@@ -19,21 +19,10 @@ import cobandit
 
 PACKAGE = Path(cobandit.__file__).parent
 #: Where no number comes from: words, files, tables as files (whose checksum is kept anyway), processes.
-ELSEWHERE = tuple(
-    f"cobandit.{name}"
-    for name in (
-        *(
-            "errors",
-            "faults",
-            "files",
-            "figures",
-            "replay.parallel",
-            "replay.kernels._cache",
-            "companion.stored.kept",
-        ),
-        *("tables.card", "tables.catalogue", "tables.columns", "tables.fields", "tables.frames"),
-        "tables.storage",
-    )
+ELSEWHERE = (
+    *("cobandit.errors", "cobandit.faults", "cobandit.files", "cobandit.figures", "cobandit.replay.parallel"),
+    *(f"cobandit.tables.{name}" for name in ("card", "catalogue", "columns", "fields", "frames", "storage")),
+    *("cobandit.replay.kernels._cache", "cobandit.companion.stored.kept"),
 )
 
 #: A definition: its module and its name.
@@ -41,12 +30,13 @@ Place = tuple[str, str]
 
 
 @cache
-def _tree(module: str) -> ast.Module | None:
+def _tree(module: str) -> ast.Module:
+    """The source of a module, or of the stub of a package; empty if there is none."""
     folder = PACKAGE.parent.joinpath(*module.split("."))
     for path in (folder / "__init__.pyi", folder / "__init__.py", folder.with_suffix(".py")):
         if path.is_file():
             return ast.parse(path.read_text(encoding="utf-8"))
-    return None
+    return ast.Module([], [])
 
 
 @cache
@@ -54,11 +44,11 @@ def _bound(module: str) -> dict[str, list[ast.stmt]]:
     """The statements of a module that bind each of its names; imports may stand in functions."""
     found: dict[str, list[ast.stmt]] = {}
     tree = _tree(module)
-    for node in ast.walk(tree) if tree else ():
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 found.setdefault(alias.asname or alias.name, []).append(node)
-    for statement in tree.body if tree else ():
+    for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             found.setdefault(statement.name, []).append(statement)
         elif not isinstance(statement, ast.Import | ast.ImportFrom):
@@ -91,7 +81,7 @@ def _leads(module: str, path: list[str]) -> Iterator[Place]:
 def _within(module: str, path: list[str]) -> Iterator[Place]:
     if not module.startswith("cobandit") or module.startswith(ELSEWHERE) or not path:
         return
-    if _tree(f"{module}.{path[0]}"):
+    if _tree(f"{module}.{path[0]}").body:
         yield from _within(f"{module}.{path[0]}", path[1:])
     else:
         yield from _leads(module, path)
@@ -103,8 +93,7 @@ def _kernels() -> dict[str, set[Place]]:
     found: dict[str, set[Place]] = {}
     for path in PACKAGE.glob("replay/kernels/*.py"):
         module = f"cobandit.replay.kernels.{path.stem}"
-        tree = _tree(module)
-        for statement in tree.body if tree else ():
+        for statement in _tree(module).body:
             named = {name.removeprefix("policies.") for name in _attributes(statement)}
             # a function with a decorator, or a call that registers what it names
             made = (
