@@ -1,59 +1,14 @@
-"""How often running means leave a region: simulated, and exactly."""
+"""How often running means leave a region, exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, log, sqrt
-from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-
-
-# ----------------------------------------------------------------------------- of the radii of Theorem 1
-@njit(cache=True)
-def _excursions(horizon: Any, paths: Any, mean: Any, rng: Any) -> Any:
-    largest = np.zeros(paths)
-    for path in range(paths):
-        total = 0.0
-        for s in range(1, horizon + 1):
-            total += (rng.random() < mean) - mean
-            largest[path] = max(largest[path], abs(total) / sqrt(s))
-    return largest
-
-
-def excursions(horizon: int, paths: int, *, mean: float = 0.5, seed: int = 0) -> NDArray[np.float64]:
-    r"""Largest scaled deviation :math:`\max_{s \le T} \sqrt s\, |\hat\mu_s - \mu|` of Bernoulli sample paths.
-
-    A path leaves the concentration event with constant alpha if it exceeds
-    :math:`\sqrt{\alpha \log T}`, so one simulation serves every alpha.
-
-    Parameters
-    ----------
-    horizon : int
-        T >= 2: the paper's :math:`T_B`.
-    paths : int
-        Independent paths.
-    mean : float
-        Of the Bernoulli variables, in (0, 1]; 1/2 has the largest variance.
-    seed : int
-
-    Returns
-    -------
-    ndarray, shape (paths,)
-        Time O(paths T).
-
-    Examples
-    --------
-    >>> excursions(2, 4, mean=0.5, seed=1) >= 0.5  # the first sample deviates by 1/2
-    array([ True,  True,  True,  True])
-    """
-    horizon, paths = _check.count(horizon, "horizon", 2), _check.count(paths, "paths", 1)
-    rng = np.random.default_rng(_check.seed(seed))
-    return _excursions(horizon, paths, _check.positive(mean, "mean", 1.0), rng)
 
 
 def ever_outside(

@@ -8,7 +8,7 @@ beat.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 from math import log, sqrt
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 from cobandit import _check, theory
 from cobandit.companion.known_arms import Arms, two_arms
@@ -30,25 +30,18 @@ from cobandit.problem import Problem, hypervolume
 
 # ---------------------------------------------------------------------- the index as a function of the radius
 def index_at(
-    rewards: ArrayLike, cost: float, radius: ArrayLike, *, floor: float = 0.0, clip: bool = True
+    rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike
 ) -> NDArray[np.float64]:
-    r"""Index of an arm with given empirical means, as a function of the radius.
+    r"""Index of arms with given empirical means, as a function of the radius.
 
     .. math:: I(\beta) = \frac{\prod_d \min\{1, \bar r^{(d)} + \beta\}}{\max\{f, \bar c - \beta\}}
 
     Parameters
     ----------
-    rewards : array_like, shape (D,)
+    rewards : array_like, shape (..., D)
         Empirical mean rewards.
-    cost : float
-        Empirical mean cost.
-    radius : array_like, shape (...)
-        :math:`\beta \ge 0`.
-    floor : float
-        f, what truncates the denominator: lambda / 2 in the paper.  With 0 the index is infinite where the
-        cost is within the radius.
-    clip : bool
-        Whether objectives are clipped at 1.
+    cost, radius, floor : array_like, shape (...)
+        Empirical mean cost, :math:`\beta`, and f > 0, what truncates the denominator (lambda / 2).
 
     Returns
     -------
@@ -59,14 +52,9 @@ def index_at(
     >>> index_at([0.5], 0.5, [0.0, 0.25, 0.75], floor=0.125)
     array([1., 3., 8.])
     """
-    rewards, radius = _check.numbers(rewards, "rewards", 1), np.asarray(radius, dtype=np.float64)
-    if (radius < 0).any():
-        raise CobanditError("radius: it must not be negative")
-    upper = rewards + radius[..., None]
-    numerator = hypervolume(np.minimum(1.0, upper) if clip else upper)
-    denominator = np.maximum(_check.non_negative(floor, "floor"), _check.positive(cost, "cost") - radius)
-    with np.errstate(divide="ignore"):
-        return numerator / denominator
+    radius = np.asarray(radius, dtype=np.float64)
+    upper = np.minimum(1.0, np.asarray(rewards) + radius[..., None])
+    return np.asarray(hypervolume(upper) / np.maximum(floor, np.asarray(cost) - radius))
 
 
 def noise_free_pulls(
@@ -89,7 +77,6 @@ def noise_free_pulls(
     Returns
     -------
     float
-        By bisection.
 
     Raises
     ------
@@ -106,49 +93,18 @@ def noise_free_pulls(
     problem, (best, other) = arms.problem, np.argsort(-arms.problem.efficiency)
     if problem.n_arms != 2 or not problem.efficiency_gaps.max() > 0:
         raise CobanditError("arms: two of different efficiency are needed")
+    one = theory.confidence_radius(1, budget, arms.cost_ratio, alpha)
 
     def index(arm: int, pulls: float) -> float:
-        one = theory.confidence_radius(1, budget, arms.cost_ratio, alpha)
-        radius = one / np.sqrt(pulls)
-        return float(index_at(problem.means[arm], problem.costs[arm], radius, floor=arms.cost_ratio / 2))
+        floor = arms.cost_ratio / 2
+        return float(index_at(problem.means[arm], problem.costs[arm], one / sqrt(pulls), floor=floor))
 
-    low, high = 0.0, budget / float(problem.costs[other])
-    for _ in range(80):
-        middle = (low + high) / 2
-        rest = (budget - middle * problem.costs[other]) / problem.costs[best]
-        reached = problem.efficiency[best] if best_index_fixed else index(best, rest)
-        low, high = (middle, high) if index(other, middle) > reached else (low, middle)
-    return low
+    def ahead(pulls: float) -> float:
+        rest = (budget - pulls * problem.costs[other]) / problem.costs[best]
+        return index(other, pulls) - (problem.efficiency[best] if best_index_fixed else index(best, rest))
 
-
-def lipschitz_ratios(n_objectives: int, pairs: int, *, seed: int = 0) -> NDArray[np.float64]:
-    r""":math:`|H(u) - H(v)| / \lVert u - v \rVert_\infty` for random pairs of points of the unit cube.
-
-    Each pair is drawn in a cube of random side that has its far corner at (1, ..., 1), half of them on its
-    diagonal: there the ratio comes closest to D.
-
-    Parameters
-    ----------
-    n_objectives, pairs : int
-        D >= 1 and the number of pairs.
-    seed : int
-
-    Returns
-    -------
-    ndarray, shape (pairs,)
-
-    Examples
-    --------
-    >>> bool(1.9 < lipschitz_ratios(2, 1000).max() <= 2)
-    True
-    """
-    n_objectives, pairs = _check.count(n_objectives, "n_objectives", 1), _check.count(pairs, "pairs", 1)
-    rng = np.random.default_rng(_check.seed(seed))
-    side = 10.0 ** rng.uniform(-3, 0, (pairs, 1, 1))
-    points = 1 - side * rng.random((pairs, 2, n_objectives))
-    points[::2] = points[::2, :, :1]
-    u, v = points[:, 0], points[:, 1]
-    return np.abs(hypervolume(u) - hypervolume(v)) / np.abs(u - v).max(axis=1)
+    most = budget / float(problem.costs[other])
+    return float(optimize.brentq(ahead, 1e-9 * most, most * (1 - 1e-9)))
 
 
 # --------------------------------------------------------------------------- means at the ends of their radii
@@ -301,13 +257,12 @@ def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed
     >>> round(fitted_power([1, 2, 4], [[3, 3], [12, 12], [48, 48]]).value, 9)
     2.0
     """
-    x, samples = _points(x, samples)
 
-    def fit(means: NDArray[np.float64]) -> tuple[float, float]:
+    def fit(x: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[float, float]:
         power, level = np.polyfit(np.log(x), np.log(means), 1)
-        return power, float(np.abs(np.exp(level) * x**power / means - 1).max())
+        return float(power), float(np.abs(np.exp(level) * x**power / means - 1).max())
 
-    return _bootstrap(fit, samples, resamples, seed)
+    return _bootstrap(fit, x, samples, resamples, seed)
 
 
 def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
@@ -341,41 +296,35 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
     >>> fitted_growth(x, np.log(x)[:, None] + [[1.0, 1.0]]).value
     0.0
     """
-    x, samples = _points(x, samples)
     powers = np.arange(-50, 101) / 100
-    bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
-    def fit(means: NDArray[np.float64]) -> tuple[float, float]:
-        designs = np.stack([np.ones_like(bases), bases], axis=2) / means[:, None]
-        spanned = np.linalg.qr(designs)[0]
+    def fit(x: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[float, float]:
+        bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
+        spanned = np.linalg.qr(np.stack([np.ones_like(bases), bases], axis=2) / means[:, None])[0]
         residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
         best = int((residuals**2).sum(axis=1).argmin())
         return float(powers[best]), float(np.abs(residuals[best]).max())
 
-    return _bootstrap(fit, samples, resamples, seed)
-
-
-def _points(x: ArrayLike, samples: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    x, samples = _check.numbers(x, "x", 1), _check.numbers(samples, "samples", 2)
-    if len(x) < 3 or len(samples) != len(x) or (x <= 0).any() or (samples.mean(axis=1) <= 0).any():
-        raise CobanditError("x and samples: at least three points, positive, with runs of positive mean each")
-    return x, samples
+    return _bootstrap(fit, x, samples, resamples, seed)
 
 
 def _bootstrap(
-    fit: Callable[[NDArray[np.float64]], tuple[float, float]],
-    samples: NDArray[np.float64],
+    fit: Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[float, float]],
+    x: ArrayLike,
+    samples: ArrayLike,
     resamples: int,
     seed: int,
 ) -> FittedExponent:
-    value, residual = fit(samples.mean(axis=1))
-    rng = np.random.default_rng(_check.seed(seed))
-    drawn = []
+    x, samples = _check.numbers(x, "x", 1), _check.numbers(samples, "samples", 2)
+    if len(x) < 3 or len(samples) != len(x) or (x <= 0).any() or (samples.mean(axis=1) <= 0).any():
+        raise CobanditError("x and samples: at least three points, positive, with runs of positive mean each")
+    value, residual = fit(x, samples.mean(axis=1))
+    rng, drawn = np.random.default_rng(_check.seed(seed)), []
     for _ in range(_check.count(resamples, "resamples", 1)):
         chosen = rng.integers(samples.shape[1], size=samples.shape)
-        drawn.append(fit(np.take_along_axis(samples, chosen, axis=1).mean(axis=1))[0])
+        drawn.append(fit(x, np.take_along_axis(samples, chosen, axis=1).mean(axis=1))[0])
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return FittedExponent(float(value), float(low), float(high), residual)
+    return FittedExponent(value, float(low), float(high), residual)
 
 
 # ----------------------------------------------------------------------------- checks
@@ -451,9 +400,7 @@ def check_best_index(seed: int) -> Finding:
     efficiency = means.prod(axis=1) / cost
 
     def excess(*, cut: float = 1.0, raised: float = 1.0) -> float:
-        top = np.minimum(1.0, rewards + radius[:, None] / cut).prod(axis=1)
-        index = top / np.maximum(raised * lam / 2, seen - radius / cut)
-        return float((index / efficiency - 1).min())
+        return float((index_at(rewards, seen, radius / cut, floor=raised * lam / 2) / efficiency - 1).min())
 
     return Finding(
         f"{trials:,} arms and radii",
@@ -472,30 +419,25 @@ def check_best_index(seed: int) -> Finding:
 )
 def check_any_index(seed: int) -> Finding:
     """Indices at the upper end of their radii."""
-    rng, each = np.random.default_rng(seed), 20_000
-    excess, objectives, ratios = [], [], []
-    for D in (1, 2, 3, 6):
+    rng, each, parts = np.random.default_rng(seed), 20_000, []
+    objectives = (1, 2, 3, 6)
+    for D in objectives:
         lam = np.where(rng.random(each) < 0.2, 1.0, 10 ** rng.uniform(-3, 0, each))
         radius = lam * 10 ** rng.uniform(-3, 0, each)
         means = np.clip(1 - radius[:, None] * rng.uniform(0, 3, (each, D)), 0, 1)
         cost = np.clip(lam + radius * rng.choice([0.0, 1.0, 2.0], each), lam, 1.0)
-        rewards, seen = extreme_means(means, cost, radius, lam, upper=True)
-        top = np.minimum(1.0, rewards + radius[:, None]).prod(axis=1)
-        index = top / np.maximum(lam / 2, seen - radius)
-        excess.append((index - means.prod(axis=1) / cost) / radius)
-        objectives.append(np.full(each, D))
-        ratios.append(lam)
-    seen_excess, D_of, lam_of = (np.concatenate(parts) for parts in (excess, objectives, ratios))
-    constant = np.array([theory.index_constant(int(D), lam) for D, lam in zip(D_of, lam_of, strict=True)])
-    first, second = 4 * D_of / lam_of, 4 / lam_of**2
-    allowed = constant * (1 + SLACK)
+        index = index_at(*extreme_means(means, cost, radius, lam, upper=True), radius, floor=lam / 2)
+        constant = [theory.index_constant(D, x) for x in lam]
+        parts.append([(index - means.prod(axis=1) / cost) / radius, constant, 4 * D / lam, 4 / lam**2])
+    excess, most, first, second = np.concatenate(parts, axis=1)
+    allowed = most * (1 + SLACK)
     return Finding(
-        f"{len(constant):,} arms and radii, D to {D_of.max()}",
-        f"at most {(seen_excess / constant).max():.2g} of C",
+        f"{len(excess):,} arms and radii, D to {max(objectives)}",
+        f"at most {(excess / most).max():.2g} of C",
         {
-            "C ÷": below(seen_excess, allowed),
-            "4D/λ ÷": lambda by: bool((seen_excess <= allowed - first * (1 - 1 / by)).all()),
-            "4/λ² ÷": lambda by: bool((seen_excess <= allowed - second * (1 - 1 / by)).all()),
+            "C ÷": below(excess, allowed),
+            "4D/λ ÷": lambda by: bool((excess <= allowed - first * (1 - 1 / by)).all()),
+            "4/λ² ÷": lambda by: bool((excess <= allowed - second * (1 - 1 / by)).all()),
         },
     )
 
@@ -512,6 +454,16 @@ def worst_problems() -> list[tuple[Problem, float]]:
     return found
 
 
+def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.DataFrame:
+    """Pulls of the worst arm on the worst path, ``made``, next to all bounds: one row per problem."""
+    rows = []
+    for problem, lam in problems:
+        arm, how = int(problem.efficiency_gaps.argmax()), {"cost_ratio": lam, "budget": budget}
+        bounds = pull_bounds(problem, arm, **how)
+        rows.append({"made": adversarial_pulls(problem, arm, **how), "trivial": budget / lam, **bounds})
+    return pd.DataFrame(rows)
+
+
 @check(
     "Theorem 1: pulls of a suboptimal arm",
     "cohv-ucb",
@@ -519,17 +471,14 @@ def worst_problems() -> list[tuple[Problem, float]]:
 )
 def check_pulls(seed: int) -> Finding:
     """The worst path on the event, and the mean of runs."""
-    budget, runs = 1e10, 8
-    worst = []  # pulls, bound, its leading term
-    for problem, lam in worst_problems():
-        other = int(problem.efficiency_gaps.argmax())
-        gap, D = float(problem.efficiency_gaps[other]), problem.n_objectives
-        how: dict[str, Any] = {"n_objectives": D, "cost_ratio": lam}
-        bound = theory.pull_bound(gap, n_arms=2, budget=budget, **how)
-        leading = theory.leading_constant(gap, **how) * log(theory.horizon(budget, lam))
-        seen = adversarial_pulls(problem, other, cost_ratio=lam, budget=budget)
-        worst.append((seen, bound, leading, budget / lam))
-    made, bounds, leading_terms, trivial = np.array(worst).T
+    budget, runs, problems = 1e10, 8, worst_problems()
+    worst = worst_paths(problems, budget)
+    made, bounds, trivial = worst["made"], worst["Theorem 1"], worst["trivial"]
+    leading = [
+        theory.leading_constant(p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam)
+        * log(theory.horizon(budget, lam))
+        for p, lam in problems
+    ]
     frame, _ = compare_bounds(two_arms(1, 1.0, 0.5), 1e5, runs, seed=seed)
     row = frame.iloc[0]
     return Finding(
@@ -538,7 +487,7 @@ def check_pulls(seed: int) -> Finding:
         f"{row['Theorem 1'] / row['simulated']:,.0f} times the mean; "
         f"below B/λ in {(bounds < trivial).sum()} of {len(made)}",
         {
-            "4αC² ÷": lambda by: bool((made <= bounds - leading_terms * (1 - 1 / by)).all()),
+            "4αC² ÷": lambda by: bool((made <= bounds - np.multiply(leading, 1 - 1 / by)).all()),
             "2K(D+1) ÷": lambda by: bool(row["low"] <= row["Theorem 1"]),  # no path shows that term
         },
         informative=bool((bounds < trivial).any()),
@@ -585,12 +534,8 @@ def check_event_bounds(seed: int) -> Finding:
     budget, rng = 1e10, np.random.default_rng(seed)
     problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
     problems += [(Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)]
-    rows, made = [], []
-    for problem, lam in problems:
-        arm = int(problem.efficiency_gaps.argmax())
-        rows.append(pull_bounds(problem, arm, cost_ratio=lam, budget=budget))
-        made.append(adversarial_pulls(problem, arm, cost_ratio=lam, budget=budget))
-    seen, pulls = pd.DataFrame(rows), np.array(made)
+    seen = worst_paths(problems, budget)
+    pulls = seen["made"]
     return Finding(
         f"{len(seen)} problems, B = {budget:.0e}",
         f"the threshold bound is at least {(seen['threshold'] / pulls).min():.6f} times these",

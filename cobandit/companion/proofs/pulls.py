@@ -29,16 +29,12 @@ class WatchedRuns(NamedTuple):
     spent: NDArray[np.float64]  #: (R,)
     last_arm: NDArray[np.int64]  #: (R,) arm of the pull that crossed the budget
     last_cost: NDArray[np.float64]  #: (R,) and its cost
-    over: NDArray[
-        np.bool_
-    ]  #: (R, K) a reward was ever overestimated, or the cost underestimated, beyond the radius
+    #: (R, K) a reward was ever overestimated, or the cost underestimated, beyond the radius
+    over: NDArray[np.bool_]
     under: NDArray[np.bool_]  #: (R, K) the reverse
     optimism: NDArray[np.float64]  #: (R,) least of :math:`I_{i^\star} - \nu_{i^\star}` over all rounds
-    closest: NDArray[
-        np.float64
-    ]  #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
-    clipped: NDArray[np.int64]  #: (R, K) pulls after which some objective was clipped at 1
-    truncated: NDArray[np.int64]  #: (R, K) pulls after which the cost was truncated at lambda / 2
+    #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
+    closest: NDArray[np.float64]
 
     def on_event(self) -> NDArray[np.bool_]:
         """Which runs stayed on the event, shape (R,)."""
@@ -53,7 +49,6 @@ class WatchedRuns(NamedTuple):
 def _play(
     rows: Any, offsets: Any, limit: Any, log_term: Any, least: Any, constant: Any, means: Any, costs: Any,
     efficiency: Any, best: Any, rng: Any, pulls: Any, over: Any, under: Any, closest: Any,
-    clipped: Any, truncated: Any,
 ) -> Any:  # fmt: skip
     """One run of Algorithm 1: fills the arrays; spend, last arm and cost, and the least optimism."""
     n_arms, n_objectives = means.shape
@@ -75,19 +70,14 @@ def _play(
         sums[arm, 0] += cost
         mean = sums[arm, 0] / n
         high, low = mean < costs[arm] - radius, mean > costs[arm] + radius
-        denominator = mean - radius
-        if denominator < least / 2:
-            denominator = least / 2
-            truncated[arm] += 1
-        hypervolume, clips = 1.0, False
+        denominator = max(least / 2, mean - radius)
+        hypervolume = 1.0
         for d in range(n_objectives):
             sums[arm, d + 1] += rows[row, d + 1]
             mean = sums[arm, d + 1] / n
             high |= mean > means[arm, d] + radius
             low |= mean < means[arm, d] - radius
-            clips |= mean + radius > 1.0
             hypervolume *= min(1.0, mean + radius)
-        clipped[arm] += clips
         over[arm] |= high
         under[arm] |= low
         index[arm] = hypervolume / denominator
@@ -150,12 +140,10 @@ def run_cohv(
         under=np.zeros(shape, dtype=np.bool_),
         optimism=np.empty(replications),
         closest=np.full(shape, -np.inf),
-        clipped=np.zeros(shape, dtype=np.int64),
-        truncated=np.zeros(shape, dtype=np.int64),
     )
     truth = problem.means, problem.costs, problem.efficiency, problem.best_arm
     for r, child in enumerate(np.random.SeedSequence(_check.seed(seed)).spawn(replications)):
-        watched = (runs.pulls, runs.over, runs.under, runs.closest, runs.clipped, runs.truncated)
+        watched = (runs.pulls, runs.over, runs.under, runs.closest)
         runs.spent[r], runs.last_arm[r], runs.last_cost[r], runs.optimism[r] = _play(
             arms.rows, arms.offsets, _check.add_slack(budget), log_term, arms.cost_ratio, constant, *truth,
             np.random.default_rng(child), *(array[r] for array in watched),

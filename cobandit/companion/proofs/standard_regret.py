@@ -65,12 +65,8 @@ def optimal_utility(
     """
     steps = _check.numbers(costs, "costs", 2)
     chances = _check.numbers(probabilities, "probabilities", 2)
-    gains = np.asarray(utilities)
-    gains = (
-        _check.numbers(gains, "utilities", 1)[:, None]
-        if gains.ndim == 1
-        else _check.numbers(gains, "utilities", 2)
-    )
+    gains = _check.numbers(utilities, "utilities", np.ndim(utilities))
+    gains = gains[:, None] if gains.ndim == 1 else gains
     if chances.shape != steps.shape or gains.shape not in (steps.shape, (len(steps), 1)):
         raise CobanditError(
             f"utilities {gains.shape}, costs {steps.shape} and probabilities {chances.shape} are not "
@@ -151,28 +147,12 @@ def expected_stopping(units: ArrayLike, chances: ArrayLike, budget: int) -> dict
     >>> expected_stopping([1, 2], [0.5, 0.5], budget=2)["pulls"]
     1.25
     """
-    units = np.asarray(units, dtype=np.int64)
-    chances, budget = _check.numbers(chances, "chances", 1), _check.count(budget, "budget", 1)
-    if units.shape != chances.shape or (units < 1).any() or not np.isclose(chances.sum(), 1):
-        raise CobanditError("units and chances: one probability for each cost >= 1 is needed, adding up to 1")
-    pulls, spend = np.zeros(budget + 1), np.zeros(budget + 1)
-    crossing_pulls, crossing_spend = np.zeros(budget + 1), np.zeros(budget + 1)
-    for left in range(budget + 1):
-        for cost, chance in zip(units, chances, strict=True):
-            fits = cost <= left
-            rest = left - cost
-            crossing_pulls[left] += chance * (1 + (crossing_pulls[rest] if fits else 0))
-            crossing_spend[left] += chance * (cost + (crossing_spend[rest] if fits else 0))
-            if fits:
-                pulls[left] += chance * (1 + pulls[rest])
-                spend[left] += chance * (cost + spend[rest])
-    return {
-        "mean_cost": float(units @ chances),
-        "pulls": float(pulls[budget]),
-        "spend": float(spend[budget]),
-        "crossing_pulls": float(crossing_pulls[budget]),
-        "crossing_spend": float(crossing_spend[budget]),
-    }
+    units, chances = np.asarray(units), np.asarray(chances)
+    one, found = ([units], [chances], budget), {"mean_cost": float(units @ chances)}
+    for name, boundary in (("", False), ("crossing_", True)):
+        found[f"{name}pulls"] = float(optimal_utility([1.0], *one, boundary=boundary)[-1])
+        found[f"{name}spend"] = float(optimal_utility([units], *one, boundary=boundary)[-1])
+    return found
 
 
 # ----------------------------------------------------------------------------- checks
