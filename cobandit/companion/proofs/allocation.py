@@ -386,13 +386,9 @@ def errors_by_ratio(
 
 
 # ----------------------------------------------------------------------------- checks
-@check(
-    "Theorem 2, Step 2: CoPSI stays within its budget",
-    "copsi",
-    "spend of CoPSI in forced orders of elimination",
-)
+@check("Theorem 2, Step 2: CoPSI stays within its budget", "copsi")
 def check_feasibility(seed: int) -> Finding:
-    """Spend in forced orders, and the worst order of many equal arms."""
+    """Spend of CoPSI in forced orders of elimination."""
     forced, arms, large = spending_trials(3000, seed), (30, 300, 3000), 1e9
 
     def worst(by: float = 1.0) -> float:
@@ -408,14 +404,9 @@ def check_feasibility(seed: int) -> Finding:
     )
 
 
-@check(
-    "The exact constant",
-    "copsi",
-    "spend with the exact constant, the most expensive arm leaving first",
-    ours=True,
-)
+@check("The exact constant", "copsi", ours=True)
 def check_exact_constant(seed: int) -> Finding:
-    """The most expensive first, with a budget that makes floors small."""
+    """Spend with the exact constant, the most expensive arm leaving first."""
     rng, large = np.random.default_rng(seed), 1e9
     orders = [np.sort(random_costs(rng, 1, K)[0])[::-1] for K in range(2, 31)]
 
@@ -430,14 +421,9 @@ def check_exact_constant(seed: int) -> Finding:
     )
 
 
-@check(
-    "The adaptive constant spends all but a round",
-    "spend-all-copsi",
-    "spend with the adaptive constant in forced orders",
-    ours=True,
-)
+@check("The adaptive constant spends all but a round", "spend-all-copsi", ours=True)
 def check_whole_budget(seed: int) -> Finding:
-    """Less than one round is left, and never less is sampled than by CoPSI."""
+    """Spend with the adaptive constant in forced orders."""
     tried = proof_trials(3000, seed)
     left = float(tried["unspent"].max())
     return Finding(

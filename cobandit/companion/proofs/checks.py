@@ -63,12 +63,15 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(
-    statement: str, page: str, tested: str, *, ours: bool = False
+    statement: str, page: str, *, ours: bool = False
 ) -> Callable[[Callable[[int], Finding]], Callable[[int], Finding]]:
-    """Register a test, from a seed to a `Finding`, of a statement of the paper or one of ours."""
+    """Register a test, from a seed to a `Finding`, of a statement of the paper or one of ours.
+
+    The docstring of the test says what is looked at.
+    """
 
     def register(test: Callable[[int], Finding]) -> Callable[[int], Finding]:
-        _CHECKS[statement] = Check(test, page, tested, ours)
+        _CHECKS[statement] = Check(test, page, (test.__doc__ or "").rstrip("."), ours)
         return test
 
     return register

@@ -476,13 +476,9 @@ def _pulls(better: float, worse: float, n_arms: int, budget: float, allocation: 
 
 
 # ----------------------------------------------------------------------------- checks
-@check(
-    "Theorem 2, Step 3: what every phase collects",
-    "copsi",
-    "n γ² of every phase over B / (2 L H), gaps where the floor costs most",
-)
+@check("Theorem 2, Step 3: what every phase collects", "copsi")
 def check_targets(seed: int) -> Finding:
-    """What each phase collects, where the floor costs most."""
+    """N γ² of every phase over B / (2 L H), gaps where the floor costs most."""
     # H gamma^2 = C, and budgets just short of another pull of both arms
     two = Problem([[0.9], [0.05]], [1.0, 1.0])
     condition = 2 * theory.allocation_constant(2, 1.0) * two.complexity
@@ -513,25 +509,16 @@ def compare_deviations(deviation: Callable[..., dict[str, float]], cases: list[t
     )
 
 
-@check(
-    "Theorem 2, Step 4: concentration at adaptive targets",
-    "copsi",
-    "exact probability that running means ever leave after N draws",
-)
+@check("Theorem 2, Step 4: concentration at adaptive targets", "copsi")
 def check_concentration(seed: int) -> Finding:
-    """Exact probabilities of leaving after N draws."""
+    """Exact probability that running means ever leave after N draws."""
     cases = [(0.5, 100, 0.06), (0.5, 100, 0.12), (0.5, 200, 0.15), (0.2, 50, 0.15), (0.9, 100, 0.1)]
     return compare_deviations(uniform_deviation, cases)
 
 
-@check(
-    "Concentration of differences",
-    "copsi",
-    "exact probability that a difference of two running means ever leaves after N draws",
-    ours=True,
-)
+@check("Concentration of differences", "copsi", ours=True)
 def check_differences(seed: int) -> Finding:
-    """Exact probabilities of leaving after N draws of both arms."""
+    """Exact probability that a difference of two running means ever leaves after N draws."""
     cases = [(0.5, 0.5, 100, 0.09), (0.5, 0.5, 100, 0.2), (0.6, 0.4, 100, 0.2), (0.9, 0.3, 40, 0.3)]
     return compare_deviations(difference_deviation, cases)
 
@@ -569,24 +556,16 @@ def compare_errors(
     )
 
 
-@check(
-    "Theorem 2: error probability",
-    "copsi",
-    "exact error of CoPSI on two arms, three pairs of means",
-)
+@check("Theorem 2: error probability", "copsi")
 def check_error(seed: int) -> Finding:
-    """Exact errors of two arms."""
+    """Exact error of CoPSI on two arms, three pairs of means."""
     seen = ties_to_tiny(12_000).drop(columns="allocation")
     return compare_errors(seen, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0)
 
 
-@check(
-    "Abstract: error O(exp(−B/H))",
-    "errata",
-    "exact lower bound of the error with the exact constant, one best arm and 13 equal ones",
-)
+@check("Abstract: error O(exp(−B/H))", "errata")
 def check_exponent(seed: int) -> Finding:
-    """The rate of the error, with the exact constant."""
+    """Exact lower bound of the error with the exact constant, one best arm and 13 equal ones."""
     K, better, worse = 14, 0.55, 0.45
     constant = theory.exact_allocation_constant(np.ones(K))
     H = theory.cost_complexity([better - worse] * K, np.ones(K))
@@ -601,14 +580,9 @@ def check_exponent(seed: int) -> Finding:
     )
 
 
-@check(
-    "Error probability by differences",
-    "copsi",
-    "exact error of CoPSI and of its adaptive form on two arms",
-    ours=True,
-)
+@check("Error probability by differences", "copsi", ours=True)
 def check_difference_error(seed: int) -> Finding:
-    """Exact errors of two arms, for the printed and for the adaptive targets."""
+    """Exact error of CoPSI and of its adaptive form on two arms."""
     constants = (1.5, 1.0)  # printed; with two arms the exact and the adaptive constant are one
     seen = pd.concat([ties_to_tiny(600, constant) for constant in constants], ignore_index=True)
     return compare_errors(seen, theory.difference_error_bound, "16", "K(K−1)²D")
@@ -634,14 +608,9 @@ def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
     return float(chances @ stats.binom.cdf(told // 2, told, share))
 
 
-@check(
-    "Error probability by variances of pairs, instances shared",
-    "copsi",
-    "exact error of two arms that answer the same instances, the same budget for both",
-    ours=True,
-)
+@check("Error probability by variances of pairs, instances shared", "copsi", ours=True)
 def check_variance_error(seed: int) -> Finding:
-    """Exact errors of two arms that answer almost alike, and of two that do not."""
+    """Exact error of two arms that answer the same instances, the same budget for both."""
     rows = []
     for better, worse in ((0.1, 0.0), (0.06, 0.02), (0.3, 0.2), (0.51, 0.49), (0.9, 0.05)):
         gap, variance = better - worse, better + worse - (better - worse) ** 2

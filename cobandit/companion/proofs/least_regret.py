@@ -204,14 +204,9 @@ def grid_divergence(
     return float(np.where(other < 1, total, np.inf).min())
 
 
-@check(
-    "Pulls that no method can save",
-    "standard-regret",
-    "pulls of a sequential test that tells two coins apart, exact; least divergences by brute force",
-    ours=True,
-)
+@check("Pulls that no method can save", "standard-regret", ours=True)
 def check_least_pulls(seed: int) -> Finding:
-    """A sequential test that makes no more pulls, and the divergence by brute force."""
+    """Pulls of a sequential test that tells two coins apart, exact; least divergences by brute force."""
     doublings = np.array([10, 100, 1000])
     K = theory.least_divergence([1 / 3], 1.0, 2 / 3, cost_ratio=1.0)
     made = np.array([sequential_test(int(a)) for a in doublings])
@@ -260,14 +255,9 @@ def leaving_one_region(mean: float, level: float, longest: int, share: float = 1
     return ever_outside([0, 1], [1 - mean, mean], off, longest)
 
 
-@check(
-    "CoHV-KL-UCB: its region and its pulls",
-    "standard-regret",
-    "exact probability that a coin ever leaves its region, over δ; pulls of a run without noise",
-    ours=True,
-)
+@check("CoHV-KL-UCB: its region and its pulls", "standard-regret", ours=True)
 def check_index(seed: int) -> Finding:
-    """Exact chances that a coin leaves its region, and pulls where all means are exact."""
+    """Exact probability that a coin ever leaves its region, over δ; pulls of a run without noise."""
     longest, cases = 300, [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
     @cache

@@ -406,13 +406,9 @@ def one_term_gaps(means: ArrayLike) -> NDArray[np.float64]:
 
 
 # ----------------------------------------------------------------------------- checks
-@check(
-    "Section 3.2: complexity H",
-    "copsi",
-    "sorted form against the maximum over all sets of arms",
-)
+@check("Section 3.2: complexity H", "copsi")
 def check_complexity(seed: int) -> Finding:
-    """The complexity by sorting."""
+    """Sorted form against the maximum over all sets of arms."""
     trials = complexity_trials(300, seed)
     ratio = trials["sorted"] / trials["brute_force"]
     return Finding(
@@ -422,13 +418,9 @@ def check_complexity(seed: int) -> Finding:
     )
 
 
-@check(
-    "Lemma 2: no mistake while margins err by little",
-    "copsi",
-    "gap elimination with means that err by 1/16 of the phase's gap",
-)
+@check("Lemma 2: no mistake while margins err by little", "copsi")
 def check_lemma(seed: int) -> Finding:
-    """Random problems, and a search around the example that breaks it."""
+    """Gap elimination with means that err by 1/16 of the phase's gap."""
     share = PAPER_SHARE
     trials = lemma_trials(2000, seed, shares=(share,))
     searched, wrong = local_search(150, seed, margin=0.05), int(trials["wrong"].sum())
@@ -440,9 +432,9 @@ def check_lemma(seed: int) -> Finding:
     )
 
 
-@check("The two smallest gaps are equal", "copsi", "the smallest gap and the next", ours=True)
+@check("The two smallest gaps are equal", "copsi", ours=True)
 def check_equal_gaps(seed: int) -> Finding:
-    """The two smallest gaps, ties included."""
+    """The smallest gap and the next."""
     first, second = smallest_gaps(1000, seed).T
     return Finding(
         f"{len(first):,} problems, {int((first == 0).sum())} with a gap of zero",
@@ -452,14 +444,9 @@ def check_equal_gaps(seed: int) -> Finding:
     )
 
 
-@check(
-    "Lemma 2 with margins off by less than γ/4",
-    "copsi",
-    "smallest error of the means that misleads gap elimination, over the gap",
-    ours=True,
-)
+@check("Lemma 2 with margins off by less than γ/4", "copsi", ours=True)
 def check_sharp_lemma(seed: int) -> Finding:
-    """Lemma 2 with twice the error: a search around the example that breaks it."""
+    """Smallest error of the means that misleads gap elimination, over the gap."""
     searched, allowed = local_search(150, seed, margin=0.05), SHARP_SHARE
     return Finding(
         f"{searched.tried} problems around the sharp example",

@@ -328,13 +328,9 @@ def _bootstrap(
 
 
 # ----------------------------------------------------------------------------- checks
-@check(
-    "Theorem 1, Step 1: means stay within their radii",
-    "cohv-ucb",
-    "exact probability of leaving, K = 2, D = 2, fair coins",
-)
+@check("Theorem 1, Step 1: means stay within their radii", "cohv-ucb")
 def check_event(seed: int) -> Finding:
-    """Exact probabilities of leaving the event."""
+    """Exact probability of leaving, K = 2, D = 2, fair coins."""
     horizons, alphas = (2, 3, 5, 10, 30, 100, 300), np.linspace(0.35, 2.0, 12)
     T, alpha = np.array(list(product(horizons, alphas))).T
     one = [leaving_probability(int(t), a) for t, a in zip(T, alpha, strict=True)]
@@ -357,14 +353,9 @@ def check_event(seed: int) -> Finding:
     )
 
 
-@check(
-    "Leaving a radius, by peeling: α > ½ is enough",
-    "cohv-ucb",
-    "exact probability that a fair coin ever leaves its radius to one side",
-    ours=True,
-)
+@check("Leaving a radius, by peeling: α > ½ is enough", "cohv-ucb", ours=True)
 def check_peeling(seed: int) -> Finding:
-    """Exact probabilities of leaving to one side, for alpha down to where adding up says nothing."""
+    """Exact probability that a fair coin ever leaves its radius to one side."""
     low = [(100, 0.6), (1000, 0.6), (3000, 0.6)]
     T, alpha = np.array([*low, *product((10, 100, 1000), (0.51, 0.8, 1.0, 2.0))]).T
     cases = [(int(t), a) for t, a in zip(T, alpha, strict=True)]
@@ -385,13 +376,9 @@ def check_peeling(seed: int) -> Finding:
     )
 
 
-@check(
-    "Theorem 1, Step 2: the best arm's index is optimistic",
-    "cohv-ucb",
-    "index of the best arm over ν*, its means at the lower end of their radii",
-)
+@check("Theorem 1, Step 2: the best arm's index is optimistic", "cohv-ucb")
 def check_best_index(seed: int) -> Finding:
-    """Index of the best arm at the lower end of its radii."""
+    """Index of the best arm over ν*, its means at the lower end of their radii."""
     rng, trials = np.random.default_rng(seed), 20_000
     lam, means = 10 ** rng.uniform(-2, 0, trials), rng.random((trials, 2))
     cost = np.where(rng.random(trials) < 0.1, lam, rng.uniform(lam, 1.0))
@@ -412,13 +399,9 @@ def check_best_index(seed: int) -> Finding:
     )
 
 
-@check(
-    "Theorem 1, Step 3: no index exceeds its efficiency by much",
-    "cohv-ucb",
-    "index less efficiency, over the radius, means at the upper end of their radii",
-)
+@check("Theorem 1, Step 3: no index exceeds its efficiency by much", "cohv-ucb")
 def check_any_index(seed: int) -> Finding:
-    """Indices at the upper end of their radii."""
+    """Index less efficiency, over the radius, means at the upper end of their radii."""
     rng, each, parts = np.random.default_rng(seed), 20_000, []
     objectives = (1, 2, 3, 6)
     for D in objectives:
@@ -464,13 +447,9 @@ def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.
     return pd.DataFrame(rows)
 
 
-@check(
-    "Theorem 1: pulls of a suboptimal arm",
-    "cohv-ucb",
-    "pulls on the worst path that the event allows, and the mean of runs",
-)
+@check("Theorem 1: pulls of a suboptimal arm", "cohv-ucb")
 def check_pulls(seed: int) -> Finding:
-    """The worst path on the event, and the mean of runs."""
+    """Pulls on the worst path that the event allows, and the mean of runs."""
     budget, runs, problems = 1e10, 8, worst_problems()
     worst = worst_paths(problems, budget)
     made, bounds, trivial = worst["made"], worst["Theorem 1"], worst["trivial"]
@@ -494,13 +473,9 @@ def check_pulls(seed: int) -> Finding:
     )
 
 
-@check(
-    "Theorem 1: efficiency regret O(log B)",
-    "cohv-ucb",
-    "regret of the worst path that the event allows, and its growth",
-)
+@check("Theorem 1: efficiency regret O(log B)", "cohv-ucb")
 def check_regret(seed: int) -> Finding:
-    """Regret of the worst path, several arms at once, and its growth."""
+    """Regret of the worst path that the event allows, and its growth."""
     lam, budgets = 0.02, np.geomspace(1e8, 1e14, 7)
     problem = Problem(np.ones((4, 1)), lam * np.array([1.0, 1.04, 1.2, 1.6]))
     gaps = problem.efficiency_gaps
@@ -523,14 +498,9 @@ def check_regret(seed: int) -> Finding:
     )
 
 
-@check(
-    "Pulls: lean, instance and threshold bound",
-    "cohv-ucb",
-    "pulls on the worst path that the event allows",
-    ours=True,
-)
+@check("Pulls: lean, instance and threshold bound", "cohv-ucb", ours=True)
 def check_event_bounds(seed: int) -> Finding:
-    """Lean, instance and threshold bounds: the worst path on the event."""
+    """Pulls on the worst path that the event allows."""
     budget, rng = 1e10, np.random.default_rng(seed)
     problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
     problems += [(Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)]
@@ -543,14 +513,9 @@ def check_event_bounds(seed: int) -> Finding:
     )
 
 
-@check(
-    "Pulls: split bound",
-    "cohv-ucb",
-    "expected pulls against a best arm whose index is ν*, exact",
-    ours=True,
-)
+@check("Pulls: split bound", "cohv-ucb", ours=True)
 def check_split_bound(seed: int) -> Finding:
-    """Exact chances that the index of one coin is too large, summed."""
+    """Expected pulls against a best arm whose index is ν*, exact."""
     best, mean, alpha, rows = 0.9, 0.4, 2.0, []
     radius = 2 * theory.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
     budgets = [1e2, 1e4, 1e8, 1e15]
@@ -572,14 +537,9 @@ def check_split_bound(seed: int) -> Finding:
     )
 
 
-@check(
-    "Pulls under feasible selection: 1/λ more",
-    "cohv-ucb",
-    "pulls that feasible selection adds, the best arm costing 1 and another λ",
-    ours=True,
-)
+@check("Pulls under feasible selection: 1/λ more", "cohv-ucb", ours=True)
 def check_feasible(seed: int) -> Finding:
-    """What is left when the best arm no longer fits, in pulls of the cheapest."""
+    """Pulls that feasible selection adds, the best arm costing 1 and another λ."""
     lam = 0.01
     scales: dict[str, Any] = {"reward_scale": lam, "cost_scale": lam, "expected_costs": [1.0, lam]}
 
@@ -598,14 +558,9 @@ def check_feasible(seed: int) -> Finding:
     )
 
 
-@check(
-    "Exploration with several in flight",
-    "live",
-    "error of a mean whose best answers are in flight, on the event",
-    ours=True,
-)
+@check("Exploration with several in flight", "live", ours=True)
 def check_delay(seed: int) -> Finding:
-    """Several in flight: means as far off as the event allows, the best answers missing."""
+    """Error of a mean whose best answers are in flight, on the event."""
     alpha, budget = 2.0, 1e4
     log_T = log(theory.horizon(budget, 1.0))
     rows = []

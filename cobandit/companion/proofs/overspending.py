@@ -104,14 +104,9 @@ def bernstein_constants(
     }
 
 
-@check(
-    "What a plan overspends at random costs",
-    "which-arms",
-    "exact probability that the plan which varies most costs more than B",
-    ours=True,
-)
+@check("What a plan overspends at random costs", "which-arms", ours=True)
 def check_overspend(seed: int) -> Finding:
-    """The plan that varies most, exactly."""
+    """Exact probability that the plan which varies most costs more than B."""
     cases = [(0.25, 30, 0.02), (0.25, 800, 0.05), (0.25, 800, 0.1), (0.01, 400, 0.1), (0.01, 400, 0.5)]
     lam, budget, margin = np.array(cases).T
     seen = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
@@ -127,14 +122,9 @@ def check_overspend(seed: int) -> Finding:
     )
 
 
-@check(
-    "CoPSI with random costs",
-    "which-arms",
-    "exact probability of two arms that the plan costs more than B or the set is wrong",
-    ours=True,
-)
+@check("CoPSI with random costs", "which-arms", ours=True)
 def check_random_cost_error(seed: int) -> Finding:
-    """Two arms, overspending or a wrong set, exactly."""
+    """Exact probability of two arms that the plan costs more than B or the set is wrong."""
     better, worse, lam = 0.8, 0.2, 0.25
     cost, budgets, margins = sqrt(lam), np.tile(np.geomspace(4, 400, 12), 2), np.repeat([0.1, 0.5], 12)
     how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
@@ -162,14 +152,9 @@ def check_random_cost_error(seed: int) -> Finding:
     )
 
 
-@check(
-    "A pilot for unknown mean costs",
-    "which-arms",
-    "exact probability that a pilot of two arms misses a mean cost by a share of η; what is declared",
-    ours=True,
-)
+@check("A pilot for unknown mean costs", "which-arms", ours=True)
 def check_pilot(seed: int) -> Finding:
-    """Exact chances that a mean cost is missed, at the cost where its share varies most."""
+    """Exact probability that a pilot of two arms misses a mean cost by a share of η; what is declared."""
     K = 2
     cases = [(0.25, 4, 0.5), (0.25, 200, 0.3), (0.25, 1000, 0.2), (0.01, 2000, 0.5), (0.01, 4000, 0.9)]
     lam, pulls, eta = np.array(cases).T

@@ -351,14 +351,9 @@ def three_arms(within: float) -> NDArray[np.float64]:
     return np.array([[0.9], [0.1 + 0.8 * within], [0.1]])
 
 
-@check(
-    "Reachable sets: where phases without a failure lead",
-    "which-arms",
-    "sets that runs with errors below γ/8 come to; the middle of three arms, at all extreme errors",
-    ours=True,
-)
+@check("Reachable sets: where phases without a failure lead", "which-arms", ours=True)
 def check_sets(seed: int) -> Finding:
-    """Random problems, and all extreme errors where the middle arm just may not leave."""
+    """Sets that runs with errors below γ/8 come to; the middle of three arms, at all extreme errors."""
     rng, runs = np.random.default_rng(seed), 60
     drawn = [rng.random((5, 2)) for _ in range(2)]
     listed = [(visited_sets(means, runs, seed), theory.reachable_sets(means)) for means in drawn]
@@ -384,14 +379,9 @@ def check_sets(seed: int) -> Finding:
     )
 
 
-@check(
-    "Error probability with reachable sets",
-    "which-arms",
-    "error of CoPSI with the exact constant, from below, an expensive arm being easy to classify",
-    ours=True,
-)
+@check("Error probability with reachable sets", "which-arms", ours=True)
 def check_reachable_error(seed: int) -> Finding:
-    """Exact errors of two cheap arms that are close, with an expensive one that is easy."""
+    """Error of CoPSI with the exact constant, from below, an expensive arm being easy to classify."""
     better, worse, cheap = 0.55, 0.45, 0.05
     p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
     L, H = theory.exact_allocation_constant(p.costs), theory.reachable_complexity(p.means, p.costs)
@@ -416,14 +406,9 @@ def check_reachable_error(seed: int) -> Finding:
     )
 
 
-@check(
-    "One objective: H_reach and the sum over arms",
-    "which-arms",
-    "H_reach over the sum of c/γ², one objective, exactly",
-    ours=True,
-)
+@check("One objective: H_reach and the sum over arms", "which-arms", ours=True)
 def check_one_objective(seed: int) -> Finding:
-    """The middle arm just may leave, and the last is expensive."""
+    """H_reach over the sum of c/γ², one objective, exactly."""
     costs, means = np.array([1e-4, 1e-4, 1.0]), three_arms(1 / 4 - APART)
     most = theory.reachable_complexity(means, costs, exactly_leave)
     total = theory.summed_complexity(Problem(means, costs).classification_gaps, costs)
@@ -434,14 +419,9 @@ def check_one_objective(seed: int) -> Finding:
     )
 
 
-@check(
-    "No method errs less for every cost vector",
-    "which-arms",
-    "least error that any method can have on two contested arms, exact; complexities of the hard family",
-    ours=True,
-)
+@check("No method errs less for every cost vector", "which-arms", ours=True)
 def check_least_error(seed: int) -> Finding:
-    """The best test of two contested arms, exactly, and complexities of the hard family."""
+    """Least error that any method can have on two contested arms, exact; complexities of the hard family."""
     rows = []  # least error, budget, complexity
     for size, budgets in ((1, (2, 10, 30, 100, 300, 500)), (3, (10**5, 10**6))):
         p = hard_family(np.ones(size + 1), size)[1]

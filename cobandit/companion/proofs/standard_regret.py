@@ -156,13 +156,9 @@ def expected_stopping(units: ArrayLike, chances: ArrayLike, budget: int) -> dict
 
 
 # ----------------------------------------------------------------------------- checks
-@check(
-    "Lemma 1: no policy earns more than ν*(B + 1)",
-    "standard-regret",
-    "best adaptive policy by dynamic programming, crossing pull included",
-)
+@check("Lemma 1: no policy earns more than ν*(B + 1)", "standard-regret")
 def check_benchmark(seed: int) -> Finding:
-    """The best adaptive policy, exactly."""
+    """Best adaptive policy by dynamic programming, crossing pull included."""
     rng, problems, reach, grid = np.random.default_rng(seed), 30, 60, 20
     budgets = np.arange(1, reach + 1) / grid
     above = {False: -np.inf, True: -np.inf}  # completed pulls only; with the pull that crosses
@@ -186,13 +182,9 @@ def check_benchmark(seed: int) -> Finding:
     )
 
 
-@check(
-    "Proof of Corollary 1: optional sampling at T(B)",
-    "standard-regret",
-    "mean costs times expected pulls less expected spend, exact",
-)
+@check("Proof of Corollary 1: optional sampling at T(B)", "standard-regret")
 def check_identity(seed: int) -> Finding:
-    """The optional-sampling identity, exactly."""
+    """Mean costs times expected pulls less expected spend, exact."""
     e = expected_stopping([1, 10], [0.5, 0.5], 100)  # in tenths of the largest cost
     at = (e["mean_cost"] * e["pulls"] - e["spend"]) / 10
     later = (e["mean_cost"] * e["crossing_pulls"] - e["crossing_spend"]) / 10
@@ -204,13 +196,9 @@ def check_identity(seed: int) -> Finding:
     )
 
 
-@check(
-    "Corollary 1: standard regret",
-    "standard-regret",
-    "best that the budget can earn less what the best arm alone earns; regret of the worst path",
-)
+@check("Corollary 1: standard regret", "standard-regret")
 def check_standard_regret(seed: int) -> Finding:
-    """Corollary 1: its end term on a policy without waste, its sum on the worst path."""
+    """Best that the budget can earn less what the best arm alone earns; regret of the worst path."""
     grid, rounds = 100, 3
     b = rounds * grid - 1  # one step short of another pull of the best arm, which costs one
     steps, gains = [[grid], [1]], [1.0, 0.9999 / grid]
@@ -233,14 +221,9 @@ def check_standard_regret(seed: int) -> Finding:
     )
 
 
-@check(
-    "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that",
-    "standard-regret",
-    "mean costs of one arm's completed pulls, exact; with mean cost as utility also what they earn",
-    ours=True,
-)
+@check("Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that", "standard-regret", ours=True)
 def check_completed(seed: int) -> Finding:
-    """What completed pulls cost, on average: a cost of next to nothing, seldom of one, and a fixed one."""
+    """Mean costs of one arm's completed pulls, exact; with mean cost as utility also what they earn."""
     tiny, chance, reach = 10_000, 0.03, 2000
     earned = optimal_utility([1.0], [[1, tiny]], [[1 - chance, chance]], reach)[1:]
     budgets, mean = np.arange(1, reach + 1) / tiny, (1 - chance) / tiny + chance

@@ -276,9 +276,9 @@ def errors_by_front(
 
 
 # ----------------------------------------------------------------------------- checks
-@check("CoPSI once stays within its budget", "once", "spend of CoPSI once", ours=True)
+@check("CoPSI once stays within its budget", "once", ours=True)
 def check_budget_once(seed: int) -> Finding:
-    """What it spends."""
+    """Spend of CoPSI once."""
     problems, replications = 20, 2
     spent = largest_spend(problems, replications, seed)
     return Finding(
@@ -288,14 +288,9 @@ def check_budget_once(seed: int) -> Finding:
     )
 
 
-@check(
-    "Concentration without replacement",
-    "once",
-    "exact probability that a mean is ever off from depth n on",
-    ours=True,
-)
+@check("Concentration without replacement", "once", ours=True)
 def check_tails(seed: int) -> Finding:
-    """Both tails without replacement, over all orders of small populations."""
+    """Exact probability that a mean is ever off from depth n on."""
     sizes = (3, 4, 5, 6)
     cases = [(case, N) for N in sizes for case in exact_tails(N)]
     tails = np.array([tail for (tail, *_), _ in cases])
@@ -337,14 +332,9 @@ def two_arms_once(only_better: int, only_worse: int, n_instances: int, depth: in
     return float(chances @ stats.hypergeom.sf(won - 1, n_instances - only_better, only_worse, depth - won))
 
 
-@check(
-    "Error probability without replacement",
-    "once",
-    "exact error of two arms that answer the same instances",
-    ours=True,
-)
+@check("Error probability without replacement", "once", ours=True)
 def check_error_once(seed: int) -> Finding:
-    """Both error bounds without replacement: exact errors of two arms."""
+    """Exact error of two arms that answer the same instances."""
     rows = []
     for better, worse, N in ((1, 0, 20), (10, 2, 40), (300, 100, 1000), (900, 60, 1000), (60, 0, 1000)):
         gap, variance = (better - worse) / N, (better + worse) / N - ((better - worse) / N) ** 2
@@ -371,14 +361,9 @@ def check_error_once(seed: int) -> Finding:
     )
 
 
-@check(
-    "Leave early only when certain: error probability",
-    "once",
-    "error of CoPSI once with a confidence, two configurations, next to δ and the bound at the planned depth",
-    ours=True,
-)
+@check("Leave early only when certain: error probability", "once", ours=True)
 def check_early_error(seed: int) -> Finding:
-    """Runs of two configurations, of which the bets stop some and the planned depth the others."""
+    """Error of CoPSI once with a confidence, two configurations, next to δ and the bound as planned."""
     N, runs, rows = 200, 2000, []
     cases = [(101, 99, 1.0, 0.9), (51, 50, 1.0, 0.9), (150, 10, 0.45, 0.05), (150, 0, 0.3, 0.05)]
     for better, worse, share, delta in cases:
@@ -445,14 +430,9 @@ def sequential_ratio(counts: Sequence[int], other: Sequence[int], delta: float) 
     return average, float(errors[0]), float(errors[1])
 
 
-@check(
-    "Instances that no method can save in random order",
-    "once",
-    "instances that a sequential test of two tables touches on average, exact",
-    ours=True,
-)
+@check("Instances that no method can save in random order", "once", ours=True)
 def check_least_instances(seed: int) -> Finding:
-    """A sequential test of the table against its alternative, which errs less than it may."""
+    """Instances that a sequential test of two tables touches on average, exact."""
     cases = [
         ((10, 4, 26), (7, 7, 26), 0.05),
         ((12, 0, 28), (6, 6, 28), 0.05),
@@ -474,14 +454,9 @@ def check_least_instances(seed: int) -> Finding:
     )
 
 
-@check(
-    "What certainty costs at least",
-    "once",
-    "evaluations of a method that guesses with probability 3δ/2 and else looks at everything",
-    ours=True,
-)
+@check("What certainty costs at least", "once", ours=True)
 def check_certainty(seed: int) -> Finding:
-    """A method that guesses, and one that looks at everything."""
+    """Evaluations of a method that guesses with probability 3δ/2 and else looks at everything."""
     g, deltas = 9, (0.0, 0.01, 0.1, 0.3)
     rewards = np.ones((2, g, 1))
     rewards[1, 0] = 0.5
