@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from itertools import product
 from math import log, pi
 
@@ -230,7 +229,7 @@ def check_least_pulls(seed: int) -> Finding:
     )
 
 
-def leaving_one_region(mean: float, level: float, longest: int, share: float = 1.0) -> float:
+def leaving_one_region(mean: float, level: float, longest: int, share: ArrayLike = 1.0) -> float:
     r"""Probability that one coin ever leaves the region of `leaving_region`, exactly.
 
     Parameters
@@ -239,18 +238,19 @@ def leaving_one_region(mean: float, level: float, longest: int, share: float = 1
         Of the coin in (0, 1), and delta.
     longest : int
         Tosses of a run.
-    share : float
-        Factor of the right-hand side.
+    share : array_like, of one or two numbers
+        Factor of the right-hand side, or of each of its terms.
 
     Examples
     --------
     >>> round(leaving_one_region(0.5, 0.1, 200), 3)
     0.056
     """
+    first, second = np.broadcast_to(share, 2)
 
     def off(n: int, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
         far = n * theory.bernoulli_divergence(np.minimum(1, heads / n), mean)
-        return np.asarray(far > share * (-log(level) + log(pi * (n + 0.5)) / 2))
+        return np.asarray(far > -first * log(level) + second * log(pi * (n + 0.5)) / 2)
 
     return ever_outside([0, 1], [1 - mean, mean], off, longest)
 
@@ -260,20 +260,10 @@ def check_index(seed: int) -> Finding:
     """Exact probability that a coin ever leaves its region, over δ; pulls of a run without noise."""
     longest, cases = 300, [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
-    @cache
-    def far(n: int, mean: float) -> NDArray[np.float64]:
-        return n * theory.bernoulli_divergence(np.minimum(1, np.arange(longest + 1) / n), mean)
-
-    def leaves(mean: float, level: float, first: float, second: float) -> float:
-        """Chance of leaving over what is allowed, with either term of the right-hand side cut."""
-
-        def off(n: int, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
-            return far(n, mean)[heads] > -log(level) / first + log(pi * (n + 0.5)) / 2 / second
-
-        return ever_outside([0, 1], [1 - mean, mean], off, longest) / level
-
     def held(first: float = 1.0, second: float = 1.0) -> float:
-        return max(leaves(*case, first, second) for case in cases)
+        """Chance of leaving over what is allowed, with either term of the right-hand side cut."""
+        share = 1 / first, 1 / second
+        return max(leaving_one_region(mean, level, longest, share) / level for mean, level in cases)
 
     rewards, budget = [0.9, 0.75], 1000.0
     policy = CoHVKLUCB(2, 1, budget, (1.0, 1.0), selection="all")
