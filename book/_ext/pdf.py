@@ -31,8 +31,12 @@ h2 { font-size: 14pt !important; margin: 1.2rem 0 0.5rem !important; }
 h3 { font-size: 11.5pt !important; margin: 1rem 0 0.4rem !important; }
 p, ul, ol { margin-bottom: 0.6rem !important; }
 h1, h2, h3 { break-inside: avoid; }
+span[id^="document-"] { position: absolute; }
 span[id^="document-"] + section { break-before: page; }
 h1, h2, h3, caption { break-after: avoid; }
+.panels { zoom: 0.8; }
+figcaption, figcaption *, .numbered-table caption, .numbered-table > p { font-size: 8.5pt !important; }
+div.cell:not(:has(.cell_output, details)) { display: none; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important; }
 table { font-size: 7pt !important; width: 100% !important; }
@@ -44,7 +48,7 @@ table td, table th {
   overflow: visible !important;
 }
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
-details.made, .code-switch, .page-code, .cell_input { display: none !important; }
+details.made, .code-switch, .page-code, .cell_input, .readers { display: none !important; }
 #jb-print-toc { display: none !important; }
 .front { break-after: page; padding-top: 45mm; text-align: center; }
 .front p:first-child { font-size: 22pt; font-weight: 600; line-height: 1.25; margin-bottom: 8mm !important; }
@@ -56,7 +60,7 @@ PREPARE = """
   const list = document.createElement('ol');
   const make = (tag, text) => Object.assign(document.createElement(tag), {textContent: text});
   for (const mark of document.querySelectorAll('span[id^="document-"]')) {
-    const page = mark.nextElementSibling, head = page?.querySelector('h1');
+    const page = mark.nextElementSibling, head = page?.querySelector('h1, h2');
     if (!kept.includes(mark.id.replace('document-', ''))) {
       page?.remove();
       mark.remove();
@@ -74,7 +78,7 @@ PREPARE = """
   const front = document.createElement('section');
   front.className = 'front';
   front.append(make('p', title), ...lines.map(line => make('p', line)), list);
-  document.querySelector('article').prepend(front);
+  document.querySelector('#jb-print-docs-body, article').before(front);
 }
 """
 FOOTER = '<div style="width:100%;font-size:8px;text-align:center"><span class="pageNumber"></span></div>'
