@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from cobandit.errors import BudgetError
@@ -46,71 +47,96 @@ def _show_run(table: EvaluationTable, method: str, feedback: str, budget: float,
     play(policy, table, seed=seed, charge="declared")
     return {
         "spent": round(policy.spent / budget, 4),
-        "pulls": policy.pulls.tolist(),
-        "returned": policy.recommend().tolist(),
+        "pulls": " ".join(map(str, policy.pulls)),
+        "returned": " ".join(map(str, policy.recommend())),
     }
 
 
-def precompute(
-    table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
-) -> dict[str, Any]:
-    """Replay every method at every share of the cost of everything, at declared costs.
+def play_states(table: EvaluationTable, method: str, replications: int = 100, seed: int = 0) -> pd.DataFrame:
+    """Replay a method at every share of the cost of everything, at declared costs.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    method : str
+        One of `METHODS`.
+    replications : int
+        Runs per budget; the first is the one shown.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        A row per ``share``: ``method``, ``runs``, ``exact`` (how many returned exactly the front) and, of the
+        first run, ``spent`` (share of the budget), ``pulls`` and ``returned`` as text; missing where the
+        budget is too small.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> states = play_states(cb.load("synthetic-24"), "UniformOnce", replications=2)
+    >>> int(states["exact"].iloc[-1])
+    2
+    """
+    everything, feedback = float(np.diff(table.feedback.offsets) @ table.costs), METHODS[method]
+    runs = replay_identification(
+        table, method, share=SHARES, replications=replications, seed=seed, feedback=feedback
+    )
+    exact = runs.groupby("share")["correct"].sum()
+    rows = [
+        {"method": method, "share": share, "runs": replications, "exact": int(exact.loc[share])}
+        | _show_run(table, method, feedback, share * everything, seed)
+        for share in SHARES
+    ]
+    return pd.DataFrame(rows)
+
+
+def describe(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
+    """Put states and what they are about into a form that is fit for JSON.
 
     Parameters
     ----------
     table : EvaluationTable
         Its first two objectives are drawn.
-    replications : int
-        Runs per method and budget; the first is the one shown.
-    seed : int
-    **parallel
-        How the work is spread, as in `cobandit.replay_identification`.
+    states : DataFrame
+        From `play_states`, of all methods.
 
     Returns
     -------
     dict
-        Fit for JSON: the configurations with their means, costs and who is on the front; ``methods`` by
-        name, each with a state per share: ``exact`` (runs that returned exactly the front) and, unless the
-        budget is too small, ``spent`` (share of the budget), ``pulls`` and ``returned`` of the first run.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> data = precompute(cb.load("synthetic-24"), replications=2)
-    >>> data["methods"]["UniformOnce"]["states"][-1]["exact"]
-    2
+        The configurations with their means, costs and who is on the front; ``methods`` by name, each with a
+        state per share: ``exact`` and, unless the budget is too small, ``spent``, ``pulls``, ``returned``.
     """
-    everything = float(np.diff(table.feedback.offsets) @ table.costs)
-    methods = {}
-    for method, feedback in METHODS.items():
-        runs = replay_identification(
-            table, method, share=SHARES, replications=replications, seed=seed, feedback=feedback, **parallel
-        )
-        exact = runs.groupby("share")["correct"].sum()
-        methods[method] = {
-            "label": method_label(method),
-            "color": LOOKS[method].light,
-            "themed": follow_theme(LOOKS[method].light),
-            "states": [
-                {"exact": int(exact.loc[share])}
-                | _show_run(table, method, feedback, share * everything, seed)
-                for share in SHARES
-            ],
-        }
     return {
         "table": table.name,
         "objectives": list(table.objectives[:2]),
         "unit": table.card.cost.unit,
         "instances": int(np.diff(table.feedback.offsets).min()),
-        "everything": round(everything),
-        "replications": replications,
+        "everything": round(float(np.diff(table.feedback.offsets) @ table.costs)),
+        "replications": int(states["runs"].iloc[0]),
         "shares": list(SHARES),
         "configurations": list(table.configs),
         "costs": [float(f"{cost:.3g}") for cost in table.costs],
         "means": table.means[:, :2].round(4).tolist(),
         "front": np.flatnonzero(table.problem.pareto_mask).tolist(),
-        "methods": methods,
+        "methods": {
+            str(method): {
+                "label": method_label(str(method)),
+                "color": LOOKS[str(method)].light,
+                "themed": follow_theme(LOOKS[str(method)].light),
+                "states": [_state(row) for row in own.to_dict("records")],
+            }
+            for method, own in states.groupby("method", sort=False)
+        },
     }
+
+
+def _state(row: dict[Any, Any]) -> dict[str, Any]:
+    state: dict[str, Any] = {"exact": int(row["exact"])}
+    if isinstance(row.get("pulls"), str):
+        arms = {name: [int(number) for number in row[name].split()] for name in ("pulls", "returned")}
+        state |= {"spent": row["spent"]} | arms
+    return state
 
 
 def draw_states(data: dict[str, Any], share: float) -> Figure:
@@ -119,13 +145,16 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
     Examples
     --------
     >>> import cobandit as cb
-    >>> figure = draw_states(precompute(cb.load("synthetic-24"), replications=2), share=0.5)
-    >>> len(figure.axes) == len(METHODS)
-    True
+    >>> table = cb.load("synthetic-24")
+    >>> states = play_states(table, "UniformOnce", replications=2)
+    >>> len(draw_states(describe(table, states), share=0.5).axes)
+    1
     """
-    figure, axes = plt.subplots(1, len(data["methods"]), figsize=(9, 2.6), sharex=True, sharey=True)
+    figure, axes = plt.subplots(
+        1, len(data["methods"]), figsize=(9, 2.6), sharex=True, sharey=True, squeeze=False
+    )
     place, (x, y) = data["shares"].index(share), np.transpose(data["means"])
-    for ax, method in zip(axes, data["methods"].values(), strict=True):
+    for ax, method in zip(axes[0], data["methods"].values(), strict=True):
         state = method["states"][place]
         evaluated = np.minimum(1.0, np.array(state.get("pulls", 0 * x)) / data["instances"])
         returned = np.isin(np.arange(len(x)), state.get("returned", []))
@@ -135,7 +164,7 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
         )
         ax.set(title=f"{method['label']}: exact in {state['exact'] / data['replications']:.0%}")
         ax.set(xlabel=data["objectives"][0])
-    axes[0].set(ylabel=data["objectives"][1])
+    axes[0, 0].set(ylabel=data["objectives"][1])
     return figure
 
 

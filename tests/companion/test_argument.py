@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pandas as pd
 import pytest
 from support.browsing import HTML, NEEDS_CHROMIUM, Visit
 
@@ -17,7 +18,12 @@ PAGE = HTML / "book" / "intro.html"
 
 @pytest.fixture(scope="module")
 def data():
-    return argument.precompute(cb.load("synthetic-24"), replications=3)
+    return described(cb.load("synthetic-24"), 3)
+
+
+def described(table, replications):
+    states = [argument.play_states(table, method, replications) for method in argument.METHODS]
+    return argument.describe(table, pd.concat(states))
 
 
 @pytest.mark.slow
@@ -36,7 +42,7 @@ def test_states_are_those_of_the_replays(data):
 @pytest.mark.slow
 def test_a_budget_that_is_too_small_has_no_run():
     cheap, dear = [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)], [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)]
-    data = argument.precompute(table_of([[(*row, row[1]) for row in arm] for arm in (cheap, dear)]), 2)
+    data = described(table_of([[(*row, row[1]) for row in arm] for arm in (cheap, dear)]), 2)
     assert set(data["methods"]["CoPSI"]["states"][0]) == {"exact"}
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import cobandit as cb
-from cobandit.companion import article, regions
-from cobandit.companion.paper import experiments
+from cobandit.companion import article, paper, regions
+from cobandit.companion.measured import counterparts
 from cobandit.companion.stored import results
 
 PAGE = (Path(__file__).parents[2] / "book" / "intro.md").read_text(encoding="utf-8")
@@ -18,8 +17,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def cells():
-    measured = (experiments.summary(cb.load(name)) for name in article.MEASURED)
-    return pd.concat([results.cells(), *measured], ignore_index=True)
+    return pd.concat([results.cells(), results.read_result("measured")], ignore_index=True)
 
 
 def at_the_end(cells, experiment, quantity, dataset):
@@ -40,6 +38,23 @@ def test_online_is_ahead_or_level(cells):
         assert is_below(end, "CoHVUCB", "HVUCB") == (dataset != "gsm8k")
     assert not is_below(end, "CoHVUCB", "AccuracyCostUCB") and dataset == "piqa-small"
     assert not is_below(end, "AccuracyCostUCB", "CoHVUCB")
+
+
+def test_along_a_run_the_advantage_over_uniform_allocation_shows_early(cells):
+    own = cells[(cells["experiment"] == "trajectory") & (cells["quantity"] == "efficiency_regret")]
+    own = own[own["spent"].notna() & own["against"].isna()]
+    for _, run in own.groupby("dataset"):
+        half = run.assign(share=run["spent"] / run["spent"].max()).query("0.4 < share < 0.6")
+        means = half.groupby("method")["mean"].mean()
+        assert means["CoHVUCB"] < means["UniformAllocation"]
+
+
+def test_what_a_pull_is_charged_changes_no_error():
+    assert (
+        paper.verdicts(cells[cells["dataset"].isin(["gsm8k", "piqa"])])["realised-costs-do-no-harm"]
+        == "holds"
+    )
+    assert counterparts.judge(results.read_result("measured"))["realised-costs-do-no-harm"] == "holds"
 
 
 def test_psi_sr_errs_less_often(cells):

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import track
 
 from cobandit import _check
-from cobandit.companion import paper, regions
+from cobandit.companion import argument, paper, regions
 from cobandit.companion.paper import experiments
 from cobandit.companion.reconstruction import SETTINGS
 from cobandit.companion.stored import kept, races
@@ -112,6 +112,12 @@ stored("regions", regions.parts)(regions.part)  # of random problems: no table i
 def race(name: str, tolerance: float) -> pd.DataFrame:
     """Race a table of the catalogue, or a made-up one: `cobandit.companion.stored.races.race`."""
     return races.race(name, tolerance)
+
+
+@stored("argument", lambda: [("word-sums", method) for method in argument.METHODS], ("word-sums",))
+def argument_states(name: str, method: str) -> pd.DataFrame:
+    """What the first figure of the book shows: `cobandit.companion.argument.play_states`."""
+    return argument.play_states(load(name), method).assign(dataset=name)
 
 
 ONCE_METHODS = ("CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce")
