@@ -274,8 +274,9 @@ def _describe_ratio(advice: Recommendation) -> str:
     """Say who has the most hypervolume per cost, and whether that is settled."""
     arms, name = advice.arms, advice.most_efficient
     best, product = arms.loc[name].to_dict(), " x ".join(advice.objectives)
+    whose = "Of what was returned, the" if advice.returned else "The"
     said = (
-        f"The paper's ratio, {product} over cost in {advice.unit}, is largest for {name} "
+        f"{whose} paper's ratio, {product} over cost in {advice.unit}, is largest for {name} "
         f"({amount(arms['hypervolume_per_cost'][name])}"
     )
     open_ = advice.questions[advice.questions["kind"] == "efficiency"]

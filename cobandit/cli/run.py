@@ -117,7 +117,7 @@ def spending(progress: Progress) -> str:
     if progress.budget is not None:
         part = f"{progress.spent:,.6g} of {progress.budget:,.6g} {plan.cost.unit}"
         return f"{part} ({progress.spent / progress.budget:.0%}){inherited}"
-    of = ", of a share of what the pilot finds" if plan.budget is not None else ""
+    of = " (the pilot shows what the budget is)" if plan.budget is not None else ""
     return f"{progress.spent:,.4g} {plan.cost.unit}{of}{inherited}"
 
 
@@ -222,7 +222,7 @@ def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) ->
     given = [str(word) for option in options.items() if option[1] for word in option]
     words = shlex.join(["cobandit", "run", str(plan), *given])
     out.print(
-        f"interrupted; what was told is kept.  Go on with: {words}\n"
+        f"interrupted; what was evaluated is kept.  Go on with: {words}\n"
         f"Or write the table of what is there: {words} --export",
         soft_wrap=True,
     )

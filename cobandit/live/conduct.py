@@ -213,7 +213,7 @@ class Conductor:
         if silent >= patience:
             raise CobanditError(
                 f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
-                f"instance {self.stage.instance(pull)!r}: {failure}.  What was told is kept: see to the "
+                f"instance {self.stage.instance(pull)!r}: {failure}.  What was evaluated is kept: see to the "
                 "service, or ask it less at once or with more patience, and run the plan again"
             )
         wanted = failure.wait or 0.0
@@ -224,7 +224,7 @@ class Conductor:
         else:
             self._waiting.append(pull)
         asked = f" (it asks for {wanted:.0f} s)" if wanted > pause else ""
-        self.watch(f"{self._name(pull)} failed, and is tried again in {pause:.0f} s{asked}: {failure}", True)
+        self.watch(f"{self._name(pull)} failed, and is tried again in {pause:.1f} s{asked}: {failure}", True)
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
         """Call the evaluator, within the time that it has; what fails as a whole fails for each."""
@@ -246,7 +246,7 @@ class Conductor:
         except Exception as error:
             raise CobanditError(
                 f"the evaluator failed on {name!r}, instance {instances[0]!r}, with {type(error).__name__}: "
-                f"{error}.  Correct it and run the plan again: what was told is kept"
+                f"{error}.  Correct it and run the plan again: what was evaluated is kept"
             ) from error
         late = TimedOut(f"no answer within {seconds:g} s", cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)

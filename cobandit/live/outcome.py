@@ -86,7 +86,9 @@ class Estimate:
         else:
             said.append(f"budget: {plan.budget:,.6g} {unit}")
             if self.most is not None and self.most > plan.budget:
-                said.append("the budget may not hold the pilot")
+                said.append(
+                    "the budget may not hold the pilot: then the run stops, and waits for a larger one"
+                )
             elif self.needed is not None:
                 said.append(f"{plan.method.name} may need more after the pilot: {self.needed:,.6g} {unit}")
         return said

@@ -124,7 +124,7 @@ def run(
     ------
     CobanditError
         If the plan is bad, or another than the folder's: nothing is started then.  If the evaluator gives
-        what the plan cannot use, or nothing can be evaluated: what was told is kept.
+        what the plan cannot use, or nothing can be evaluated: what was evaluated is kept.
 
     Examples
     --------
@@ -394,7 +394,7 @@ def _completed(setup: _Setup, stage: PilotStage) -> Profile:
         if pilot.stuck:
             raise CobanditError(
                 f"{made}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}, and the next may cost "
-                f"{pilot.next_cost:g}: raise the plan's budget and run it again; what was told is kept"
+                f"{pilot.next_cost:g}: raise the plan's budget and run it again; what was evaluated is kept"
             )
         raise CobanditError(f"{made}: a table needs all of them; run the plan again")
     return profile_of(plan, pilot, stage.results)

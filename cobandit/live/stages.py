@@ -160,7 +160,7 @@ class Stage:
                 numbers[self.plan.cost.column] = self.smallest_cost or 0.0
             check_row(self.plan, numbers, name, instance)
         except CobanditError as error:
-            again = "run the plan again: what was told is kept, what was in flight is made again"
+            again = "run the plan again: what was evaluated is kept, what was in flight is made again"
             raise CobanditError(f"{error}.  Then {again}") from None
         if self.answers is not None and isinstance(row, Answered):
             entry = {"config": name, "instance": self.row_name(pull), **row.answer, "row": numbers}

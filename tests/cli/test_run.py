@@ -67,7 +67,7 @@ def test_a_run_ends_with_its_recommendation(folder):
     assert done.exit_code == 0, done.output
     whole = live.run(folder / "plan.yml", "runs/toy")
     assert "pilot: 30 evaluations; what they cost shows when they are made" in done.output
-    assert "spent: 0 [k] tokens, of a share of what the pilot finds" in done.output
+    assert "spent: 0 [k] tokens (the pilot shows what the budget is)" in done.output
     assert "front so far: [small] shots=0" in done.output
     spent, _, rest = done.output.partition(", whatever the cost:")
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
@@ -170,7 +170,9 @@ def test_interrupted_and_started_again(folder):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGINT, err
-    assert "what was told is kept.  Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
+    assert (
+        "what was evaluated is kept.  Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
+    )
     (folder / "hang").unlink()
     write(folder, at_once=1)
     done = call("run", "plan.yml")

@@ -482,7 +482,9 @@ class TestGoingOn:
     def test_a_plan_that_names_another_column_is_corrected_and_goes_on(self, tmp_path, wrong, said):
         plan = tmp_path / "plan.yml"
         plan.write_text(json.dumps(PLAN | wrong))
-        with pytest.raises(CobanditError, match=f"{said}.*Then run the plan again: what was told is kept"):
+        with pytest.raises(
+            CobanditError, match=f"{said}.*Then run the plan again: what was evaluated is kept"
+        ):
             live.run(plan, tmp_path / "run", evaluator=Fake())
         plan.write_text(json.dumps(PLAN))
         stopped = self.stop_after(10)
@@ -736,7 +738,7 @@ class TestEstimate:
         assert (found.pilot, found.least, found.most) == (30, 0.0, 30 * LARGEST) and not fake.calls
         assert not (tmp_path / "run").exists()
         small = live.estimate(PLAN | AMOUNT | {"budget": 300}, tmp_path / "run", evaluator=fake)
-        assert "the budget may not hold the pilot" in small.lines and small.needed > 300
+        assert any("may not hold the pilot" in line for line in small.lines) and small.needed > 300
 
     def test_nothing_is_known_without(self, tmp_path):
         found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())

@@ -127,7 +127,7 @@ class ScorerOptions(EvaluatorOptions):
         except Exception as error:
             raise CobanditError(
                 f"the scorer {self.scorer} failed on an answer: {describe_error(error)}.  Correct it and run "
-                "the plan again: what was told is kept"
+                "the plan again: what was evaluated is kept"
             ) from error
         if isinstance(given, Mapping):
             return read_row(given, f"the scorer {self.scorer}")
