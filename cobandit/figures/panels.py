@@ -19,6 +19,7 @@ import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -179,9 +180,13 @@ def _legend(legend: Legend) -> str:
         drawn.append(_svg(alone, alone.text(0.5, 0.5, title).get_window_extent(), 1))
     for handle, text in zip(legend.legend_handles, texts, strict=True):
         assert handle is not None
-        alone = Figure()
+        alone, size = Figure(), text.get_fontsize()
+        marks = handle.get_sizes() if isinstance(handle, PathCollection) else [0.0]  # areas, in points
+        wide = float(max(marks)) ** 0.5 / size
         entry = alone.legend(
-            [handle], [text.get_text()], fontsize=text.get_fontsize(), borderpad=0, frameon=False
+            *([handle], [text.get_text()]),
+            **{"fontsize": size, "borderpad": 0, "frameon": False},
+            **{"handlelength": max(2, wide), "handleheight": max(0.7, 1.2 * wide), "scatteryoffsets": [0.5]},
         )
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'

@@ -18,7 +18,7 @@ READ = [name for name in contents() if name not in LOOKED_UP]
 TIDY = (
     *("book/intro", "book/related", "book/api", "book/notation", "notebooks/errata"),
     *("notebooks/claims", "notebooks/cohv-ucb", "notebooks/standard-regret", "notebooks/experiments"),
-    *("notebooks/live", "notebooks/copsi", "notebooks/which-arms"),
+    *("notebooks/your-data", "notebooks/live", "notebooks/copsi", "notebooks/which-arms"),
 )
 MERGED = pytest.mark.skipif(len(contents()) > LIMITS["pages"], reason="pages are still to be merged")
 
@@ -63,7 +63,7 @@ def test_code_on_pages_is_not_half_a_library():
 
 
 def test_the_code_of_a_page_is_found():
-    cells = code_of("notebooks/experiments")
+    cells = code_of("notebooks/experiments", "notebooks/your-data")
     assert cells[0][0].startswith("dataset = ") and sum(map(len, cells)) > 100
     assert not [line for cell in cells for line in cell if "mystnb:" in line]
 
