@@ -190,11 +190,6 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     return paper.predict_numbers(read_result("posterior")) if bundled(tables) else None
 
 
-def use_audit_errors(cells: pd.DataFrame, tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Take errors from the audit's replays if all tables are bundled reconstructions, else leave them."""
-    return paper.with_audit_errors(cells, read_result("audit")) if bundled(tables) else cells
-
-
 def bundled(tables: Sequence[EvaluationTable]) -> bool:
     """Say whether all tables are bundled reconstructions, of which results are stored.
 
