@@ -54,8 +54,9 @@ document.addEventListener("DOMContentLoaded", () => {
     const at = { cx: across.place(x), cy: up.place(y) };
     const [outline, fill, cross] = [svg("circle", { ...at, r: 6.5 }), svg("circle", at), svg("path", { d: `M${at.cx - 5},${at.cy - 5}l10,10m0,-10l-10,10` })];
     const title = svg("title");
-    picture.append(svg("g", {}, ...(data.front.includes(arm) ? [svg("circle", { ...at, r: 10, class: "argument-front" })] : []), outline, fill, cross, title));
-    return { outline, fill, cross, title };
+    const ring = svg("circle", { ...at, r: 10, class: "argument-front" });
+    picture.append(svg("g", {}, ring, outline, fill, cross, title));
+    return { ring, outline, fill, cross, title };
   });
   const bar = svg("svg", { viewBox: `0 0 ${width} 18`, role: "presentation", class: "argument-bar" });
   const [whole, part] = [svg("rect", { x: 1, y: 1, height: 16 }), svg("rect", { x: 1, y: 1, height: 16 })];
@@ -71,21 +72,22 @@ document.addEventListener("DOMContentLoaded", () => {
     const pulls = state.pulls ?? data.costs.map(() => 0);
     const returned = new Set(state.returned ?? []);
     const most = Math.max(...pulls);
-    points.forEach(({ outline, fill, cross, title }, arm) => {
+    points.forEach(({ ring, outline, fill, cross, title }, arm) => {
+      ring.setAttribute("visibility", method.front.includes(arm) ? "visible" : "hidden");
       const share = Math.min(1, pulls[arm] / data.instances);
       const out = returned.has(arm) ? "returned" : pulls[arm] < most ? "left" : "stays";
       fill.setAttribute("r", 6.5 * Math.sqrt(share));
       outline.setAttribute("class", `argument-outline ${out}`);
       fill.setAttribute("class", `argument-fill ${out}`);
-      cross.setAttribute("class", state.returned && returned.has(arm) !== data.front.includes(arm) ? "argument-wrong" : "argument-right");
-      title.textContent = `${data.configurations[arm]}: ${pulls[arm]} evaluations, ${returned.has(arm) ? "" : "not "}returned, ${data.front.includes(arm) ? "" : "not "}on the front`;
+      cross.setAttribute("class", state.returned && returned.has(arm) !== method.front.includes(arm) ? "argument-wrong" : "argument-right");
+      title.textContent = `${data.configurations[arm]}: ${pulls[arm]} evaluations, ${returned.has(arm) ? "" : "not "}returned, ${method.front.includes(arm) ? "" : "not "}on the front`;
     });
     const spent = state.spent ?? 0;
     whole.setAttribute("class", "argument-unspent");
     whole.setAttribute("width", share * (width - 2));
     part.setAttribute("class", "argument-spent");
     part.setAttribute("width", spent * share * (width - 2));
-    const wrong = data.configurations.filter((_, arm) => returned.has(arm) !== data.front.includes(arm)).length;
+    const wrong = data.configurations.filter((_, arm) => returned.has(arm) !== method.front.includes(arm)).length;
     says.replaceChildren(
       ...(state.returned
         ? [element("strong", {}, `${method.label}: exact in ${percent(state.exact / data.replications)} of ${data.replications} runs.`), ` It spent ${percent(spent * share)} of the cost of everything and left ${percent((1 - spent) * share)} of it unspent. The run that is drawn ${wrong ? `errs on ${wrong} of ${data.configurations.length} configurations` : "returned exactly the front"}.`]

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.figures.looks import FAINT, INK, LOOKS, follow_theme
 from cobandit.figures.style import method_label
@@ -104,7 +105,7 @@ def describe(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        The configurations with their means, costs and who is on the front; ``methods`` by name, each with a
+        The configurations with their means and costs; ``methods`` by name, each with the front and a
         state per share: ``exact`` and, unless the budget is too small, ``spent``, ``pulls``, ``returned``.
     """
     return {
@@ -118,17 +119,23 @@ def describe(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
         "configurations": list(table.configs),
         "costs": [float(f"{cost:.3g}") for cost in table.costs],
         "means": table.means[:, :2].round(4).tolist(),
-        "front": np.flatnonzero(table.problem.pareto_mask).tolist(),
         "methods": {
             str(method): {
                 "label": method_label(str(method)),
                 "color": LOOKS[str(method)].light,
                 "themed": follow_theme(LOOKS[str(method)].light),
+                # the one that it looks for, and by which its replays are judged
+                "front": np.flatnonzero(pareto_mask(table.means, _dominance(str(method)))).tolist(),
                 "states": [_state(row) for row in own.to_dict("records")],
             }
             for method, own in states.groupby("method", sort=False)
         },
     }
+
+
+def _dominance(method: str) -> Any:
+    policy: Any = spec(method).policy
+    return policy.dominance
 
 
 def _state(row: dict[Any, Any]) -> dict[str, Any]:
@@ -160,7 +167,7 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
         returned = np.isin(np.arange(len(x)), state.get("returned", []))
         ax.scatter(x, y, s=28 * evaluated, c=np.where(returned, method["color"], FAINT), linewidths=0)
         ax.scatter(
-            x[data["front"]], y[data["front"]], s=60, facecolors="none", edgecolors=INK, linewidths=0.8
+            x[method["front"]], y[method["front"]], s=60, facecolors="none", edgecolors=INK, linewidths=0.8
         )
         ax.set(title=f"{method['label']}: exact in {state['exact'] / data['replications']:.0%}")
         ax.set(xlabel=data["objectives"][0])

@@ -11,6 +11,7 @@ from support.browsing import HTML, NEEDS_CHROMIUM, Visit
 
 import cobandit as cb
 from cobandit.companion import argument
+from cobandit.companion.stored import results
 from cobandit.testing import table_of
 
 PAGE = HTML / "book" / "intro.html"
@@ -39,6 +40,14 @@ def test_states_are_those_of_the_replays(data):
         assert {table.configs[arm] for arm in state["returned"]} == set(first["returned"])
 
 
+def test_a_run_errs_by_the_front_that_its_method_looks_for():
+    """Where all runs are exact, so is the one that is drawn."""
+    held = argument.describe(cb.load("word-sums"), results.read_result("argument"))
+    states = [(each, state) for each in held["methods"].values() for state in each["states"]]
+    exact = [(each, state) for each, state in states if state["exact"] == held["replications"]]
+    assert exact and all(sorted(state["returned"]) == each["front"] for each, state in exact)
+
+
 @pytest.mark.slow
 def test_a_budget_that_is_too_small_has_no_run():
     cheap, dear = [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)], [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)]
@@ -65,7 +74,7 @@ class TestPage:
                     continue
                 share = round(100 * state["exact"] / held["replications"])
                 assert f"{method['label']}: exact in {share} % of {held['replications']} runs." in text
-                returned, front = set(state["returned"]), set(held["front"])
+                returned, front = set(state["returned"]), set(method["front"])
                 assert tab.locator("#argument .argument-fill.returned").count() == len(returned)
                 assert tab.locator("#argument .argument-wrong").count() == len(returned ^ front)
         link = tab.locator(".argument-link").get_attribute("href")
