@@ -17,6 +17,8 @@ from cobandit.policies.once_policy import Once
 
 #: Paired differences are looked at every so many evaluations, and first after five.
 FIRST_LOOK, STEP = 5, 0.05
+#: Standard errors that a gap has to reach, at the least, for an early departure.
+LEAST_CLEAR = 3.0
 #: Variance of one more evaluation, which every estimate of a variance starts from: the largest in [0, 1].
 PRIOR_VARIANCE = 0.25
 
@@ -167,10 +169,11 @@ class CoPSIOnce(Once):
             \text{ in the place of } \mu_j - \mu_i, \\
         m &= \text{the depth that } R \text{ affords before the next removal (planned\_depth)}, \\
         &\text{the clearest, } \arg\max_{i \in A} \hat z_i, \text{ leaves as soon as} \quad
-        \hat z_i \ge \sqrt{2 \log(K D)}\, \Bigl(\frac{1 - n/m}{1 - m/N}\Bigr)^{1/2} .
+        \hat z_i \ge \max\bigl\{3, \sqrt{2 \log(K D)}\bigr\} \Bigl(\frac{1 - n/m}{1 - m/N}\Bigr)^{1/2} .
 
     :math:`\hat t` is the paired t-statistic with the correction for a finite population, and
-    :math:`\sqrt{2 \log(KD)}` what the largest of K D such statistics reaches by chance.  At n = m the
+    :math:`\sqrt{2 \log(KD)}` what the largest of K D such statistics reaches by chance; on short lists, where
+    that is little, it takes three standard errors, since all are looked at again and again.  At n = m the
     threshold is zero: what the budget affords is reached, and the clearest has to leave.  At m = N it is
     infinite: everything that is left can be evaluated, and nobody leaves before it is known exactly.  In
     between, the nearer the planned removal, the less it takes to leave early; what is saved pays for the
@@ -215,7 +218,7 @@ class CoPSIOnce(Once):
     >>> while (arm := finder.ask()) is not None:
     ...     finder.tell(arm, rewards[arm])
     >>> finder.recommend(), finder.pulls, finder.spent
-    (array([0, 1]), array([7, 3, 7]), 26.0)
+    (array([0, 1]), array([8, 3, 8]), 28.0)
     """
 
     label = "CoPSI once"
@@ -234,8 +237,8 @@ class CoPSIOnce(Once):
         if self.confidence == 1.0:
             raise CobanditError("confidence is 1: only evaluating everything is certain; take less than one")
         super().__init__(costs, budget, n_objectives, n_instances, largest_costs=largest_costs)
-        #: Square of what the largest of K D statistics reaches by chance: 2 log(K D).
-        self.chance = 2 * log(self.n_arms * self.n_objectives)
+        #: Square of what a gap has to reach: what the largest of K D statistics does by chance, and 3.
+        self.chance = max(LEAST_CLEAR**2, 2 * log(self.n_arms * self.n_objectives))
         #: Evaluations on which all active configurations are compared: n.
         self.depth = 0
         shape = self.n_arms, self.n_objectives

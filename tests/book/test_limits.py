@@ -19,6 +19,7 @@ TIDY = (
     *("book/intro", "book/related", "book/api", "book/notation", "notebooks/errata"),
     *("notebooks/claims", "notebooks/cohv-ucb", "notebooks/standard-regret", "notebooks/experiments"),
     *("notebooks/your-data", "notebooks/live", "notebooks/copsi", "notebooks/which-arms"),
+    "notebooks/once",
 )
 MERGED = pytest.mark.skipif(len(contents()) > LIMITS["pages"], reason="pages are still to be merged")
 

@@ -421,7 +421,7 @@ def check_exact_constant(seed: int) -> Finding:
     )
 
 
-@check("The adaptive constant spends all but a round", "spend-all-copsi", ours=True)
+@check("The adaptive constant spends all but a round", "once", ours=True)
 def check_whole_budget(seed: int) -> Finding:
     """Spend with the adaptive constant in forced orders."""
     tried = proof_trials(3000, seed)

@@ -100,7 +100,7 @@ MADE_UP: dict[str, Callable[[np.random.Generator], Any]] = {
 }
 
 
-def _rows(name: str) -> tuple[FeedbackRows, NDArray[np.float64]]:
+def read_rows(name: str) -> tuple[FeedbackRows, NDArray[np.float64]]:
     """Feedback rows of a table of the catalogue, or of a made-up one, and its costs."""
     if name not in MADE_UP:
         source = pack_shared(load(name))
@@ -127,7 +127,7 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
         One row per method: ``share`` of the cost of everything that it spent, ``off``, how many of the
         ``runs`` were off by more than the tolerance, and the ``largest`` that any was off.
     """
-    feedback, costs = _rows(name)
+    feedback, costs = read_rows(name)
     n_arms, n_instances = len(costs), int(feedback.offsets[1])
     rewards = feedback.rows[:, 2:].reshape(n_arms, n_instances, -1)
     means, everything = rewards.mean(axis=1), n_instances * float(costs.sum())

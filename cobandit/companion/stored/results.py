@@ -23,7 +23,7 @@ from cobandit import _check
 from cobandit.companion import argument, paper, regions
 from cobandit.companion.paper import experiments
 from cobandit.companion.reconstruction import SETTINGS
-from cobandit.companion.stored import kept, races
+from cobandit.companion.stored import kept, races, rivals
 from cobandit.companion.stored.kept import RESULTS as RESULTS
 from cobandit.companion.stored.kept import Verification, differences, directory, read_result, store, stored
 from cobandit.companion.stored.kept import recompute as recompute
@@ -118,6 +118,12 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
 def argument_states(name: str, method: str) -> pd.DataFrame:
     """What the first figure of the book shows: `cobandit.companion.argument.play_states`."""
     return argument.play_states(load(name), method).assign(dataset=name)
+
+
+@stored("rivals", lambda: [(name,) for name in races.MADE_UP])
+def race_rivals(name: str) -> pd.DataFrame:
+    """Races on a made-up table that stop in other ways: `cobandit.companion.stored.rivals.race_rivals`."""
+    return rivals.race_rivals(name)
 
 
 ONCE_METHODS = ("CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce")
