@@ -4,6 +4,9 @@ Replays are the same to the last bit on every machine, so that none of these tes
 of coverage say how likely their outcome is for a method that just keeps its promise.
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,6 +74,33 @@ def test_on_short_lists_it_is_level_with_a_subset_or_ahead(name):
             for method in (CoPSIOnce, UniformOnce)
         )
         assert ours > subset - 0.04 or max(ours, subset) < 0.5, share
+
+
+MANY = """
+import resource
+import sys
+
+import numpy as np
+
+from cobandit import policies
+from cobandit.companion.proofs.without_replacement import share_instances
+from cobandit.replay.running import run_kernel
+
+rng, K, N = np.random.default_rng(0), 4000, 100
+rewards = (rng.random((K, N, 2)) < rng.uniform(0.2, 0.8, (K, 1, 2))).astype(float)
+budget = {"budget": 0.5 * N * K} if sys.argv[1] == "CoPSIOnce" else {}
+policy = getattr(policies, sys.argv[1])(np.ones(K), n_objectives=2, n_instances=N, **budget)
+run_kernel(policy, share_instances(rewards, np.ones((K, 1))), 0, np.arange(1), realised=False)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["CoPSIOnce", "ParetoRace"])
+def test_four_thousand_configurations_take_less_than_two_gigabytes(method):
+    command = [sys.executable, "-c", MANY, method]
+    kilobytes = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert kilobytes < 2 * 1024**2
 
 
 @pytest.mark.slow
