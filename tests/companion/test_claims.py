@@ -83,7 +83,7 @@ def test_other_tables_take_the_place_of_the_measured_ones(tested, monkeypatch):
 def fast_summary(table):
     from cobandit.companion.paper import experiments
 
-    runs = experiments.online(table, replications=5)
+    runs = experiments.play("online", table, 5)
     quantities = ("efficiency_regret", "standard_regret")
     return pd.concat([experiments.cells(runs, "online", quantity) for quantity in quantities])
 
