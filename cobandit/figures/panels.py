@@ -184,9 +184,14 @@ def _legend(legend: Legend) -> str:
         marks = handle.get_sizes() if isinstance(handle, PathCollection) else [0.0]  # areas, in points
         wide = float(max(marks)) ** 0.5 / size
         entry = alone.legend(
-            *([handle], [text.get_text()]),
-            **{"fontsize": size, "borderpad": 0, "frameon": False},
-            **{"handlelength": max(2, wide), "handleheight": max(0.7, 1.2 * wide), "scatteryoffsets": [0.5]},
+            [handle],
+            [text.get_text()],
+            fontsize=size,
+            borderpad=0,
+            frameon=False,
+            handlelength=max(2, wide),
+            handleheight=max(0.7, 1.2 * wide),
+            scatteryoffsets=[0.5],
         )
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'

@@ -93,11 +93,12 @@ def phase_plane(
     ax = ax or plt.subplots()[1]
     mistaken = front is not None and bool(np.asarray(front)[phase.removed]) != phase.accepted
     for arm, mean in zip(phase.active, phase.means, strict=True):
-        ax.plot(*mean, "o", color=INK, ms=6)
+        x, y = mean
+        ax.plot(x, y, "o", color=INK, ms=6)
         if arm == phase.removed:
-            ax.scatter(*mean, s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":")
+            ax.scatter(x, y, s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":")
             if mistaken:
-                ax.scatter(*mean, s=230, marker="x", color=INK)
+                ax.scatter(x, y, s=230, marker="x", color=INK)
         ax.annotate(
             escape_math(names[arm]), mean, xytext=(5, 4), textcoords="offset points", fontsize="small"
         )
