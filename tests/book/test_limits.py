@@ -20,6 +20,7 @@ TIDY = (
     *("notebooks/claims", "notebooks/cohv-ucb", "notebooks/standard-regret", "notebooks/experiments"),
     *("notebooks/your-data", "notebooks/live", "notebooks/copsi", "notebooks/which-arms"),
     "notebooks/once",
+    "notebooks/reconstructions",
 )
 MERGED = pytest.mark.skipif(len(contents()) > LIMITS["pages"], reason="pages are still to be merged")
 

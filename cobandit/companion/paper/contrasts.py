@@ -28,7 +28,7 @@ PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL = "predicted", "compatible", "c
 WORDS = (PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL)
 LEVEL, SHARP, REMOTE = 0.05, 0.5, 0.99
 """Of the test; width over the prior's up to which it is predicted; share of tables that may be nearer."""
-WIDENING = 1.03
+WIDENING = 1.08
 """On scores, from the calibration by another generator."""
 DEFAULT = "default"
 
@@ -203,12 +203,15 @@ def read(plays: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per reading, a column per data set with its p, and ``together`` (Fisher).
+        A row per reading, a column per data set with its p, ``together`` (Fisher), and whether the reading is
+        ``disfavoured`` by that: below the level over the number of readings.
     """
     from scipy.stats import combine_pvalues
 
     printed = printed_values()
     found: dict[str, dict[str, float]] = {}
+    last = plays.loc[plays["reading"] != DEFAULT, "number"].max()  # all readings on the same tables
+    plays = plays[plays["number"] <= last]
     for reading in dict.fromkeys(plays.loc[plays["kind"] == "table", "reading"]):
         found[reading] = {}
         for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
@@ -220,7 +223,8 @@ def read(plays: pd.DataFrame) -> pd.DataFrame:
             at = np.array([prediction.score(float(contrast.of(printed))) for prediction, contrast in values])
             found[reading][dataset] = inference.joint(scores, at)
     frame = pd.DataFrame(found).T
-    return frame.assign(together=[combine_pvalues(row, method="fisher").pvalue for row in frame.to_numpy()])
+    together = [float(combine_pvalues(row, method="fisher").pvalue) for row in frame.to_numpy()]
+    return frame.assign(together=together, disfavoured=np.array(together) < LEVEL / len(frame))
 
 
 ORDERED = {
