@@ -23,8 +23,8 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
 
     *Proof of the bound.*  With the largest cost 1 and all costs at least :math:`\lambda` the fraction without
     :math:`L_{K,\lambda}` is a ratio of two positive linear functions of the sorted costs, hence least at a
-    corner of what they may be: some arms at :math:`\lambda`, all others at 1.  This least value does not fall as
-    :math:`\lambda` rises, since fewer costs are allowed, and :math:`L_{K,\lambda}` does not rise.  So on
+    corner of what they may be: some arms at :math:`\lambda`, all others at 1.  This least value does not fall
+    as :math:`\lambda` rises, since fewer costs are allowed, and :math:`L_{K,\lambda}` does not rise.  So on
     a cell :math:`a \le \lambda \le b` the ratio is at least :math:`L_{K,b}` times the least value at a; the
     smallest of these over cells that cover all :math:`\lambda` is what is returned.
 
