@@ -299,7 +299,8 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         "objectives": objectives,
         "split": {"profiling": len(first), "seed": plan.seed, "instances": first},
         "arms": list(plan.settings),
-        "n_instances": len(stage.order) - len(stage.left_out),
+        # one that comes back to an instance has more rows than the benchmark has instances
+        "n_instances": len(stage.order) - len(stage.left_out) if plan.is_once else None,
     }
 
 
