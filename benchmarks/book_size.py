@@ -22,17 +22,19 @@ LOOKED_UP = ["book/api"]
 #: Where the first picture of a page has to be: the chapters of the book.
 CHAPTERS = ("cohv-ucb", "standard-regret", "copsi", "which-arms", "once", "experiments", "reconstructions")
 
-#: Words that are seen without opening anything, but for the table of claims and the list of references, which
-#: are looked up; names of what can be opened; height of the first picture.
+#: Words that are seen without opening anything, names of what can be opened, height of the first picture. The
+#: table of claims and the references are looked up; formulas are spelled out for screen readers, unseen.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;
   const words = parts => (parts.map(part => part.innerText).join(" ").match(word) ?? []).length;
+  const others = "table.claims, .citation-list, mjx-container";
   const article = document.querySelector("article");
   const picture = article.querySelector(".panels, #argument, figure img");
   const folds = [...article.querySelectorAll("details:not(.made)")];
   return {
-    words: words([article]) - words([...article.querySelectorAll('table.claims, .citation-list')]),
+    words: words([article]) - words(
+      [...article.querySelectorAll(others)].filter(part => !part.parentElement.closest(others))),
     folds: folds.map(fold => fold.querySelector("summary").textContent.trim()),
     picture: picture ? picture.getBoundingClientRect().top + scrollY : null,
   };

@@ -15,16 +15,8 @@ RULES = "E,F,W,UP,B,C4"
 #: An import stands in the cell that needs it, and the last line of a cell is what it shows.
 NOT_ON_PAGES = "E402,B018"
 READ = [name for name in contents() if name not in LOOKED_UP]
-TIDY = (
-    *("book/intro", "book/related", "book/api", "book/notation", "notebooks/errata"),
-    *("notebooks/claims", "notebooks/cohv-ucb", "notebooks/standard-regret", "notebooks/experiments"),
-    *("notebooks/your-data", "notebooks/live", "notebooks/copsi", "notebooks/which-arms"),
-    "notebooks/once",
-    "notebooks/reconstructions",
-)
-MERGED = pytest.mark.skipif(len(contents()) > LIMITS["pages"], reason="pages are still to be merged")
 
-built = [pytest.mark.book, pytest.mark.browser, pytest.mark.slow, NEEDS_BOOK, NEEDS_CHROMIUM, MERGED]
+built = [pytest.mark.book, pytest.mark.browser, pytest.mark.slow, NEEDS_BOOK, NEEDS_CHROMIUM]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +42,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in TIDY else MERGED) for name in READ])
+@pytest.mark.parametrize("name", READ)
 def test_code_on_a_page_is_linted(name, folder):
     own = [
         line for line in complaints(folder).splitlines() if line.startswith(name.replace("/", "-") + ".py")
@@ -58,14 +50,14 @@ def test_code_on_a_page_is_linted(name, folder):
     assert not own, "\n".join(own)
 
 
-@MERGED
-def test_code_on_pages_is_not_half_a_library():
+def test_the_book_has_few_pages_with_little_code():
+    assert len(contents()) <= LIMITS["pages"]
     lines = sum(len(cell) for name in READ for cell in code_of(name))
     assert lines <= LIMITS["code"]
 
 
 def test_the_code_of_a_page_is_found():
-    cells = code_of("notebooks/experiments", "notebooks/your-data")
+    cells = code_of("notebooks/experiments")
     assert cells[0][0].startswith("dataset = ") and sum(map(len, cells)) > 100
     assert not [line for cell in cells for line in cell if "mystnb:" in line]
 

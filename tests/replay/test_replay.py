@@ -381,11 +381,11 @@ def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
 def test_a_class_goes_by_its_name_and_its_label():
     """Also without a kernel, in replays, plans and figures; of this project's names there is one of each."""
     from cobandit import figures
-    from cobandit.live import methods as of_plans
+    from cobandit.policies.registry import list_methods
 
     later = type("Later", (cb.CoPSI,), {"label": "later"})
     assert cb.spec("Later") == cb.spec(later) and figures.method_label("Later") == "later"
-    assert of_plans.find("Later") == ("Later", {})
+    assert list_methods()["Later"] is later  # where a plan looks
     with pytest.raises(CobanditError, match="there is a method CoPSI already"):
         cb.spec(type("CoPSI", (cb.CoPSI,), {}))
     with pytest.raises(CobanditError, match="unknown method 'Unnamed'"):
