@@ -23,12 +23,13 @@ LOOKED_UP = ["book/api"]
 CHAPTERS = ("cohv-ucb", "standard-regret", "copsi", "which-arms", "once", "experiments", "reconstructions")
 
 #: Words that are seen without opening anything, names of what can be opened, height of the first picture. The
-#: table of claims and the references are looked up; formulas are spelled out for screen readers, unseen.
+#: table of claims and the references are looked up, formulas are spelled out for screen readers, unseen, and most
+#: of what stands in a picture are numbers at its axes.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;
   const words = parts => (parts.map(part => part.innerText).join(" ").match(word) ?? []).length;
-  const others = "table.claims, .citation-list, mjx-container";
+  const others = "table.claims, .citation-list, mjx-container, .panels";
   const article = document.querySelector("article");
   const picture = article.querySelector(".panels, #argument, figure img");
   const folds = [...article.querySelectorAll("details:not(.made)")];

@@ -470,7 +470,7 @@ def test_expected_stopping():
     assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
     with pytest.raises(CobanditError, match="more than the budget"):
         standard_regret.completed_pulls([1, 1], 4)
-    with pytest.raises(CobanditError, match="probability"):
+    with pytest.raises(CobanditError, match="distribution"):
         standard_regret.expected_stopping([1, 3], [0.7, 0.2], 4)
 
 

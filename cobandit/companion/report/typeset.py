@@ -57,7 +57,7 @@ def plain(markdown: str) -> str:
 
     Examples
     --------
-    >>> plain("see {doc}`your-data`, {prf:ref}`gap <def-gap>`, `$x$` and $5 or $10")
+    >>> plain("see {doc}`your-data`, {ref}`gap <def-gap>`, `$x$` and $5 or $10")
     'see *your-data*, *gap*, `$x$` and $5 or $10'
     >>> plain("```{margin}\nOn {term}`arms <arm>`.\n```")
     '> On *arms*.\n'
