@@ -42,12 +42,15 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
 
     Notes
     -----
-    Time O(K^2) per cell.
+    Time O(K^2) per cell.  The two cheapest arms at the lower end and all others at the upper attain the
+    least ratio, 1.0747 and 0.9598 in the examples; fewer cells give less (1.064 and 0.936 with twelve).
+    Round down what is called a bound.
 
     Examples
     --------
-    >>> [round(least_target_ratio(14, *ends), 3) for ends in ((118.37, 147.21), (95.01, 152.16), (1, 1))]
-    [1.075, 0.96, 1.182]
+    >>> printed = (118.37, 147.21), (95.01, 152.16)
+    >>> [int(1000 * least_target_ratio(14, *ends)) / 1000 for ends in printed]
+    [1.074, 0.959]
     """
     weights = 1 / np.append(np.arange(n_arms, 1, -1), 2.0)
     cheap = np.arange(n_arms)[None, :] < np.arange(n_arms)[:, None]  # a row per corner
