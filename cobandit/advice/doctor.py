@@ -202,11 +202,12 @@ def _few(rows: Rows) -> Iterator[Finding]:
             needed = float(np.ceil(((stats.norm.isf(0.025) + stats.norm.isf(0.2)) / effect) ** 2))
         many = f"{needed:,.0f}" if needed < MANY else "more than a million"
         if needed > len(x):
+            other_one = "the other" if len(order) == 2 else f"number {place + 1} of {len(order)}"
             yield Finding(
                 "few",
                 needed,
-                f"To tell the best in {name}, {rows.name(best)} ({x.mean():.3f}), from number {place + 1} of "
-                f"{len(order)}, {rows.name(middle)} ({y.mean():.3f}), with a chance of 80 % takes {many} "
+                f"To tell the best in {name}, {rows.name(best)} ({x.mean():.3f}), from {other_one}, "
+                f"{rows.name(middle)} ({y.mean():.3f}), with a chance of 80 % takes {many} "
                 f"shared instances; there are {len(x)}",
                 "Add instances, or compare fewer and more different configurations",
             )
@@ -279,7 +280,12 @@ def _disjoint(rows: Rows) -> Iterator[Finding]:
         yield Finding(
             "disjoint",
             float(len(apart)),
-            f"{len(apart)} pairs of configurations share no instance, such as {rows.name(one)} and "
+            (
+                "1 pair of configurations shares no instance, "
+                if len(apart) == 1
+                else f"{len(apart)} pairs of configurations share no instance, such as "
+            )
+            + f"{rows.name(one)} and "
             f"{rows.name(other)}: what they differ in may be their instances",
             "See whether instances have the same names everywhere, or evaluate on shared ones",
         )

@@ -107,7 +107,7 @@ def describe(advice: Recommendation) -> list[str]:
     """
     return [
         _describe_front(advice),
-        f"Cheapest first: {'; '.join(_name_steps(advice))}.",
+        f"{'Cheapest first: ' * (len(advice.front) > 1)}{'; '.join(_name_steps(advice))}.",
         *_describe_certainty(advice),
         *_describe_best(advice),
         *_describe_choice(advice),
@@ -117,9 +117,13 @@ def describe(advice: Recommendation) -> list[str]:
     ]
 
 
+def _count(number: float, what: str) -> str:
+    return f"{number:,.0f} {what}{'s' * (round(number) != 1)}"
+
+
 def _count_instances(counts: pd.Series) -> str:
     low, high = counts.min(), counts.max()
-    return f"{high:,} instances" if low == high else f"{low:,} to {high:,} instances each"
+    return _count(high, "instance") if low == high else f"{low:,} to {high:,} instances each"
 
 
 def _describe_front(advice: Recommendation) -> str:
@@ -137,8 +141,9 @@ def _describe_front(advice: Recommendation) -> str:
             f"{objectives} at once."
         )
     elif on < len(arms):
+        worth, these = ("is worth its cost", "it") if on == 1 else ("are worth their cost", "one of these")
         said = (
-            f"{of} are worth their cost, {means}: every other one is matched by one of these in "
+            f"{of} {worth}, {means}: every other one is matched by {these} in "
             f"{join_names([*advice.objectives, 'cost'])}, and beaten in one of them."
         )
     else:
@@ -200,11 +205,15 @@ def _describe_certainty(advice: Recommendation) -> list[str]:
         ]
     on, settled = arms["on_front"], arms.index[arms["on_front"] & arms["front_settled"]]
     where = "On this benchmark" if advice.about == "benchmark" else "On other instances like these"
-    who = f"{len(settled) or 'none'} of the {int(on.sum())}"
-    if 0 < len(settled) <= FEW and len(settled) < on.sum():
-        who += f" ({join_names(list(settled))})"
     sure = f"at {percent(advice.level)} confidence in all answers together"
-    said = f"{where}, {who} {'is' if len(settled) < 2 else 'are'} sure to be among them, {sure}"
+    if on.sum() == 1:
+        said = f"{where}, it is {'' if len(settled) else 'not '}sure to be worth its cost, {sure}"
+    else:
+        every = "both" if on.sum() == 2 else f"all {int(on.sum())}"
+        who = every if len(settled) == on.sum() else f"{len(settled) or 'none'} of the {int(on.sum())}"
+        if 0 < len(settled) <= FEW and len(settled) < on.sum():
+            who += f" ({join_names(list(settled))})"
+        said = f"{where}, {who} {'is' if len(settled) < 2 else 'are'} sure to be among them, {sure}"
     likely = likely_others(advice)
     if not len(likely):
         return [f"{said}." if on.all() else f"{said}; no other is likely to be."]
@@ -261,12 +270,15 @@ def _describe_choice(advice: Recommendation) -> list[str]:
         )
     if " with " in choice.asked:
         sure = f"{percent(advice.level)} confidence"
-        said += f" It meets this with {percent(choice.confidence)} confidence, taken by itself"
+        said += f" Taken by itself it meets this with {percent(choice.confidence)} confidence; "
+        among = int(arms["on_front"].sum()) if advice.returned else len(arms)
         if choice.sure == choice.configuration:
-            said += f", and with {sure} as one chosen from all."
+            last = f"it does so with {sure}"
+        elif choice.sure:
+            last = f"the first to do so with {sure} is {show(choice.sure)}"
         else:
-            last = f"it takes {show(choice.sure)}" if choice.sure else "none does"
-            said += f"; with {sure}, as one chosen from all, {last}."
+            last = f"none does so with {sure}"
+        said += f"allowing for the choice among {among}, {last}."
     return [said]
 
 
@@ -317,11 +329,12 @@ def _describe_next(advice: Recommendation) -> list[str]:
     if plan.settled == n_arms:
         return [f"{said}: nothing more has to be evaluated for that."]
     if plan.compared:
-        said += f"; the rest takes about {plan.evaluations:,} more evaluations, {amount(plan.price)} {unit}."
+        more = _count(plan.evaluations, "more evaluation")
+        said += f"; the rest takes about {more}, {amount(plan.price)} {unit}."
     else:
         said += (
             "; what the rest takes cannot be told before all are evaluated on some instances that they "
-            f"share, at most {plan.evaluations:,} more evaluations, {amount(plan.price)} {unit}."
+            f"share, at most {_count(plan.evaluations, 'more evaluation')}, {amount(plan.price)} {unit}."
         )
     first = [
         f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(FEW).itertuples()
@@ -348,7 +361,7 @@ def _describe_new_instances(advice: Recommendation) -> list[str]:
         return []
     easiest, kinds = open_.iloc[0], {"front": "is worth its cost", "efficiency": "has the largest ratio"}
     new = easiest["new_instances"]
-    many = f"about {new:,.0f} more instances" if new <= MANY else "more than a million instances"
+    many = f"about {_count(new, 'more instance')}" if new <= MANY else "more than a million instances"
     which = "one open question" if len(open_) == 1 else f"easiest of {len(open_)} open questions"
     return [
         "Every configuration is evaluated on every instance here, so that only new instances tell more. The "

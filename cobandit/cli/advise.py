@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -51,16 +52,19 @@ def validate(
     """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
     import cobandit as cb
     from cobandit.advice.words import amount
+    from cobandit.dominance import pareto_mask
 
     out, table = console(), cb.read(file, card=card)
     low, high = map(amount, table.cost_range)
     unit = table.card.cost.unit
+    means = table.summary()[list(table.objectives)]
+    best = means.index[pareto_mask(means, dominance="standard")]
     for line in (
-        repr(table),
+        *repr(table).splitlines(),
         f"a single profiling evaluation costs {low} to {high} {unit}",
-        f"Pareto set: {', '.join(map(plain, table.summary().query('on_front').index))}",
+        f"best in the objectives, whatever the cost: {', '.join(map(plain, best))}",
     ):
-        out.print(line)
+        print_filled(line, out, table.configs)
     out.print("valid", style="green")
 
 
@@ -86,9 +90,8 @@ def doctor(
     for line in repr(data).splitlines():
         out.print(plain(line))
     for finding in findings:
-        out.print(f"{finding.name}: ", style="bold", end="")
-        out.print(plain(f"{finding.found}.", most=2000))
-        out.print(f"  -> {plain(finding.todo, most=2000)}")
+        print_filled(f"{finding.name}: {finding.found}.", out, data.configs)
+        print_filled(f"  -> {finding.todo}.", out, data.configs)
     if not findings:
         out.print("nothing to notice", style="green")
 
@@ -195,20 +198,25 @@ def _read_within(given: list[str] | None, objectives: tuple[str, ...]) -> dict[s
 def print_advice(advice: Recommendation, out: Console) -> None:
     """Print a recommendation."""
     from cobandit.advice.words import describe, draw_front
-    from cobandit.faults import ellipsize
 
-    names = {plain(name, most=1000): None for name in advice.arms.index}
-    hard = sorted((name for name in names if " " in name or len(name) > LONGEST), key=len, reverse=True)
     for line in describe(advice):
-        text = plain(line, most=4000).replace(" %", f"{KEPT}%")
-        for name in hard:  # a name is not broken between its words
-            text = text.replace(name, ellipsize(name, LONGEST).replace(" ", KEPT))
-        text = fill(text, out.width, break_long_words=False, break_on_hyphens=False)
-        out.print(text.replace(KEPT, " "), no_wrap=True, overflow="crop")
+        print_filled(line, out, advice.arms.index, LONGEST)
     out.print()
     for line in draw_front(advice):
         out.print(plain(line), no_wrap=True, overflow="crop")
     _show_table(advice, out)
+
+
+def print_filled(line: str, out: Console, names: Iterable[str], longest: int = 1000) -> None:
+    """Print a line over several, none broken in a name, which is cut if it is longer, or before a %."""
+    from cobandit.faults import ellipsize
+
+    shown = {plain(name, most=1000) for name in names}
+    text = plain(line, most=100_000).replace(" %", f"{KEPT}%")
+    for name in sorted((name for name in shown if " " in name or len(name) > longest), key=len, reverse=True):
+        text = text.replace(name, ellipsize(name, longest).replace(" ", KEPT))
+    text = fill(text, out.width, break_long_words=False, break_on_hyphens=False)
+    out.print(text.replace(KEPT, " "), no_wrap=True, overflow="ignore", crop=False)
 
 
 def _show_table(advice: Recommendation, out: Console) -> None:
@@ -249,15 +257,19 @@ def _show_table(advice: Recommendation, out: Console) -> None:
     out.print(view)
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")
-    out.print(
+    print_filled(
         "n: instances. step: cost over that of the row above. ±: half an interval at "
         f"{percent(advice.level)}, one mean at a time. stays: share of the sets of instances resampled from "
         f"these in which it is worth its cost. ?: not settled at {percent(advice.level)}. Names are whole "
-        "with --json."
+        "with --json.",
+        out,
+        (),
     )
 
 
 def _show_mean(row: Any, objective: str) -> str:
+    if row[objective] in (0, 1):  # all instances score alike
+        return f"{row[objective]:.3f}"
     half = f"{(row[f'{objective}_high'] - row[f'{objective}_low']) / 2:.3f}"
     return f"{row[objective]:.3f} ±{half.removeprefix('0')}"
 

@@ -9,7 +9,7 @@ import inspect
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
 
 import typer
 from typer.core import TyperGroup
@@ -65,7 +65,7 @@ def _shared() -> list[inspect.Parameter]:
         _parameter("name", str | None, None, "Name of the table (default: that of the file)."),
         _parameter("title", str | None, None, "Title of the table (default: the name of the file)."),
         _parameter("license", str | None, None, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
-        _parameter("kind", str | None, None, "measured (default) or synthetic."),
+        _parameter("kind", str | None, None, "measured (default), synthetic or reconstruction."),
         _parameter(
             "profiling", int | None, None, "Number of profiling instances (default: a fifth, at least 2)."
         ),
@@ -94,6 +94,8 @@ def _own(importer: Importer) -> list[inspect.Parameter]:
             kind = bool
         elif isinstance(field.default, tuple):
             kind = list[str] | None
+        elif get_origin(field.annotation) is Literal:
+            kind = field.annotation | None
         default = False if kind is bool else None
         text = field.description or ""
         if isinstance(field.default, str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -49,12 +49,12 @@ def replay(
     replications: Annotated[int, typer.Option(help="Independent runs of each method and budget.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
     charge: Annotated[
-        str, typer.Option(help="Identification: charge declared or realised costs.")
+        Literal["declared", "realised"], typer.Option(help="Identification: the costs that are charged.")
     ] = "declared",
     true_costs: Annotated[
-        str | None,
+        Literal["evaluation", "profiling"] | None,
         typer.Option(
-            help="Online: the split of the true mean costs, evaluation or profiling (default: evaluation; "
+            help="Online: the split of the true mean costs (default: evaluation; "
             "profiling for reconstructions of the paper's tables)."
         ),
     ] = None,
@@ -66,7 +66,10 @@ def replay(
         ),
     ] = None,
     feedback: Annotated[
-        str, typer.Option(help="Identification: bootstrap, or once: every instance at most once.")
+        Literal["bootstrap", "once"],
+        typer.Option(
+            help="Identification: instances are drawn anew each time, or each is taken at most once."
+        ),
     ] = "bootstrap",
     workers: Workers = 1,
     backend: Backend = "loky",
@@ -82,14 +85,12 @@ def replay(
     Example: [b]cobandit replay synthetic-24 -o once.parquet -m CoPSIOnce --feedback once --share 0.4[/b]
     """
     import cobandit as cb
-    from cobandit import _check
     from cobandit.companion.paper import experiments
 
     _target(output, (".parquet", ".csv"), "--output")
     if picture is not None:
         _target(picture, (".png", ".svg", ".pdf"), "--picture")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
-    _check.choice(charge, "charge", ("declared", "realised"))
     online = chosen[0].kind == "online"
     out, data = console(), cb.open_table(table)
     for note in data.notes:
@@ -121,6 +122,10 @@ def replay(
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
         title = f"{column} on {data.name}: mean and 95 % interval of {replications} runs"
         out.print(_means(runs, column, title))
+    if not online:
+        out.print(
+            "correct: share of runs that return the true Pareto set. f1: agreement with it, 1 if exact."
+        )
     out.print(f"{len(runs)} runs written to {output}")
 
 
@@ -174,10 +179,12 @@ def _draw(runs: pd.DataFrame, online: bool) -> Figure:
 
 
 def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
+    from cobandit.figures.style import variants
     from cobandit.stats import summarise
 
     budget = "share" if "share" in runs else "rho"  # as it was asked for
     given = dict(zip(runs["rho"], runs[budget], strict=True))
+    labels = {(method, options): label for method, options, label, _ in variants(runs)}
     shown = Table(title=title, title_justify="left")
     for heading in ("method", budget, "mean", "low", "high"):
         shown.add_column(heading, justify="left" if heading == "method" else "right")
@@ -185,5 +192,5 @@ def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
         numbers = (
             [f"{row[key]:.4g}" for key in ("mean", "low", "high")] if row["runs"] else ["infeasible", "", ""]
         )
-        shown.add_row(f"{row['method']} {row['options']}".strip(), f"{given[row['rho']]:g}", *numbers)
+        shown.add_row(labels[row["method"], row["options"]], f"{given[row['rho']]:g}", *numbers)
     return shown
