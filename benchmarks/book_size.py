@@ -23,8 +23,8 @@ LOOKED_UP = ["book/api"]
 CHAPTERS = ("cohv-ucb", "standard-regret", "copsi", "which-arms", "once", "experiments", "reconstructions")
 
 #: Words that are seen without opening anything, names of what can be opened, height of the first picture. The
-#: table of claims and the references are looked up, formulas are spelled out for screen readers, unseen, and most
-#: of what stands in a picture are numbers at its axes.
+#: table of claims and the references are looked up, formulas are spelled out for screen readers, unseen, and
+#: most of what stands in a picture are numbers at its axes.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;

@@ -89,13 +89,14 @@ def _own(importer: Importer) -> list[inspect.Parameter]:
     """Turn the fields of an importer's options into options of its command, which check themselves."""
     parameters = []
     for name, field in importer.options.model_fields.items():
+        annotation: Any = field.annotation
         kind: Any = str | None
-        if field.annotation is bool:
+        if annotation is bool:
             kind = bool
         elif isinstance(field.default, tuple):
             kind = list[str] | None
-        elif get_origin(field.annotation) is Literal:
-            kind = field.annotation | None
+        elif get_origin(annotation) is Literal:
+            kind = annotation | None
         default = False if kind is bool else None
         text = field.description or ""
         if isinstance(field.default, str):

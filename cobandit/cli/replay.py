@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -49,13 +49,15 @@ def replay(
     replications: Annotated[int, typer.Option(help="Independent runs of each method and budget.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
     charge: Annotated[
-        Literal["declared", "realised"], typer.Option(help="Identification: the costs that are charged.")
+        str,
+        typer.Option(metavar="[declared|realised]", help="Identification: the costs that are charged."),
     ] = "declared",
     true_costs: Annotated[
-        Literal["evaluation", "profiling"] | None,
+        str | None,
         typer.Option(
+            metavar="[evaluation|profiling]",
             help="Online: the split of the true mean costs (default: evaluation; "
-            "profiling for reconstructions of the paper's tables)."
+            "profiling for reconstructions of the paper's tables).",
         ),
     ] = None,
     share: Annotated[
@@ -66,9 +68,10 @@ def replay(
         ),
     ] = None,
     feedback: Annotated[
-        Literal["bootstrap", "once"],
+        str,
         typer.Option(
-            help="Identification: instances are drawn anew each time, or each is taken at most once."
+            metavar="[bootstrap|once]",
+            help="Identification: instances are drawn anew each time, or each is taken at most once.",
         ),
     ] = "bootstrap",
     workers: Workers = 1,
@@ -85,12 +88,14 @@ def replay(
     Example: [b]cobandit replay synthetic-24 -o once.parquet -m CoPSIOnce --feedback once --share 0.4[/b]
     """
     import cobandit as cb
+    from cobandit import _check
     from cobandit.companion.paper import experiments
 
     _target(output, (".parquet", ".csv"), "--output")
     if picture is not None:
         _target(picture, (".png", ".svg", ".pdf"), "--picture")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
+    _check.choice(charge, "charge", ("declared", "realised"))
     online = chosen[0].kind == "online"
     out, data = console(), cb.open_table(table)
     for note in data.notes:
