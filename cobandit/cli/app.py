@@ -9,7 +9,7 @@ import inspect
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperGroup
@@ -80,8 +80,10 @@ def _shared() -> list[inspect.Parameter]:
     ]
 
 
-def _parameter(name: str, kind: Any, default: Any, help_: str) -> inspect.Parameter:
-    annotation = Annotated[kind, typer.Option(help=help_)]
+def _parameter(
+    name: str, kind: Any, default: Any, help_: str, metavar: str | None = None
+) -> inspect.Parameter:
+    annotation = Annotated[kind, typer.Option(help=help_, metavar=metavar)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -89,19 +91,19 @@ def _own(importer: Importer) -> list[inspect.Parameter]:
     """Turn the fields of an importer's options into options of its command, which check themselves."""
     parameters = []
     for name, field in importer.options.model_fields.items():
-        annotation: Any = field.annotation
         kind: Any = str | None
-        if annotation is bool:
+        metavar = None
+        if field.annotation is bool:
             kind = bool
         elif isinstance(field.default, tuple):
             kind = list[str] | None
-        elif get_origin(annotation) is Literal:
-            kind = annotation | None
+        elif get_origin(field.annotation) is Literal:  # the model refuses another, and says what it may be
+            metavar = f"[{'|'.join(get_args(field.annotation))}]"
         default = False if kind is bool else None
         text = field.description or ""
         if isinstance(field.default, str):
             text += f" [default: {field.default}]"
-        parameters.append(_parameter(name, kind, default, text.replace("[", r"\[")))
+        parameters.append(_parameter(name, kind, default, text.replace("[", r"\["), metavar))
     return parameters
 
 

@@ -64,7 +64,7 @@ class Visit:
         self.tab.emulate_media(color_scheme="light")
         self.tab.set_default_timeout(120_000)  # continuous integration may share its cores
         self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.tab.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        self.tab.on("requestfailed", self._fail)
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.on(
             "console",
@@ -72,6 +72,11 @@ class Visit:
         )
         self.tab.goto(url, wait_until="load")
         self.typeset()
+
+    def _fail(self, request) -> None:
+        # an old address may be left for the new one before it has been read to its end
+        if not (request.is_navigation_request() and request.failure == "net::ERR_ABORTED"):
+            self.complaints.append(f"failed: {request.url}")
 
     def typeset(self) -> None:
         if self.tab.locator(".math").count():
