@@ -16,8 +16,7 @@ from matplotlib.figure import Figure
 
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
-from cobandit.figures.looks import FAINT, INK, LOOKS, follow_theme
-from cobandit.figures.style import method_label
+from cobandit.figures.style import FAINT, INK, LOOKS, follow_theme, method_label
 from cobandit.replay import play, replay_identification, spec
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from cobandit.companion import known_arms
 from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
 from cobandit.companion.proofs import identification_error, pulls
 from cobandit.companion.stored import results
-from cobandit.figures.gaps import gap_plane
-from cobandit.figures.looks import INK
-from cobandit.figures.style import method_style
+from cobandit.figures.steps import gap_plane
+from cobandit.figures.style import INK, method_style
 
 #: Radii and first rounds of the paper's online experiments.
 RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}

@@ -28,8 +28,7 @@ from cobandit.companion.paper.numbers import Published, published
 from cobandit.companion.proofs import checks
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
-from cobandit.figures.looks import FAINT, INK
-from cobandit.figures.style import method_label
+from cobandit.figures.style import FAINT, INK, method_label
 from cobandit.tables import open_table
 
 #: What a status can be, with its sign: of statements, of orderings and remarks, of contrasts, of the rest.

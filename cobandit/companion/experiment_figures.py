@@ -17,8 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from cobandit.companion.comparison import mark_printed, printed_points
-from cobandit.figures.looks import FAINT, INK
-from cobandit.figures.style import LINES, method_label, method_style, provenance, shared_legend
+from cobandit.figures.style import FAINT, INK, LINES, method_label, method_style, provenance, shared_legend
 from cobandit.tables import EvaluationTable
 
 #: Rows of a figure: the experiments that may print a quantity, its own first; label; whether in logarithms.

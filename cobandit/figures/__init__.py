@@ -4,18 +4,19 @@ Every method has one colour and one marker through the whole book; variants of a
 share them and differ in their line.  Bands are 95 % intervals, and say which.
 """
 
-from cobandit.figures.gaps import gap_plane as gap_plane
 from cobandit.figures.landscapes import drawn_from as drawn_from
 from cobandit.figures.landscapes import landscape as landscape
 from cobandit.figures.landscapes import numbered_front as numbered_front
+from cobandit.figures.landscapes import pairs as pairs
 from cobandit.figures.landscapes import show_table as show_table
-from cobandit.figures.pairs import pairs as pairs
 from cobandit.figures.panels import described as described
 from cobandit.figures.panels import panels as panels
+from cobandit.figures.panels import use_style as use_style
 from cobandit.figures.replays import along_runs as along_runs
 from cobandit.figures.replays import by_budget as by_budget
 from cobandit.figures.replays import error_bars as error_bars
 from cobandit.figures.replays import error_by_budget as error_by_budget
+from cobandit.figures.steps import gap_plane as gap_plane
 from cobandit.figures.steps import index_path as index_path
 from cobandit.figures.steps import phase_plane as phase_plane
 from cobandit.figures.steps import stepper as stepper
@@ -27,4 +28,3 @@ from cobandit.figures.style import method_label as method_label
 from cobandit.figures.style import method_style as method_style
 from cobandit.figures.style import provenance as provenance
 from cobandit.figures.style import shared_legend as shared_legend
-from cobandit.figures.style import use_style as use_style

@@ -7,6 +7,7 @@ a page sets them side by side or one below the other; text stays text, and ink t
 from __future__ import annotations
 
 import re
+import sys
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,8 @@ from itertools import count
 from typing import Any
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
+from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -25,7 +28,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from cobandit.figures.looks import INK, follow_theme
+from cobandit.figures.style import INK, LINES, SHADES, follow_theme
 
 #: Characters from which a figure is shown as a raster image: clouds of many thousand points.
 LARGEST = 1_000_000
@@ -36,6 +39,44 @@ PAD = 3 / 72
 _ROW = "display: flex; flex-wrap: wrap; gap: 0.3rem 0.6rem; justify-content: center"
 _numbers = count()
 _NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+
+
+def use_style() -> None:
+    """Set the book's matplotlib style; a notebook shows figures as `panels`.
+
+    Examples
+    --------
+    >>> use_style()
+    """
+    plt.rcParams.update(
+        {
+            "figure.dpi": 150,
+            "figure.figsize": (7.0, 3.6),
+            "figure.constrained_layout.use": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.alpha": 0.3,
+            "axes.titlesize": "medium",
+            "legend.frameon": False,
+            "legend.fontsize": "small",
+            "font.size": 10,
+            "lines.linewidth": 1.6,
+            # what names no method has no colour
+            "axes.prop_cycle": cycler(linestyle=LINES) * cycler(color=list(SHADES)),
+            "lines.markersize": 5,
+            **dict.fromkeys(
+                ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
+            ),
+        }
+    )
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None:
+        plt.switch_backend(plt.get_backend())  # a notebook's backend, once loaded, forgets who shows figures
+        plt.rcParams["figure.dpi"] = 100
+        formatters = shell.display_formatter.formatters
+        formatters["text/html"].for_type(Figure, panels)
+        formatters["image/png"].pop(Figure, None)  # the same picture again, ten times the size when packed
 
 
 def panels(figure: Figure) -> str:

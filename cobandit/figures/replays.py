@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from cobandit.figures.looks import FAINT, INK
 from cobandit.figures.style import (
+    FAINT,
+    INK,
     escape_math,
     log_axis,
     method_style,

@@ -1,29 +1,82 @@
-"""What all figures share: one colour and marker a method, axes, legends, titles."""
+"""What all figures share: one colour and marker a method, for each theme, axes, legends, titles.
+
+All that is no method is in shades of ink.
+"""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from cobandit.faults import ellipsize
-from cobandit.figures.looks import INK, LOOKS, SHADES, Look
-from cobandit.figures.looks import PALETTE as PALETTE
-from cobandit.figures.panels import panels
 from cobandit.policies.registry import list_methods
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
+
+#: What `use_style` draws text, ticks and frames with; on a page it becomes the colour of the text around it.
+INK = "#22262b"
+#: What stands behind the rest: arms that nothing is said of, reference lines.
+FAINT = "#8a8f96"
+
+
+class Look(NamedTuple):
+    """Colour on a light and on a dark ground, at least 3 : 1 against either, and marker."""
+
+    light: str
+    dark: str
+    marker: str
+
+
+#: Neighbours in a picture are told apart by hue and lightness, so also without seeing red or green.
+LOOKS = {
+    "CoHVUCB": Look("#0173b2", "#4ba3e3", "o"),
+    "CoHVUCBV": Look("#c2548f", "#f2a2cc", ">"),
+    "CoHVKLUCB": Look("#2f4f2f", "#8fbc8f", "4"),
+    "HVUCB": Look("#c27800", "#f0a830", "s"),
+    "AccuracyCostUCB": Look("#028a64", "#2fc79a", "D"),
+    "UniformAllocation": Look("#7f7f7f", "#a8a8a8", "^"),
+    "CoPSI": Look("#d55e00", "#ff8a3d", "v"),
+    "CoPSIExact": Look("#a8763e", "#d9b98a", "*"),
+    "CoPSIAdaptive": Look("#4f7a00", "#a5cf45", "<"),
+    "PSISR": Look("#3391c7", "#8fd0f5", "P"),
+    "UniformIdentification": Look("#b45aa2", "#dd94d0", "X"),
+    "CoPSIOnce": Look("#8b0000", "#f26d6d", "H"),
+    "ParetoRace": Look("#00695c", "#4db6ac", "."),
+    "CoPSIPrintedOnce": Look("#9a7206", "#d4ad3a", "h"),
+    "PSISROnce": Look("#1f4e79", "#7ea9d6", "p"),
+    "EGESHOnce": Look("#5c3d99", "#b09ae6", "d"),
+    "UniformOnce": Look("#737373", "#b0b0b0", "8"),
+}
+#: Shades of what is no method: arms, bounds, problems.  Lines and markers tell more of them apart.
+SHADES = {INK: "currentColor", FAINT: "#7d838a", "#5a6068": "#c4c8cd"}
+PALETTE = tuple(SHADES) * 4
+_ON_DARK = {look.light: look.dark for look in LOOKS.values()} | SHADES
+
+
+def follow_theme(drawing: str) -> str:
+    """Let the colours of a drawing or a style sheet follow the theme of the page around it.
+
+    Examples
+    --------
+    >>> follow_theme("stroke: #0173b2"), follow_theme("fill: #22262b")
+    ('stroke: light-dark(#0173b2, #4ba3e3)', 'fill: currentColor')
+    """
+
+    def both(found: re.Match[str]) -> str:
+        dark = _ON_DARK.get(found[0], found[0])
+        return dark if dark in (found[0], "currentColor") else f"light-dark({found[0]}, {dark})"
+
+    return re.sub(r"#[0-9a-f]{6}\b", both, drawing)
+
 
 LINES = ("-", "--", ":", "-.")
 
@@ -33,44 +86,6 @@ LONGEST_NAME = 60
 MARKUP = re.compile(r"[\\`*_\[\]<>&$|{}~]")
 #: Markers of all other methods, none of which is one of those above.
 OTHER_MARKERS = "123+x|_"
-
-
-def use_style() -> None:
-    """Set the book's matplotlib style; a notebook shows figures as `panels`.
-
-    Examples
-    --------
-    >>> use_style()
-    """
-    plt.rcParams.update(
-        {
-            "figure.dpi": 150,
-            "figure.figsize": (7.0, 3.6),
-            "figure.constrained_layout.use": True,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "grid.alpha": 0.3,
-            "axes.titlesize": "medium",
-            "legend.frameon": False,
-            "legend.fontsize": "small",
-            "font.size": 10,
-            "lines.linewidth": 1.6,
-            # what names no method has no colour
-            "axes.prop_cycle": cycler(linestyle=LINES) * cycler(color=list(SHADES)),
-            "lines.markersize": 5,
-            **dict.fromkeys(
-                ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
-            ),
-        }
-    )
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is not None:
-        plt.switch_backend(plt.get_backend())  # a notebook's backend, once loaded, forgets who shows figures
-        plt.rcParams["figure.dpi"] = 100
-        formatters = shell.display_formatter.formatters
-        formatters["text/html"].for_type(Figure, panels)
-        formatters["image/png"].pop(Figure, None)  # the same picture again, ten times the size when packed
 
 
 def method_style(method: str) -> dict[str, Any]:
@@ -221,7 +236,7 @@ def log_axis(ax: Axes) -> None:
 
     Examples
     --------
-    >>> ax = plt.subplots()[1]
+    >>> ax = Figure().subplots()
     >>> log_axis(ax)
     >>> ax.get_yscale()
     'log'
@@ -247,7 +262,8 @@ def shared_legend(figure: Figure, columns: int = 4) -> None:
 
     Examples
     --------
-    >>> figure, axes = plt.subplots(1, 2)
+    >>> figure = Figure()
+    >>> axes = figure.subplots(1, 2)
     >>> _ = axes[0].plot([0, 1], label="a"), axes[1].plot([0, 1], label="a")
     >>> shared_legend(figure)
     >>> [text.get_text() for text in figure.legends[0].get_texts()]

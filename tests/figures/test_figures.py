@@ -18,18 +18,18 @@ from matplotlib.colors import to_rgb
 import cobandit as cb
 from cobandit import figures
 from cobandit.errors import CobanditError
-from cobandit.figures.looks import INK, LOOKS, SHADES
+from cobandit.figures.style import INK, LOOKS, SHADES
 from cobandit.policies.registry import is_ours, list_methods
 from cobandit.stats import metrics
 from cobandit.testing import table_of
 
 ROOT = Path(__file__).parents[2]
-#: Everything that draws, but for the registry of colours itself and pages that are about to go.
+#: Everything that draws, but for the registry of colours itself.
 DRAWS = [
     path
     for pattern in ("cobandit/figures/*.py", "cobandit/companion/**/*.py", "notebooks/*.md", "book/*.md")
     for path in sorted(ROOT.glob(pattern))
-    if path.stem not in ("looks", "arithmetic", "scale")
+    if path.stem != "style"
 ]
 
 # evaluation costs pass what profiling saw, and their means

@@ -7,15 +7,23 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import yaml
 
+ROOT = Path(__file__).resolve().parents[2]
 #: The book that the tests open: `make test` builds it from the stored outputs.
-HTML = Path(__file__).resolve().parents[2] / "_build" / "stored" / "_build" / "html"
+HTML = ROOT / "_build" / "stored" / "_build" / "html"
 CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)"
 )
 NEEDS_BOOK = pytest.mark.skipif(
     not (HTML / "index.html").exists(), reason="the book is not built: run `make stored`"
+)
+
+#: Ends of the old addresses, which lead on to new ones.
+REDIRECTING = tuple(
+    f"/{name}.html"
+    for name in yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]["redirects"]
 )
 
 WIDTH = 1280
@@ -75,7 +83,8 @@ class Visit:
 
     def _fail(self, request) -> None:
         # an old address may be left for the new one before it has been read to its end
-        if not (request.is_navigation_request() and request.failure == "net::ERR_ABORTED"):
+        left = request.is_navigation_request() and request.failure == "net::ERR_ABORTED"
+        if not (left and request.url.endswith(REDIRECTING)):
             self.complaints.append(f"failed: {request.url}")
 
     def typeset(self) -> None:
