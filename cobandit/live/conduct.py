@@ -18,7 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import anyio
 
@@ -68,7 +68,8 @@ class Conductor:
         self.stage = stage
         self.watch = watch
         self._waiting: list[Pull] = []  # handed out, and not part of a call
-        self._held: list[tuple[Pull, Row | Failure]] = []  # ended before any cost was known
+        self._held: list[tuple[Pull, Row | Failure]] = []  # ended before any cost or answer was known
+        self._unanswered = 0  # failures of questions before this run was answered anything
         self._calls = 0
         self._told = anyio.Event()
         self._silent: dict[int, float] = {}  # since when a configuration has answered nothing, but failed
@@ -95,7 +96,10 @@ class Conductor:
             elif self.stage.over:
                 return
             elif self._held and not (self._waiting or self._calls):
-                self._refuse_held()
+                known = all(self.stage.can_charge(*each) for each in self._held)
+                if not known or len({int(pull) for pull, _ in self._held}) == len(self.stage.names):
+                    self._refuse_held()
+                self._tell_held(self._give_up)  # the policy has nothing else to hand out
             else:
                 with anyio.move_on_after(self._next_due() - anyio.current_time()):
                     await self._told.wait()
@@ -161,31 +165,41 @@ class Conductor:
         self._news()
 
     def _end(self, pull: Pull, outcome: Row | Failure) -> None:
-        """Tell an evaluation that is over, or hold it until something has a cost."""
-        name = self._name(pull)
-        if not self.stage.can_charge(pull, outcome):
+        """Tell an evaluation that is over, or hold it until something has a cost, or was answered at all."""
+        failed = isinstance(outcome, Failure) and not outcome.cost
+        unanswered = failed and not (self._answered or self.stage.is_answered)
+        if unanswered or not self.stage.can_charge(pull, outcome):
             self._held.append((pull, outcome))
-            if len(self._held) >= 2 * len(self.stage.names):  # a question may be bad; two of each are not
+            self._unanswered += unanswered
+            # a question may be bad; two of each configuration are not
+            if max(len(self._held), self._unanswered) >= 2 * len(self.stage.names):
                 self._refuse_held()
             return
         if isinstance(outcome, Failure):
-            self.stage.give_up(pull, outcome)
-            self.watch(f"{name} failed: {outcome}", True)
+            self._give_up(pull, outcome)
         else:
             self.stage.tell(pull, outcome)
             gave = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
-            self.watch(f"{name}: {gave}", False)
-            held, self._held = self._held, []
-            for each in held:
-                self._end(*each)
+            self.watch(f"{self._name(pull)}: {gave}", False)
+            self._tell_held(self._end)
+
+    def _give_up(self, pull: Pull, failure: Failure) -> None:
+        self.stage.give_up(pull, failure)
+        self.watch(f"{self._name(pull)} failed: {failure}", True)
+
+    def _tell_held(self, tell: Callable[[Pull, Any], None]) -> None:
+        held, self._held = self._held, []
+        for each in held:
+            tell(*each)
+        self._news()
 
     def _refuse_held(self) -> NoReturn:
         pull, outcome = self._held[0]
         name, instance = self.stage.names[pull], self.stage.instance(pull)
         if isinstance(outcome, Failure):
             raise CobanditError(
-                f"nothing could be evaluated: {name!r} failed on instance {instance!r}: {outcome}.  Mend it "
-                "and run the plan again"
+                f"nothing could be evaluated: {name!r} failed on instance {instance!r}: {outcome}.  Mend it, "
+                "or leave that instance out in another folder, and run the plan again"
             )
         column = self.plan.cost.column
         raise CobanditError(

@@ -17,7 +17,7 @@ import yaml
 from cobandit.errors import CobanditError
 from cobandit.files import replace_file
 from cobandit.live.evaluators.texts import ScorerOptions
-from cobandit.live.log import Lines, read_entries
+from cobandit.live.journal import Lines, read_entries
 from cobandit.live.pilot import FAILED
 from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan, check_plan
 from cobandit.tables.fields import check_fields

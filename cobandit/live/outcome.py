@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib import metadata
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobandit._version import __version__
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.faults import stop
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator, Row
-from cobandit.live.log import read_entries
+from cobandit.live.journal import read_entries
 from cobandit.live.pilot import FAILED, check_row, worst
 from cobandit.live.plan import SHARE, Plan
 from cobandit.live.stages import Earlier, Key, Made, MainStage, Stage, name_row
@@ -291,7 +291,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
     return {
         "name": plan.name,
         "title": plan.title or f"Evaluations of {len(stage.names)} configurations by cobandit run",
-        "source": f"measured by cobandit {_version()}, {date.today():%d %B %Y}",
+        "source": f"measured by cobandit {__version__}, {date.today():%d %B %Y}",
         "license": plan.license,
         "kind": "measured",
         "records": "table.parquet",
@@ -338,13 +338,6 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines
-
-
-def _version() -> str:
-    try:
-        return metadata.version("cobandit")
-    except metadata.PackageNotFoundError:  # run from a source tree that was never installed
-        return "0+unknown"
 
 
 def read_made(plan: Plan, path: Path, source: str) -> Made:

@@ -16,8 +16,7 @@ from cobandit.live.conduct import Conductor
 from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.folder import RunFolder
-from cobandit.live.journal import Journal, list_differences, make_header
-from cobandit.live.log import Lines, read_entries
+from cobandit.live.journal import Journal, Lines, list_differences, make_header, read_entries
 from cobandit.live.outcome import (
     Estimate,
     Progress,
@@ -147,13 +146,10 @@ def run(
     >>> done.recommendation, done.spent <= done.budget
     (('small temperature=0', 'large temperature=0'), True)
     """
-    setup = _set_up(plan, folder, evaluator, start)
+    setup = _set_up(plan, folder, start)
+    tell, say = watch or (lambda _: None), announce or (lambda _: None)
     with start_blocking_portal() as portal:  # a notebook has a loop of its own
-        return portal.call(_run, setup, evaluator, watch or _ignore, announce or _ignore)
-
-
-def _ignore(_: Any) -> None:
-    pass
+        return portal.call(_run, setup, evaluator, tell, say)
 
 
 def estimate(
@@ -175,7 +171,7 @@ def estimate(
     CobanditError
         As `run` before its first call.
     """
-    setup = _set_up(plan, folder, evaluator, start)
+    setup = _set_up(plan, folder, start)
 
     async def look() -> Estimate:
         async with _opened(setup, evaluator) as opened:
@@ -205,7 +201,7 @@ def export(
     CobanditError
         If there is no such run, or its pilot is not complete.
     """
-    setup = _set_up(plan, folder, _refuse, start)
+    setup = _set_up(plan, folder, start)
     with setup.folder.copy() as copy:
         stage = _restore(replace(setup, folder=copy))
     if isinstance(stage, PilotStage):
@@ -237,10 +233,6 @@ def read_progress(folder: str | Path) -> Progress:
     return Progress(stage, budget, "")
 
 
-def _refuse(configuration: Mapping[str, Any], instance: str) -> Any:
-    raise AssertionError("nothing is evaluated here")
-
-
 def _restore(setup: _Setup) -> Stage:
     """Bring back the part that a run is in, to be looked at."""
     made: Made = {}
@@ -257,18 +249,12 @@ def _restore(setup: _Setup) -> Stage:
 
 
 def _set_up(
-    plan: str | Path | Mapping[str, Any],
-    folder: str | Path | None,
-    evaluator: Evaluate | None,
-    start: str | Path | None,
+    plan: str | Path | Mapping[str, Any], folder: str | Path | None, start: str | Path | None
 ) -> _Setup:
     if isinstance(plan, Mapping):
         checked, source, base = check_plan(plan, "the plan"), "the plan", Path()
     else:
         checked, source, base = read_plan(plan), str(plan), Path(plan).parent
-    if evaluator is None and checked.evaluate is None:
-        remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
-        stop(source, "field 'evaluate' is missing", remedy)
     if start is not None:
         checked = start_from(checked, Path(start).resolve(), source)
     there = RunFolder(Path("runs") / checked.name if folder is None else folder)
@@ -316,7 +302,10 @@ async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, budget: float | 
     try:
         await Conductor(plan, evaluator, stage, tell).play()
     except BaseExceptionGroup as group:  # of those that stopped the run the first is enough
-        raise _first(group) from None
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
 
 
 @contextmanager
@@ -333,29 +322,24 @@ def _kept_answers(setup: _Setup, stage: Stage) -> Iterator[None]:
         stage.answers.close()
 
 
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
 @asynccontextmanager
 async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evaluator]:
     """The evaluator of the plan, or the one that was given."""
     plan = setup.plan
     if given is None:
-        assert plan.evaluate is not None  # as `run` has made sure
+        if plan.evaluate is None:
+            remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
+            stop(setup.source, "field 'evaluate' is missing", remedy)
         kind = find_evaluator(plan.evaluate.name)
-        objectives = [objective.column for objective in plan.objectives]
-        source = None if plan.instances.file is None else (plan.instances.file, plan.instances.column)
+        asked = plan.instances
         context = Context(
-            plan.configurations.all,
-            plan.instances.ids,
-            plan.cost.column,
-            setup.base,
-            setup.folder.path,
-            objectives,
-            source,
+            configurations=plan.configurations.all,
+            instances=asked.ids,
+            cost=plan.cost.column,
+            folder=setup.base,
+            output=setup.folder.path,
+            objectives=[objective.column for objective in plan.objectives],
+            source=None if asked.file is None else (asked.file, asked.column),
         )
         async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
             yield opened
@@ -367,10 +351,10 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
 
 def _table_profile(setup: _Setup) -> Profile | None:
     """What the table says that stands for a pilot; None if the run makes its own."""
-    if isinstance(setup.plan.pilot, int):
-        return None
-    path = setup.plan.pilot
-    return profile_from_table(setup.plan, setup.base / path, setup.source)
+    pilot = setup.plan.pilot
+    return (
+        None if isinstance(pilot, int) else profile_from_table(setup.plan, setup.base / pilot, setup.source)
+    )
 
 
 @contextmanager

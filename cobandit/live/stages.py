@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,7 @@ import numpy as np
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.live.evaluators import Answered, Failure, Row, read_row
-from cobandit.live.journal import Journal, Told, copy_plain
-from cobandit.live.log import Lines
+from cobandit.live.journal import Lines, copy_plain
 from cobandit.live.pilot import FAILED, Profile, check_row, rewards, worst
 from cobandit.live.plan import SHARE, Plan
 from cobandit.policies.asktell import Pull
@@ -33,23 +33,6 @@ class Earlier(NamedTuple):
     lost: float
 
 
-class Rehearsal:
-    """What stands for a journal where nothing is to be written."""
-
-    def __init__(self, policy: Policy):
-        self.policy = policy
-        self.ask = policy.ask
-        self.leave_out = policy.leave_out
-
-    def tell(self, arm: int, reward: Any, cost: float | None, record: dict[str, Any] | None) -> None:
-        """Tell the policy."""
-        self.policy.tell(arm, reward, cost)
-
-    def records(self) -> list[Told]:
-        """Nothing was told before."""
-        return []
-
-
 class Stage:
     """What the two parts share.
 
@@ -57,7 +40,7 @@ class Stage:
     ----------
     plan : Plan
     journal : Journal
-        Of the part's policy; it may hold what an earlier process told.
+        Of the part's policy, or what stands for one; it may hold what an earlier process told.
     made : mapping of (str, str) to dict
         What need not be evaluated, by name of the configuration and instance.
 
@@ -71,9 +54,7 @@ class Stage:
 
     name: str
 
-    def __init__(
-        self, plan: Plan, journal: Journal | Rehearsal, made: Mapping[tuple[str, str], Row] | None = None
-    ):
+    def __init__(self, plan: Plan, journal: Any, made: Made | None = None):
         self.plan = plan
         self.journal = journal
         self.made = made or {}
@@ -104,11 +85,16 @@ class Stage:
     def inherited(self) -> float:
         """What of it an earlier run paid, whose evaluations are charged as if they were made now."""
         column = self.plan.cost.column
-        return sum(
-            record[column]
-            for (arm, place), record in self.everything.items()
-            if (self.names[arm], self.order[place % len(self.order)]) in self.made
-        )
+        return sum(record[column] for key, record in self.everything.items() if self._is_made(key))
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether an evaluation that this run made gave a score."""
+        return any(FAILED not in each and not self._is_made(key) for key, each in self.everything.items())
+
+    def _is_made(self, key: Key) -> bool:
+        arm, place = key
+        return (self.names[arm], self.order[place % len(self.order)]) in self.made
 
     @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:
@@ -169,7 +155,7 @@ class Stage:
 
     def try_again(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed, and was billed."""
-        self._told(pull, None, failure.cost or 0.0, {FAILED: str(failure)})
+        self._charge(pull, None, failure.cost or 0.0, {FAILED: str(failure)})
 
     def give_up(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration."""
@@ -185,10 +171,10 @@ class Stage:
         return [0.0] * self.policy.n_objectives
 
     def _tell(self, pull: Pull, reward: list[float], record: dict[str, Any]) -> None:
-        self._told(pull, reward, record[self.plan.cost.column], record)
+        self._charge(pull, reward, record[self.plan.cost.column], record)
         self._keep(pull, record)
 
-    def _told(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
+    def _charge(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
         with warnings.catch_warnings():  # a cost may well be beyond what the pilot saw
             warnings.simplefilter("ignore", GuaranteeWarning)
             self.journal.tell(pull, reward, cost, record)
@@ -231,7 +217,7 @@ class MainStage(Stage):
     def __init__(
         self,
         plan: Plan,
-        journal: Journal | Rehearsal,
+        journal: Any,
         profile: Profile,
         made: Made | None = None,
         earlier: Earlier | None = None,
@@ -385,7 +371,14 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
 
 def _rehearse(plan: Plan, profile: Profile, policy: Policy, earlier: Earlier | None) -> float:
     """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
-    stage = MainStage(plan, Rehearsal(policy), profile, earlier=earlier)
+    unwritten = SimpleNamespace(  # stands for a journal that told nothing before
+        policy=policy,
+        ask=policy.ask,
+        leave_out=policy.leave_out,
+        tell=lambda arm, reward, cost, record: policy.tell(arm, reward, cost),
+        records=list,
+    )
+    stage = MainStage(plan, unwritten, profile, earlier=earlier)
     while (pull := stage.journal.ask()) is not None:
         stage.settle(pull)
     return stage.spent - policy.spent

@@ -150,6 +150,28 @@ def test_an_error_of_the_question_scores_zero_and_stops_nothing(tmp_path, status
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("from_table", ["start", "pilot"])
+def test_a_service_that_refuses_every_question_is_no_score(tmp_path, from_table):
+    """Costs are known from a table, and still nothing scores zero before anything was answered."""
+    with stub_endpoint(answer_well) as address:
+        first = live.run(write_plan(tmp_path, address, budget=0.6), tmp_path / "first")
+    sick = True
+
+    def answer(body):
+        return (400, {"error": {"message": "unknown field"}}) if sick else answer_well(body)
+
+    with stub_endpoint(answer) as address:
+        start = first.table if from_table == "start" else None
+        plan = write_plan(tmp_path, address, at_once=2, pilot=3 if start else {"table": str(first.table)})
+        with pytest.raises(CobanditError, match=r"nothing could be evaluated: .*unknown field.*Mend it"):
+            live.run(plan, tmp_path / "run", start=start)
+        assert len(address.requests) <= 2 * 2 + 1
+        sick = False
+        done = live.run(plan, tmp_path / "run", start=start)
+    assert "failed" not in pd.read_parquet(done.table) and done.recommendation == ("large",)
+
+
+@pytest.mark.slow
 def test_a_question_that_breaks_the_service_is_the_questions_once_others_are_answered(tmp_path):
     """It fails as an outage does, for longer than the patience, while its configuration answers others."""
     bad = check_plan(PLAN, "plan").order[2]
