@@ -39,7 +39,7 @@ def section_of(module: str) -> str:
 
     Examples
     --------
-    >>> section_of("cobandit.tables.importers.helm"), section_of("cobandit.companion.paper.ledger")
+    >>> section_of("cobandit.tables.importers.helm"), section_of("cobandit.companion.paper.printed")
     ('cobandit.tables', 'cobandit.companion.paper')
     """
     return ".".join(module.split(".")[: 3 if module.startswith("cobandit.companion") else 2])

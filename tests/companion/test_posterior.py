@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import cobandit as cb
+from cobandit.companion.paper import predictive
 from cobandit.companion.paper.experiments import FOURTEEN
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.paper.predictive import played_key
@@ -19,13 +20,19 @@ from cobandit.companion.reconstruction import (
     experiment,
     facts,
     hierarchy,
-    inference,
     instances,
     other,
     rows_of,
 )
-from cobandit.companion.reconstruction.hierarchy import PARAMETERS, correct_counts, draw_state, grid, means
-from cobandit.companion.reconstruction.settings import N_PROFILING, SETTINGS
+from cobandit.companion.reconstruction.hierarchy import (
+    N_PROFILING,
+    PARAMETERS,
+    SETTINGS,
+    correct_counts,
+    draw_state,
+    grid,
+    means,
+)
 from cobandit.companion.reconstruction.tables import card
 from cobandit.tables import EvaluationTable
 
@@ -133,7 +140,7 @@ def test_used_facts_are_those_that_the_paper_prints(name):
 
 @pytest.mark.slow
 def test_uniform_allocation_follows_from_means(land):
-    runs = facts.play_online(land, "UniformAllocation", 200, seed=11)
+    runs = facts.judge_pulls(land, facts.pull(land, "UniformAllocation", 200, seed=11), land.problem)
     for values, expected in zip(runs, facts.uniform_online(land), strict=True):
         # 5 standard errors, and 0.2 % for what the last round leaves open
         assert abs(values.mean() - expected) < 5 * values.std() / np.sqrt(200) + 2e-3 * abs(expected)
@@ -258,7 +265,7 @@ def _tables(rng, n=120, noise=1.0):
 def test_an_interval_is_the_values_that_are_not_rejected(n, seed, level):
     rng = np.random.default_rng(seed)
     used, values = _tables(rng, n)
-    found = inference.predict(used, values, rng.standard_normal(2))
+    found = predictive.predict(used, values, rng.standard_normal(2))
     low, high = found.interval(level, wider=1.2)
     for value in rng.normal(found.centre, 2 * abs(high - low), 30) if np.isfinite(high) else []:
         assert (low <= value <= high) == (found.p(value, wider=1.2) > 1 - level + 1e-9)
@@ -272,7 +279,7 @@ def test_intervals_hold_what_they_say():
     for _ in range(400):
         used, values = _tables(rng, 60)
         own, truth = (x[0] for x in _tables(rng, 1))
-        found = inference.predict(used, values, own)
+        found = predictive.predict(used, values, own)
         for level in hits:
             low, high = found.interval(level)
             hits[level] += low <= truth <= high
@@ -283,24 +290,24 @@ def test_intervals_hold_what_they_say():
 def test_scores_are_those_of_tables_left_out():
     """One by one: the left-out residual over the growth of its error, by a fit without the table."""
     used, values = _tables(np.random.default_rng(5), 25)
-    found = inference.predict(used, values, np.zeros(2))
+    found = predictive.predict(used, values, np.zeros(2))
     assert found.regressed
     for i in range(len(values)):
         rest = np.arange(len(values)) != i
-        without = inference.predict(used[rest], values[rest], used[i])
+        without = predictive.predict(used[rest], values[rest], used[i])
         assert found.scores[i] == pytest.approx(without.score(values[i]))
 
 
 def test_facts_that_do_not_help_are_not_used():
     rng = np.random.default_rng(0)
     used, values = rng.standard_normal((40, 6)), rng.standard_normal(40)
-    found = inference.predict(used, values, np.full(6, 50.0))
+    found = predictive.predict(used, values, np.full(6, 50.0))
     assert not found.regressed and found.centre == pytest.approx(values.mean())
     assert found.remoteness == 1.0
 
 
 def test_holm_is_bonferroni_for_the_smallest_and_never_falls():
-    adjusted = inference.holm(np.array([0.01, 0.04, 0.03, 0.6]))
+    adjusted = predictive.holm(np.array([0.01, 0.04, 0.03, 0.6]))
     assert adjusted.tolist() == pytest.approx([0.04, 0.09, 0.09, 0.6])
 
 
@@ -309,10 +316,10 @@ def test_values_that_are_odd_together_are_odd():
     common = rng.standard_normal(300)
     scores = np.stack([common, common + 0.1 * rng.standard_normal(300)], axis=1)
     assert (
-        inference.joint(scores, np.array([1.5, 1.5]))
+        predictive.joint(scores, np.array([1.5, 1.5]))
         > 0.1
         > 0.01
-        > inference.joint(scores, np.array([1.5, -1.5]))
+        > predictive.joint(scores, np.array([1.5, -1.5]))
     )
 
 
@@ -353,7 +360,7 @@ def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
     assert table.truth().means == pytest.approx(land.problem.means, abs=1e-12)
     assert table.truth().costs == pytest.approx(land.problem.costs, abs=1e-12)
     runs = cb.replay_online(table, cb.spec("AccuracyCostUCB", **facts.RADII), 32, replications=3, seed=4)
-    played = facts.play_online(land, "AccuracyCostUCB", 3, seed=4)
+    played = facts.judge_pulls(land, facts.pull(land, "AccuracyCostUCB", 3, seed=4), land.problem)
     for quantity in ("efficiency_regret", "standard_regret"):
         assert runs[quantity].to_numpy() == pytest.approx(getattr(played, quantity), rel=1e-9)
     few = table.subset(FOURTEEN)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobandit.companion import paper
-from cobandit.companion.paper import calibration, contrasts, predictive, published
+from cobandit.companion.paper import contrasts, predictive, published
 
 DATASETS = ("gsm8k", "piqa")
 KEYS = sorted(predictive.printed_values())
@@ -178,7 +178,7 @@ def test_calibration_finds_intervals_that_hold_and_widens_those_that_do_not(play
         [plays[plays["kind"] != "other"]]
         + [plays_of(np.random.default_rng(2), 40, "other", dataset, offset=0.6) for dataset in DATASETS]
     )
-    assert calibration.coverage(paper.calibrate(scattered))[0.95] < 0.9
+    assert contrasts.coverage(paper.calibrate(scattered))[0.95] < 0.9
     assert paper.widening(scattered) > 1.15
 
 

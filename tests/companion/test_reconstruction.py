@@ -10,7 +10,7 @@ from cobandit.cli import app as cli
 from cobandit.companion import reconstruction
 from cobandit.companion.paper.experiments import FOURTEEN
 from cobandit.companion.reconstruction import chain
-from cobandit.companion.reconstruction.settings import NAMED, SETTINGS
+from cobandit.companion.reconstruction.hierarchy import NAMED, SETTINGS
 from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 

@@ -1,50 +1,33 @@
 """What the paper prints, as data: its numbers, what follows from them, the orderings that it claims."""
 
-from cobandit.companion.paper.audit_errors import with_audit_errors
-from cobandit.companion.paper.calibration import calibrate, coverage, widening
-from cobandit.companion.paper.contrasts import CONTRASTS, WORDS, shares
-from cobandit.companion.paper.contrasts import intervals as predict_numbers
-from cobandit.companion.paper.contrasts import judge as judge_contrasts
-from cobandit.companion.paper.contrasts import read as judge_readings
-from cobandit.companion.paper.derived import OPERATIONS, arithmetic, inconsistencies, theory_values
-from cobandit.companion.paper.judge import Judgement, judge_claim, verdicts
-from cobandit.companion.paper.ledger import ledger
-from cobandit.companion.paper.numbers import RESULT_ROLES, ROLES, Published, as_frame, published
-from cobandit.companion.paper.orderings import Claim, claims
-from cobandit.companion.paper.printed import error_comparisons, error_counts, judge_printed, printed_cells
-from cobandit.companion.paper.remarks import judge_remarks
-from cobandit.companion.paper.targets import least_target_ratio
-
-__all__ = [
-    "CONTRASTS",
-    "OPERATIONS",
-    "RESULT_ROLES",
-    "ROLES",
-    "WORDS",
-    "Claim",
-    "Judgement",
-    "Published",
-    "arithmetic",
-    "as_frame",
-    "calibrate",
-    "claims",
-    "coverage",
-    "error_comparisons",
-    "error_counts",
-    "inconsistencies",
-    "judge_claim",
-    "judge_contrasts",
-    "judge_printed",
-    "judge_readings",
-    "judge_remarks",
-    "least_target_ratio",
-    "ledger",
-    "predict_numbers",
-    "printed_cells",
-    "published",
-    "shares",
-    "theory_values",
-    "verdicts",
-    "widening",
-    "with_audit_errors",
-]
+from cobandit.companion.paper.contrasts import CONTRASTS as CONTRASTS
+from cobandit.companion.paper.contrasts import WORDS as WORDS
+from cobandit.companion.paper.contrasts import calibrate as calibrate
+from cobandit.companion.paper.contrasts import coverage as coverage
+from cobandit.companion.paper.contrasts import judge_contrasts as judge_contrasts
+from cobandit.companion.paper.contrasts import judge_readings as judge_readings
+from cobandit.companion.paper.contrasts import predict_numbers as predict_numbers
+from cobandit.companion.paper.contrasts import shares as shares
+from cobandit.companion.paper.contrasts import widening as widening
+from cobandit.companion.paper.derived import OPERATIONS as OPERATIONS
+from cobandit.companion.paper.derived import arithmetic as arithmetic
+from cobandit.companion.paper.derived import inconsistencies as inconsistencies
+from cobandit.companion.paper.derived import least_target_ratio as least_target_ratio
+from cobandit.companion.paper.derived import theory_values as theory_values
+from cobandit.companion.paper.experiments import with_audit_errors as with_audit_errors
+from cobandit.companion.paper.judge import Claim as Claim
+from cobandit.companion.paper.judge import Judgement as Judgement
+from cobandit.companion.paper.judge import claims as claims
+from cobandit.companion.paper.judge import judge_claim as judge_claim
+from cobandit.companion.paper.judge import verdicts as verdicts
+from cobandit.companion.paper.numbers import RESULT_ROLES as RESULT_ROLES
+from cobandit.companion.paper.numbers import ROLES as ROLES
+from cobandit.companion.paper.numbers import Published as Published
+from cobandit.companion.paper.numbers import as_frame as as_frame
+from cobandit.companion.paper.numbers import published as published
+from cobandit.companion.paper.printed import error_comparisons as error_comparisons
+from cobandit.companion.paper.printed import error_counts as error_counts
+from cobandit.companion.paper.printed import judge_printed as judge_printed
+from cobandit.companion.paper.printed import ledger as ledger
+from cobandit.companion.paper.printed import printed_cells as printed_cells
+from cobandit.companion.paper.remarks import judge_remarks as judge_remarks

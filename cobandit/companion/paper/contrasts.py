@@ -11,18 +11,19 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from cobandit.companion.paper import predictive
+from cobandit.companion.paper.judge import claims
 from cobandit.companion.paper.numbers import Published, published
-from cobandit.companion.paper.orderings import claims
 from cobandit.companion.paper.predictive import (
     DERIVED,
+    Floats,
+    Prediction,
     drawn,
     off_scale,
     on_scale,
     played_key,
     printed_values,
 )
-from cobandit.companion.reconstruction import inference
-from cobandit.companion.reconstruction.inference import Floats, Prediction
 
 PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL = "predicted", "compatible", "contradicted", "cannot tell"
 WORDS = (PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL)
@@ -128,7 +129,7 @@ def facts_of(values: pd.DataFrame | dict[str, float], keys: list[str]) -> Floats
 def predict(played: pd.DataFrame, contrast: Contrast, printed: dict[str, float]) -> Prediction:
     """Predict a contrast from tables, and from what is printed of the used facts."""
     keys = used_keys(contrast.dataset, contrast.experiment)
-    return inference.predict(facts_of(played, keys), contrast.of(played), facts_of(printed, keys))
+    return predictive.predict(facts_of(played, keys), contrast.of(played), facts_of(printed, keys))
 
 
 def word(p: float, inside: bool, width: float, remoteness: float) -> str:
@@ -159,7 +160,7 @@ def word(p: float, inside: bool, width: float, remoteness: float) -> str:
     return PREDICTED if inside and width <= SHARP else COMPATIBLE
 
 
-def judge(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
+def judge_contrasts(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
     """Judge the fourteen contrasts.
 
     Parameters
@@ -182,7 +183,7 @@ def judge(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
         found, value = predict(played, contrast, printed), float(contrast.of(printed))
         low, high = found.interval(1 - LEVEL, wider)
         nothing = np.empty((len(prior), 0))
-        before = np.diff(inference.predict(nothing, contrast.of(prior), np.empty(0)).interval(1 - LEVEL))
+        before = np.diff(predictive.predict(nothing, contrast.of(prior), np.empty(0)).interval(1 - LEVEL))
         rows.append(
             contrast._asdict()
             | {"tables": len(played), "printed": np.exp(value), "centre": np.exp(found.centre)}
@@ -191,13 +192,13 @@ def judge(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
             | {"regressed": found.regressed}
         )
     frame = pd.DataFrame(rows).drop(columns=["key", "other"])
-    frame["adjusted"] = inference.holm(frame["p"].to_numpy())
+    frame["adjusted"] = predictive.holm(frame["p"].to_numpy())
     inside = (frame["low"] <= frame["printed"]) & (frame["printed"] <= frame["high"])
     about = zip(frame["adjusted"], inside, frame["width"], frame["remoteness"], strict=True)
     return frame.assign(word=[word(*each) for each in about])
 
 
-def read(plays: pd.DataFrame) -> pd.DataFrame:
+def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     """Ask how far the seven contrasts of a data set lie off together, under each reading.
 
     Returns
@@ -221,7 +222,7 @@ def read(plays: pd.DataFrame) -> pd.DataFrame:
             scores = np.stack([prediction.scores for prediction in each], axis=1)
             values = zip(each, own, strict=True)
             at = np.array([prediction.score(float(contrast.of(printed))) for prediction, contrast in values])
-            found[reading][dataset] = inference.joint(scores, at)
+            found[reading][dataset] = predictive.joint(scores, at)
     frame = pd.DataFrame(found).T
     together = [float(combine_pvalues(row, method="fisher").pvalue) for row in frame.to_numpy()]
     return frame.assign(together=together, disfavoured=np.array(together) < LEVEL / len(frame))
@@ -268,7 +269,7 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(found, orient="index", columns=list(wide))
 
 
-def intervals(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
+def predict_numbers(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
     """Predict every printed number, used ones but for themselves, from the used facts of its experiment.
 
     Returns
@@ -298,7 +299,73 @@ def _interval(
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = DERIVED[number.operation][0](values)
     known = np.isfinite(scaled)
-    found = inference.predict(facts_of(played[known], keys), scaled[known], facts_of(printed, keys))
+    found = predictive.predict(facts_of(played[known], keys), scaled[known], facts_of(printed, keys))
     ends = np.array(found.interval(1 - LEVEL, wider))
     back = off_scale(key, ends) if number.operation is None else DERIVED[number.operation][1](ends)
     return float(min(back)), float(max(back))
+
+
+# ------------------------------------ calibration by another generator's tables
+LEVELS = (0.5, 0.8, 0.95)
+
+
+def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
+    """Predict every contrast on every table of the other generator as if it were the paper's.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        As `cobandit.companion.stored.plays.played` gives them.
+    wider : float
+        Factor on scores.
+
+    Returns
+    -------
+    DataFrame
+        A row per table and contrast: ``dataset``, ``number``, ``experiment``, ``method``, ``against``,
+        ``remoteness``, ``p``, and ``needed``, the factor with which the 95 % interval would just hold; an
+        interval at a level holds where p is above one minus the level.
+    """
+    rows = []
+    for contrast in CONTRASTS:
+        known, unknown = (tables(plays, contrast.dataset, kind) for kind in ("table", "other"))
+        if unknown.empty:
+            continue
+        keys = used_keys(contrast.dataset, contrast.experiment)
+        facts, values = facts_of(known, keys), contrast.of(known)
+        about = zip(unknown.index, facts_of(unknown, keys), contrast.of(unknown), strict=True)
+        for number, at, value in about:
+            found = predictive.predict(facts, values, at)
+            half = found.interval(max(LEVELS))[1] - found.centre
+            row = contrast._asdict() | {"number": number, "remoteness": found.remoteness}
+            row |= {"needed": float(abs(value - found.centre) / half)}
+            rows.append(row | {"p": found.p(float(value), wider)})
+    columns = ["dataset", "experiment", "method", "against", "number", "remoteness", "needed", "p"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def coverage(found: pd.DataFrame) -> pd.Series:
+    """Share of the contrasts that the intervals hold, by level.
+
+    Examples
+    --------
+    >>> coverage(pd.DataFrame({"p": [0.01, 0.3, 0.6, 0.9]})).to_dict()
+    {0.5: 0.5, 0.8: 0.75, 0.95: 0.75}
+    """
+    return pd.Series({level: float((found["p"] > 1 - level).mean()) for level in LEVELS})
+
+
+def widening(plays: pd.DataFrame) -> float:
+    """Find the least factor with which 95 % intervals hold 95 % on tables with odd numbers.
+
+    Returns
+    -------
+    float
+        At least 1, in steps of 0.01; 1 where there is no such table.
+    """
+    found = calibrate(plays)
+    needed = np.sort(found.loc[found["number"] % 2 == 1, "needed"])
+    if not len(needed):
+        return 1.0
+    enough = needed[int(np.ceil(max(LEVELS) * len(needed))) - 1]
+    return max(1.0, float(np.ceil(100 * enough - 1e-9) / 100))

@@ -377,18 +377,6 @@ def complexity_trials(trials: int, seed: int, max_arms: int = 10) -> pd.DataFram
     return pd.DataFrame(rows, columns=["n_arms", "brute_force", "sorted"])
 
 
-def unit_cost_complexity(gaps: ArrayLike) -> float:
-    r"""Compute :math:`\max_k k / \gamma_{(k)}^2`, the complexity in pulls that equal costs give.
-
-    Examples
-    --------
-    >>> unit_cost_complexity([0.5, 0.25])
-    16.0
-    """
-    gaps = np.sort(_check.numbers(gaps, "gaps", 1))
-    return float((np.arange(1, len(gaps) + 1) / gaps**2).max())
-
-
 def one_term_gaps(means: ArrayLike) -> NDArray[np.float64]:
     r"""Classification gaps whose :math:`\Delta_i^+` has only its first term, :math:`\min_j M(i, j)`.
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import permutations, product
+from itertools import permutations
 from math import inf, sqrt
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from cobandit import _check, theory
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
-from cobandit.dominance import pareto_mask
-from cobandit.policies import CoPSIOnce, UniformOnce
+from cobandit.policies import CoPSIOnce
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
@@ -221,58 +219,6 @@ def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0
         "as if independent": by_variance(float(np.median(independent))),
         "paired": by_variance(float(np.median(paired))),
     }
-
-
-def errors_by_front(
-    sizes: Sequence[int], shares: Sequence[float], benchmarks: int = 40, replications: int = 20, seed: int = 0
-) -> pd.DataFrame:
-    """How often CoPSI once and a random subset are wrong, by how many of eight are on the front.
-
-    Made-up benchmarks of 500 instances, which differ in how hard they are, with two binary objectives: those
-    on the front at random places of a line, each of the others 0.02 to 0.2 below one of them, and costs
-    within a factor of 30.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Of the front, up to 8; by the true means, which those over the instances follow closely.
-    shares : sequence of float
-        Budgets as shares of the cost of everything.
-    benchmarks, replications : int
-        For each size, and orders of the instances for each benchmark.
-    seed : int
-
-    Returns
-    -------
-    DataFrame
-        ``size``, ``share``, ``method``, ``wrong`` (share of the runs) and ``first`` (depth over N at which
-        the first configuration stops being evaluated, mean), one row per combination.
-
-    Examples
-    --------
-    >>> found = errors_by_front([1], [0.5], benchmarks=5, replications=5)
-    >>> found.columns.tolist(), len(found)
-    (['size', 'share', 'method', 'wrong', 'first'], 2)
-    """
-    methods: tuple[type[CoPSIOnce] | type[UniformOnce], ...] = (CoPSIOnce, UniformOnce)
-    rng, n_arms, n_instances = np.random.default_rng(seed), 8, 500
-    rows = []
-    for size, benchmark in product(sizes, range(benchmarks)):
-        place = rng.random((size, 1))
-        front = 0.3 + 0.4 * np.hstack([place, 1 - place])
-        below = front[rng.integers(0, size, n_arms - size)] - rng.uniform(0.02, 0.2, (n_arms - size, 2))
-        hard = 0.6 * rng.random((1, n_instances, 2)) + 0.4 * rng.random((n_arms, n_instances, 2))
-        rewards = (hard < np.concatenate([front, below])[:, None]).astype(float)
-        costs = 10 ** rng.uniform(0, 1.5, n_arms)
-        feedback, truth = share_instances(rewards, costs[:, None]), pareto_mask(rewards.mean(axis=1))
-        for share, method in product(shares, methods):
-            finder = method(costs, share * n_instances * costs.sum(), 2, n_instances)
-            names = np.arange(replications)
-            pulls, _, returned = run_kernel(finder, feedback, benchmark, names, realised=False)
-            wrong, first = (returned != truth).any(axis=1).mean(), pulls.min(axis=1).mean() / n_instances
-            rows.append((size, share, method.label, wrong, first))
-    found = pd.DataFrame(rows, columns=["size", "share", "method", "wrong", "first"])
-    return found.groupby(["size", "share", "method"], as_index=False).mean()
 
 
 # ----------------------------------------------------------------------------- checks

@@ -2,7 +2,7 @@
 
 A generator draws a table from a hierarchy of models and configurations (`hierarchy`, `instances`), and a
 chain walks it towards what follows from means (`facts`, `chain`).  A table is its number, the seed of its
-chain.  What the paper's own algorithms do on it is looked at only afterwards (`experiment`, `inference`): it
+chain.  What the paper's own algorithms do on it is looked at only afterwards (`experiment`): it
 is predicted.
 ``book/protocol.md`` states all rules.
 
@@ -10,7 +10,7 @@ Names of models are labels and nothing more: the effects of all models are drawn
 anything about the model it is named after.
 """
 
-from cobandit.companion.reconstruction.settings import SETTINGS
+from cobandit.companion.reconstruction.hierarchy import SETTINGS
 from cobandit.companion.reconstruction.tables import card, rows_of, setting, table, write
 
 __all__ = ["SETTINGS", "card", "rows_of", "setting", "table", "write"]

@@ -30,10 +30,10 @@ from cobandit.companion.reconstruction.hierarchy import (
     OF_ACCURACY,
     PARAMETERS,
     PER_MODEL,
+    SETTINGS,
     State,
     draw_state,
 )
-from cobandit.companion.reconstruction.settings import SETTINGS
 
 Floats = NDArray[np.float64]
 

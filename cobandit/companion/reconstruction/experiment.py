@@ -27,7 +27,7 @@ from cobandit.companion.reconstruction.facts import (
     uniform_fronts,
     uniform_online,
 )
-from cobandit.companion.reconstruction.settings import SETTINGS
+from cobandit.companion.reconstruction.hierarchy import SETTINGS
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem

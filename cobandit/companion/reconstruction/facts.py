@@ -13,9 +13,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cobandit.companion.reconstruction.hierarchy import State, correct_counts, grid
+from cobandit.companion.reconstruction.hierarchy import (
+    N_INSTANCES,
+    N_PROFILING,
+    NAMED,
+    SETTINGS,
+    Setting,
+    State,
+    correct_counts,
+    grid,
+)
 from cobandit.companion.reconstruction.instances import Body, body
-from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, NAMED, SETTINGS, Setting
 from cobandit.dominance import pareto_mask
 from cobandit.problem import Problem
 from cobandit.replay import spec
@@ -166,11 +174,6 @@ def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Online:
         metrics.standard_regret(problem, pulls.counts, RHO * float(land.costs.sum()) / land.range[1]),
         problem.efficiency_gaps[pulls.last].mean(axis=1),
     )
-
-
-def play_online(land: Landscape, method: str, replays: int, seed: int) -> Online:
-    """Replay an online method and judge it."""
-    return judge_pulls(land, pull(land, method, replays, seed), land.problem)
 
 
 def play_identification(

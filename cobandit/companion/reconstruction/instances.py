@@ -25,8 +25,17 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from cobandit.companion.reconstruction.hierarchy import Means, State, means, named
-from cobandit.companion.reconstruction.settings import N_INSTANCES, N_PROFILING, SPLIT_SEED, Ends, Setting
+from cobandit.companion.reconstruction.hierarchy import (
+    N_INSTANCES,
+    N_PROFILING,
+    SPLIT_SEED,
+    Ends,
+    Means,
+    Setting,
+    State,
+    means,
+    named,
+)
 from cobandit.tables.columns import profiling_mask
 
 Floats = NDArray[np.float64]

@@ -22,9 +22,17 @@ from scipy.stats import rankdata
 
 from cobandit.companion.reconstruction.chain import Kind, some_configs, walk
 from cobandit.companion.reconstruction.facts import Landscape, Scene
-from cobandit.companion.reconstruction.hierarchy import Means, grid, log_normal, log_uniform, normal, uniform
+from cobandit.companion.reconstruction.hierarchy import (
+    N_INSTANCES,
+    SETTINGS,
+    Means,
+    grid,
+    log_normal,
+    log_uniform,
+    normal,
+    uniform,
+)
 from cobandit.companion.reconstruction.instances import Body, body_of_shapes, count_passed, rank_of
-from cobandit.companion.reconstruction.settings import N_INSTANCES, SETTINGS
 
 Floats = NDArray[np.float64]
 

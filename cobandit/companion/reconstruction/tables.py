@@ -9,15 +9,15 @@ import pandas as pd
 
 from cobandit import _check
 from cobandit.companion.reconstruction.chain import Table, draw
-from cobandit.companion.reconstruction.hierarchy import grid
-from cobandit.companion.reconstruction.instances import INSTANCES
-from cobandit.companion.reconstruction.settings import (
+from cobandit.companion.reconstruction.hierarchy import (
     N_INSTANCES,
     N_PROFILING,
     SETTINGS,
     SPLIT_SEED,
     Setting,
+    grid,
 )
+from cobandit.companion.reconstruction.instances import INSTANCES
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table

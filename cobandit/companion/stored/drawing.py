@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 from joblib import Parallel, delayed
 
-from cobandit.companion.reconstruction.settings import SETTINGS
+from cobandit.companion.reconstruction.hierarchy import SETTINGS
 from cobandit.companion.stored.plays import played
 from cobandit.companion.stored.results import store, store_ledger
 

@@ -6,8 +6,8 @@ import pandas as pd
 
 from cobandit.companion.reconstruction import chain
 from cobandit.companion.reconstruction.experiment import DEFAULT, play, read
+from cobandit.companion.reconstruction.hierarchy import SETTINGS
 from cobandit.companion.reconstruction.other import OTHER
-from cobandit.companion.reconstruction.settings import SETTINGS
 
 PLAY_SEED = 10**6
 """Seeds of the plays start here: none of the replays of a page uses them."""

@@ -175,7 +175,7 @@ def _cells(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def ledger_of(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Make the ledger, as `cobandit.companion.paper.ledger`, of the results that are behind it, by name."""
+    """Make the ledger, as `cobandit.companion.paper.printed`, of the results that are behind it, by name."""
     return paper.ledger(_cells(found), predicted=paper.predict_numbers(found["posterior"]))
 
 
@@ -214,7 +214,7 @@ def ledger() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `cobandit.companion.paper.ledger`.
+        As `cobandit.companion.paper.printed`.
 
     Raises
     ------
