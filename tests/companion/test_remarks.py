@@ -38,7 +38,7 @@ def test_remarks_hold_where_they_are_true_and_fail_on_the_tables_exchanged(table
     held = judge_remarks(tables)["verdict"]
     assert (held == "holds").all(), held
     exchanged = judge_remarks([renamed(tables[0], "piqa"), renamed(tables[1], "gsm8k")])
-    failed = exchanged["verdict"].drop("same-estimate")
+    failed = exchanged["verdict"].drop(["same-estimate", "averages-not-monotone", "poor-arms-avoided"])
     assert (failed == "fails").all(), failed
 
 
@@ -50,3 +50,14 @@ def test_measures(tables):
     assert (remarks.alignment(gsm8k), remarks.alignment(piqa)) == (1, -1)
     assert (remarks.cost_range(gsm8k), remarks.cost_range(piqa)) == (1, 3)
     assert (remarks.near_boundary(gsm8k), remarks.near_boundary(piqa)) == (0, 1)
+
+
+def test_remarks_about_runs_fail_where_they_are_false():
+    """A worthless arm that comes first is left at once and for good; arms that are alike are not avoided."""
+    plain = table("gsm8k", [(0.0, 0.0), (1.0, 1.0)], [10.0] * 2)
+    alike = table("piqa", [(0.5, 0.5), (0.499, 0.499), (0.498, 0.498)], [10.0] * 3)
+    assert remarks.rising_average(plain) == 0 < remarks.rising_average(alike)
+    assert remarks.pulls_of_poor_arms(plain) < 0.1 and remarks.pulls_of_poor_arms(alike) > 0.5
+    by_key = {remark.key: remark for remark in remarks.REMARKS}
+    assert not by_key["averages-not-monotone"].holds(0, 0.5) and by_key["averages-not-monotone"].holds(0.1, 0)
+    assert not by_key["poor-arms-avoided"].holds(0.1, 0.5) and by_key["poor-arms-avoided"].holds(0.1, 0.2)

@@ -11,12 +11,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from cobandit.companion.allocation import allocation
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN
-from cobandit.replay import replay_identification
+from cobandit.replay import replay_identification, replay_paths
 from cobandit.tables import EvaluationTable
 
 REPLICATIONS, SEED = 500, 0
+ONLINE_REPLICATIONS, RHO = 100, max(experiments.ONLINE_RHO)
+_COHV = experiments.online_methods()[:1]
 #: Largest standard error of a mean of 200 scores between 0 and 1: what the largest budget on the complete
 #: sets resolves if each arm has an equal part of it.
 NEAR = 0.5 / np.sqrt(200)
@@ -56,6 +59,21 @@ def same_estimate(table: EvaluationTable) -> float:
     return float(np.mean([first == second for first, second in zip(*returned, strict=True)]))
 
 
+def rising_average(table: EvaluationTable) -> float:
+    """Share of the steps along CoHV-UCB's runs on which the mean regret of its last 50 pulls rises."""
+    paths = replay_paths(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
+    course = paths.groupby("spent")["moving_average"].mean().dropna()
+    return float((np.diff(course) > 0).mean())
+
+
+def pulls_of_poor_arms(table: EvaluationTable) -> float:
+    """Pulls by CoHV-UCB of arms below the median efficiency, over those that equal parts would give them."""
+    counted = allocation(table, _COHV, "online", RHO, ONLINE_REPLICATIONS, SEED)
+    pulls = counted.groupby("arm")["pulls"].sum().to_numpy()
+    poor = table.problem.efficiency < np.median(table.problem.efficiency)
+    return float(pulls[poor].sum() / pulls.sum() / poor.mean())
+
+
 class Remark(NamedTuple):
     """One remark: which number bears on it, and the rule, on the values on GSM8K's and PIQA's table."""
 
@@ -68,6 +86,7 @@ class Remark(NamedTuple):
 
 
 ONLINE, STANDARD = "Section 5.2, Online selection", "Appendix A, Standard hypervolume regret"
+TRAJECTORIES = "Appendix A, Online decision trajectories"
 REMARKS = (
     Remark(
         "same-best-on-gsm8k",
@@ -117,6 +136,23 @@ REMARKS = (
         "predicted",
         same_estimate,
         lambda gsm8k, piqa: min(gsm8k, piqa) > 0.5,
+    ),
+    Remark(
+        "averages-not-monotone",
+        "on GSM8K the regret of CoHV-UCB's recent pulls does not fall monotonically (it rises on some steps)",
+        TRAJECTORIES,
+        "predicted",
+        rising_average,
+        lambda gsm8k, piqa: gsm8k > 0,
+    ),
+    Remark(
+        "poor-arms-avoided",
+        "CoHV-UCB avoids arms of poor efficiency (pulls those below the median less than half as often as "
+        "equal parts would)",
+        ONLINE,
+        "predicted",
+        pulls_of_poor_arms,
+        lambda gsm8k, piqa: max(gsm8k, piqa) < 0.5,
     ),
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,11 +49,13 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> NDArra
     >>> spending([4.0, 1.0, 1.0], budget=40, constant=37 / 15)
     np.float64(24.0)
     """
-    costs = np.asarray(costs, dtype=float)
-    left = np.cumsum(costs[..., ::-1], axis=-1)[..., ::-1][..., :-1]
-    rounds = np.asarray(budget) / np.asarray(constant)
-    targets = np.floor(rounds[..., None] * (1 + _check.SLACK) / left)
-    return (left * np.diff(targets, prepend=0.0, axis=-1)).sum(axis=-1)
+    targets = constant_targets(costs, budget, constant)
+    return (_remaining(costs) * np.diff(targets, prepend=0, axis=-1)).sum(axis=-1)
+
+
+def _remaining(costs: ArrayLike) -> NDArray[np.float64]:
+    """Costs of all arms that are left, C_r, in phases 1 to K - 1."""
+    return np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., :0:-1]
 
 
 def brute_force_constant(costs: ArrayLike) -> float:
@@ -90,26 +92,29 @@ def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> NDArray[
     return np.asarray(costs / costs.max(axis=1, keepdims=True))
 
 
-class ForcedOrders(NamedTuple):
-    """Vectors of costs of one length, the constants of each, and each in all of the `ORDERS`."""
+def forced_trials(
+    trials: int, seed: int, decades: float, constant: str, max_arms: int, measure: Callable[..., Any]
+) -> pd.DataFrame:
+    """Draw `random_costs` for every number of arms from 2 on, and measure all `ORDERS` of elimination.
 
-    costs: NDArray[np.float64]
-    published: NDArray[np.float64]
-    exact: NDArray[np.float64]
-    sequences: dict[str, NDArray[np.float64]]
-
-
-def forced_orders(rng: np.random.Generator, trials: int, max_arms: int) -> Iterator[ForcedOrders]:
-    """Draw `random_costs` for every number of arms from 2 on, ``trials`` together, rounded up."""
+    Budgets go from what the named constant asks for to so many powers of ten more; ``measure`` takes the
+    costs in order, the budget, the exact and the paper's constant, and gives columns.
+    """
+    rng, frames = np.random.default_rng(seed), []
     sizes = range(2, _check.count(max_arms, "max_arms", 2) + 1)
     each = -(-_check.count(trials, "trials", 1) // len(sizes))
     for n_arms in sizes:
         costs = random_costs(rng, each, n_arms)
-        published = [theory.allocation_constant(n_arms, lam) for lam in costs.min(axis=1)]
-        exact = [theory.exact_allocation_constant(row) for row in costs]
+        known = {
+            "exact": np.array([theory.exact_allocation_constant(row) for row in costs]),
+            "published": np.array([theory.allocation_constant(n_arms, row.min()) for row in costs]),
+        }
+        budget = 10 ** rng.uniform(0, decades, each) * known[constant] * costs.sum(axis=1)
         ascending = np.sort(costs, axis=1)
-        sequences = dict(zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True))
-        yield ForcedOrders(costs, np.array(published), np.array(exact), sequences)
+        for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
+            columns = measure(sequence, budget, **known)
+            frames.append(pd.DataFrame({"n_arms": n_arms, "order": order, **columns}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def spending_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
@@ -126,30 +131,24 @@ def spending_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     Returns
     -------
     DataFrame, one row per cost vector and order
-        ``n_arms``, ``cost_ratio`` (smallest over largest), ``order``, ``spent`` (share of the budget),
-        ``spent_exact`` (the same with the exact constant in place of L) and ``ceiling``, the share that no
-        order can pass, L* / L.  Budgets go from the least that works to 10^6 times it.
+        ``n_arms``, ``order``, ``spent`` (share of the budget), ``spent_exact`` (the same with the exact
+        constant in place of L) and ``ceiling``, the share that no order can pass, L* / L.  Budgets go from
+        the least that works to 10^6 times it.
 
     Examples
     --------
     >>> bool((spending_trials(30, seed=0)["spent"] <= 1).all())
     True
     """
-    rng = np.random.default_rng(seed)
-    frames = []
-    for drawn in forced_orders(rng, trials, max_arms):
-        budget = 10 ** rng.uniform(0, 6, len(drawn.costs)) * drawn.published * drawn.costs.sum(axis=1)
-        for order, sequence in drawn.sequences.items():
-            columns = {
-                "n_arms": drawn.costs.shape[1],
-                "cost_ratio": drawn.costs.min(axis=1),
-                "order": order,
-                "spent": spending(sequence, budget, drawn.published) / budget,
-                "spent_exact": spending(sequence, budget, drawn.exact) / budget,
-                "ceiling": drawn.exact / drawn.published,
-            }
-            frames.append(pd.DataFrame(columns))
-    return pd.concat(frames, ignore_index=True)
+
+    def measure(sequence: Any, budget: Any, exact: Any, published: Any) -> dict[str, Any]:
+        return {
+            "spent": spending(sequence, budget, published) / budget,
+            "spent_exact": spending(sequence, budget, exact) / budget,
+            "ceiling": exact / published,
+        }
+
+    return forced_trials(trials, seed, 6, "published", max_arms, measure)
 
 
 def constants(costs: ArrayLike) -> dict[str, float]:
@@ -228,9 +227,8 @@ def constant_targets(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -
     >>> constant_targets([4.0, 1.0, 1.0], budget=40.0, constant=37 / 15).tolist()
     [2, 8]
     """
-    left = np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., ::-1][..., :-1]
     rounds = np.asarray(budget, dtype=float) / np.asarray(constant)
-    return np.floor(rounds[..., None] / left * (1 + _check.SLACK)).astype(np.int64)
+    return np.floor(rounds[..., None] * (1 + _check.SLACK) / _remaining(costs)).astype(np.int64)
 
 
 def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -285,11 +283,10 @@ def proof_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     Returns
     -------
     DataFrame, one row per cost vector and order
-        ``n_arms``, ``cost_ratio``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if
-        targets never fall; ``spent`` (share of the budget); ``unspent``, in units of one pull of the last
-        two arms; ``spent_exact`` and ``spent_paper``, what constant normalisers spend in that order;
-        ``ahead``, whether no target is below that of L*([K]), nor that below the paper's.  Budgets go from
-        the least that works to 10^4 times it.
+        ``n_arms``, ``order``; ``growth``, the least X_{r+1} over X_r; ``monotone``, if targets never fall;
+        ``spent`` (share of the budget); ``unspent``, in units of one pull of the last two arms; ``ahead``,
+        whether no target is below that of L*([K]), nor that below the paper's.  Budgets go from the least
+        that works to 10^4 times it.
 
     Examples
     --------
@@ -297,35 +294,22 @@ def proof_trials(trials: int, seed: int, max_arms: int = 30) -> pd.DataFrame:
     >>> bool(tried["monotone"].all() and tried["ahead"].all() and (tried["unspent"] < 1).all())
     True
     """
-    rng = np.random.default_rng(seed)
-    frames = []
-    for drawn in forced_orders(rng, trials, max_arms):
-        least = drawn.exact * drawn.costs.sum(axis=1)
-        budget = 10 ** rng.uniform(0, 4, len(drawn.costs)) * least * (1 + _check.SLACK)
-        for order, sequence in drawn.sequences.items():
-            targets, shares = elimination_targets(sequence, budget)
-            left = np.cumsum(sequence[:, ::-1], axis=1)[:, ::-1][:, :-1]
-            constant, published = (
-                constant_targets(sequence, budget, by) for by in (drawn.exact, drawn.published)
-            )
-            spent, spent_exact, spent_paper = (
-                (left * np.diff(n, prepend=0, axis=1)).sum(axis=1) / budget
-                for n in (targets, constant, published)
-            )
-            columns = {
-                "n_arms": drawn.costs.shape[1],
-                "cost_ratio": drawn.costs.min(axis=1),
-                "order": order,
-                "growth": (shares[:, 1:] / shares[:, :-1]).min(axis=1, initial=np.inf),
-                "monotone": (np.diff(targets, prepend=0, axis=1) >= 0).all(axis=1),
-                "spent": spent,
-                "unspent": (1 - spent) * budget / left[:, -1],
-                "spent_exact": spent_exact,
-                "spent_paper": spent_paper,
-                "ahead": ((targets >= constant) & (constant >= published)).all(axis=1),
-            }
-            frames.append(pd.DataFrame(columns))
-    return pd.concat(frames, ignore_index=True)
+
+    def measure(sequence: Any, budget: Any, exact: Any, published: Any) -> dict[str, Any]:
+        budget = budget * (1 + _check.SLACK)
+        targets, shares = elimination_targets(sequence, budget)
+        left = _remaining(sequence)
+        constant, paper = (constant_targets(sequence, budget, by) for by in (exact, published))
+        spent = (left * np.diff(targets, prepend=0, axis=1)).sum(axis=1) / budget
+        return {
+            "growth": (shares[:, 1:] / shares[:, :-1]).min(axis=1, initial=np.inf),
+            "monotone": (np.diff(targets, prepend=0, axis=1) >= 0).all(axis=1),
+            "spent": spent,
+            "unspent": (1 - spent) * budget / left[:, -1],
+            "ahead": ((targets >= constant) & (constant >= paper)).all(axis=1),
+        }
+
+    return forced_trials(trials, seed, 4, "exact", max_arms, measure)
 
 
 def errors_by_ratio(
