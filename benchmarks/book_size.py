@@ -22,14 +22,14 @@ LOOKED_UP = ["book/api"]
 #: Where the first picture of a page has to be: the chapters of the book.
 CHAPTERS = ("cohv-ucb", "standard-regret", "copsi", "which-arms", "once", "experiments", "reconstructions")
 
-#: Words that are seen without opening anything, names of what can be opened, height of the first picture. The
-#: table of claims and the references are looked up, formulas are spelled out for screen readers, unseen, and
-#: most of what stands in a picture are numbers at its axes.
+#: Words that are seen without opening anything, labels in pictures among them; names of what can be opened;
+#: height of the first picture. Three things are left out: the table of claims and the references, which are
+#: looked up rather than read, and formulas, which are spelled out unseen for screen readers.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;
   const words = parts => (parts.map(part => part.innerText).join(" ").match(word) ?? []).length;
-  const others = "table.claims, .citation-list, mjx-container, .panels";
+  const others = "table.claims, .citation-list, mjx-container";
   const article = document.querySelector("article");
   const picture = article.querySelector(".panels, #argument, figure img");
   const folds = [...article.querySelectorAll("details:not(.made)")];

@@ -20,6 +20,7 @@
 13. `cells`: figures and tables of cells have numbers, code is behind one switch a page, folds have names.
 14. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
 15. `reference`: the page on the interface is written from the docstrings.
+16. `keep_percent_together`: no line ends between a number and its percent sign.
 """
 
 from __future__ import annotations
@@ -165,6 +166,14 @@ def without_empty_roles(
         )
 
 
+def keep_percent_together(
+    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
+) -> None:
+    """Put a no-break space before each percent sign."""
+    if isinstance(body := context.get("body"), str):
+        context["body"] = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", body)
+
+
 def describe_pictures(app: Sphinx, doctree: document) -> None:
     """Give the drawings of a cell the alternative text of its metadata; several are told apart by number."""
     for cell in doctree.findall(lambda node: isinstance(node, container) and "cell_metadata" in node):
@@ -266,5 +275,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", find_by_last_name)
     app.connect("missing-reference", find_the_section)
     app.connect("html-page-context", without_empty_roles)
+    app.connect("html-page-context", keep_percent_together)
     app.connect("html-page-context", mend_source_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

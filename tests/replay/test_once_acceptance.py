@@ -25,14 +25,16 @@ BUNDLED = ["gsm8k", "piqa", "synthetic-24"]
 SWEBENCH = "swebench-bash-only"
 
 #: Where a random subset is ahead, as the page says: shares so small that hardly any run is right.
-BEHIND_IN_ERROR = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: {0.05, 0.1, 0.2, 0.3}}
-BEHIND_IN_F1 = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: {0.05, 0.1}}
+BEHIND_IN_ERROR = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: {0.05, 0.1, 0.2}}
+BEHIND_IN_F1 = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: {0.05, 0.1, 0.2}}
+#: Of SWE-bench as many as the page has: at three tenths 100 do not tell the two apart.
+RUNS = {SWEBENCH: 500}
 
 
 def replayed(table):
-    """Means of ``wrong`` and ``f1`` for each method and share: of 100 runs."""
-    methods = ["CoPSIOnce", "UniformOnce"]
-    runs = cb.replay_identification(table, methods, share=SHARES, feedback="once", replications=100, seed=0)
+    """Means of ``wrong`` and ``f1`` for each method and share."""
+    methods, runs = ["CoPSIOnce", "UniformOnce"], RUNS.get(table.name, 100)
+    runs = cb.replay_identification(table, methods, share=SHARES, feedback="once", replications=runs, seed=0)
     assert runs["status"].eq("ok").all()
     assert (runs["spent"] <= runs["budget"] * (1 + 1e-9)).all()
     return runs.groupby(["method", "share"]).agg(wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean"))
