@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -91,6 +91,13 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
         yield tell
 
 
+InCatalogue = Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")]
+Budget = Annotated[float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")]
+About = Annotated[
+    Literal["instances", "benchmark"],
+    typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
+]
+Level = Annotated[float, typer.Option(help="Confidence of what is called settled, below 1.")]
 Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
 Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]

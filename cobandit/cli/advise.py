@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cobandit.cli import console, plain, read_pairs
+from cobandit.cli import About, Budget, InCatalogue, Level, console, plain, read_pairs
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
@@ -69,7 +69,7 @@ def validate(
 
 
 def doctor(
-    table: Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")],
+    table: InCatalogue,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Look a table over: what a careful colleague would notice, with its number and what to do.
@@ -105,7 +105,7 @@ KEPT = "\N{NO-BREAK SPACE}"
 
 
 def recommend(
-    table: Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")],
+    table: InCatalogue,
     at_least: Annotated[
         list[str] | None,
         typer.Option(
@@ -128,13 +128,8 @@ def recommend(
     tolerance: Annotated[
         float, typer.Option(help="What is not worth telling apart, in the unit of the objectives.")
     ] = 0.0,
-    budget: Annotated[
-        float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
-    ] = None,
-    about: Annotated[
-        Literal["instances", "benchmark"],
-        typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
-    ] = "instances",
+    budget: Budget = None,
+    about: About = "instances",
     dominance: Annotated[
         Literal["standard", "strict"],
         typer.Option(
@@ -147,7 +142,7 @@ def recommend(
             help="Instances of the benchmark, if more than the table has (default: as its card says)."
         ),
     ] = None,
-    level: Annotated[float, typer.Option(help="Confidence of what is called settled, below 1.")] = 0.95,
+    level: Level = 0.95,
     replications: Annotated[
         int | None, typer.Option(help="Resampled sets of instances (default: the library's).")
     ] = None,

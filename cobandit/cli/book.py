@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from cobandit.cli import Backend, Scheduler, Workers, console, read_pairs, show_progress
+from cobandit.cli import About, Backend, Budget, Level, Scheduler, Workers, console, read_pairs, show_progress
 from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
@@ -60,14 +60,9 @@ def rerun(
     fast: Annotated[bool, typer.Option("--fast", help="A tenth of the paper's replications.")] = False,
     page: Annotated[list[str] | None, typer.Option("--page", help="Only this page; repeat for more.")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
-    budget: Annotated[
-        float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")
-    ] = None,
-    about: Annotated[
-        str,
-        typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
-    ] = "instances",
-    level: Annotated[float, typer.Option(help="Confidence of what is called settled.")] = 0.95,
+    budget: Budget = None,
+    about: About = "instances",
+    level: Level = 0.95,
     follow: Annotated[
         Path | None, typer.Option("--from", help="Manifest of a report that is to be made again.")
     ] = None,
@@ -88,8 +83,7 @@ def rerun(
         _refuse_options_of_the_manifest(context)
     err = console(stderr=True)
     parallel: dict[str, Any] = {"workers": workers, "backend": backend}
-    if scheduler is not None:
-        parallel["scheduler"] = scheduler
+    parallel |= {} if scheduler is None else {"scheduler": scheduler}
     run(divmod, [(1, 1)], **parallel)  # tried now: a page would find out late
     try:
         with show_progress() as tell:
@@ -116,8 +110,7 @@ def rerun(
         out.print(f"left out: {name}: {reason}")
     if follow and not outcome.failed:
         same = "the results are those of the manifest, byte for byte"
-        said = f"differs from the manifest: {', '.join(outcome.differs)}" if outcome.differs else same
-        out.print(said)
+        out.print(f"differs from the manifest: {', '.join(outcome.differs)}" if outcome.differs else same)
     out.print(f"report: {outcome.report}", soft_wrap=True)
     if outcome.failed:
         err.print(f"failed: {', '.join(outcome.failed)}; the report says where")

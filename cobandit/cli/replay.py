@@ -100,12 +100,8 @@ def replay(
     out, data = console(), cb.open_table(table)
     for note in data.notes:
         console(stderr=True).print(f"note: {note}")
-    parallel: dict[str, Any] = {
-        "workers": workers,
-        "backend": backend,
-        "scheduler": scheduler,
-        "progress": True,
-    }
+    parallel: dict[str, Any] = {"workers": workers, "backend": backend, "scheduler": scheduler}
+    parallel["progress"] = True
     if online and (share or feedback != "bootstrap"):
         raise CobanditError("--share and --feedback are for identification; online methods take --rho")
     if true_costs and not online:

@@ -101,7 +101,8 @@ class Conductor:
                     self._refuse_held()
                 self._tell_held(self._give_up)  # the policy has nothing else to hand out
             else:
-                with anyio.move_on_after(self._next_due() - anyio.current_time()):
+                next_due = min(map(self._due_at, self._waiting), default=inf)
+                with anyio.move_on_after(next_due - anyio.current_time()):
                     await self._told.wait()
 
     def _next_block(self) -> list[Pull]:
@@ -130,14 +131,11 @@ class Conductor:
                 ready += [pull] * self._is_due(pull)
         return ready
 
-    def _is_due(self, pull: Pull) -> bool:
-        return anyio.current_time() >= max(self._due.get(pull.key, 0), self._rest.get(int(pull), 0))
+    def _due_at(self, pull: Pull) -> float:
+        return max(self._due.get(pull.key, 0), self._rest.get(int(pull), 0))
 
-    def _next_due(self) -> float:
-        return min(
-            (max(self._due.get(pull.key, 0), self._rest.get(int(pull), 0)) for pull in self._waiting),
-            default=inf,
-        )
+    def _is_due(self, pull: Pull) -> bool:
+        return anyio.current_time() >= self._due_at(pull)
 
     def _settle(self, pull: Pull) -> bool:
         """Tell an evaluation that need not be made, and say whether it was one."""

@@ -20,14 +20,13 @@ from cobandit.faults import stop
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator, Row
 from cobandit.live.journal import read_entries
-from cobandit.live.pilot import FAILED, check_row, worst
+from cobandit.live.pilot import FAILED, check_row, open_measured, worst
 from cobandit.live.plan import SHARE, Plan
 from cobandit.live.stages import Earlier, Key, Made, MainStage, Stage, name_row
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.pareto_race import ParetoRace
-from cobandit.tables import open_table
 from cobandit.tables.schema import MIN_INSTANCES
 from cobandit.tables.storage import read_columns
 from cobandit.tables.table import EvaluationTable
@@ -349,10 +348,7 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
         If it has none of them, its cost or a setting is another, or a row lacks what the plan needs.
     """
     where = f"{source}, field 'reuse': {path}"
-    table = open_table(str(path))
-    if table.card.cost != plan.cost:
-        problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
-        stop(where, problem, "take a table with the same cost")
+    table = open_measured(plan, path, where)
     _check_settings(plan, table, where)
     frame = read_columns(path, ("config", "instance"))
     frame["config"] = frame["config"].map(lambda name: _name_here(plan, table, name))

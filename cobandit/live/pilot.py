@@ -18,6 +18,7 @@ from cobandit.live.plan import Plan
 from cobandit.policies.asktell import AskTell
 from cobandit.tables import open_table
 from cobandit.tables.columns import COST, Rule
+from cobandit.tables.table import EvaluationTable
 from cobandit.tables.transforms import TRANSFORMS
 
 FAILED = "failed"
@@ -181,25 +182,28 @@ def profile_from_table(plan: Plan, path: Path, source: str) -> Profile:
     TableError
         If it lacks a configuration or an objective, or has another cost.
     """
-    table = open_table(str(path))
     where = f"{source}, field 'pilot.table': {path}"
+    table = open_measured(plan, path, where)
     _require(where, "configuration", plan.names, table.configs)
     _require(where, "objective", [o.name for o in plan.objectives], table.objectives)
-    if table.card.cost != plan.cost:
-        stop(
-            where, f"its cost is {table.card.cost}, the plan's {plan.cost}", "take a table with the same cost"
-        )
     theirs = {objective.name: objective for objective in table.card.objectives}
     for objective in plan.objectives:
-        if (objective.column, objective.transform) != (
-            theirs[objective.name].column,
-            theirs[objective.name].transform,
-        ):
+        other = theirs[objective.name]
+        if (objective.column, objective.transform) != (other.column, other.transform):
             problem = f"its objective {objective.name!r} has another column or transform"
             stop(where, problem, "give the plan's objectives as its card has them")
     places = [table.configs.index(name) for name in plan.names]
     limits = {o.name: o.limits or table.limits[o.name] for o in plan.objectives}
     return Profile(table.costs[places].tolist(), table.cost_range, limits)
+
+
+def open_measured(plan: Plan, path: Path, where: str) -> EvaluationTable:
+    """Open a table whose cost is the plan's, and refuse any other."""
+    table = open_table(str(path))
+    if table.card.cost != plan.cost:
+        problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
+        stop(where, problem, "take a table with the same cost")
+    return table
 
 
 def _require(where: str, what: str, wanted: Iterable[str], there: Sequence[str]) -> None:

@@ -128,11 +128,7 @@ def test_replay_on_a_finite_benchmark():
     assert "share" in result.output and "0.4" in result.output and "rho" not in result.output
     assert result.exit_code == 0
     expected = cb.replay_identification(
-        cb.load("synthetic-24"),
-        ["CoPSIOnce", "UniformOnce"],
-        share=[0.4, 1],
-        feedback="once",
-        replications=3,
+        cb.load("synthetic-24"), ["CoPSIOnce", "UniformOnce"], share=[0.4, 1], feedback="once", replications=3
     )
     runs = pd.read_csv("once.csv", keep_default_na=False)
     assert runs["method"].tolist() == expected["method"].tolist()

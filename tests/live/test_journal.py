@@ -582,34 +582,25 @@ def test_an_interrupt_while_writing_closes_the_journal(path, monkeypatch, call):
 ONLINE = {"n_arms": 3, "n_objectives": 2, "budget": 4.0, "cost_range": (0.2, 1.0)}
 
 
+ONCE = {"costs": COSTS, "budget": 9, "n_objectives": 2, "n_instances": 7}
+OTHERS = {"n_arms": 4, "n_objectives": 3, "budget": 5.0, "cost_range": (0.2, 0.9), "alpha": 1.0, "n_init": 2}
+OTHERS |= {"reward_scale": 0.5, "cost_scale": 0.5}
+OTHERS |= {"expected_costs": [1.0, 1.0, 1.0]}  # as without, before the first pull
+
+
 @pytest.mark.parametrize(
-    ("option", "value"),
+    ("kind", "given", "option", "value"),
     [
-        ("n_arms", 4),
-        ("n_objectives", 3),
-        ("budget", 5.0),
-        ("cost_range", (0.2, 0.9)),
-        ("alpha", 1.0),
-        ("reward_scale", 0.5),
-        ("cost_scale", 0.5),
-        ("n_init", 2),
-        ("expected_costs", [1.0, 1.0, 1.0]),  # as without, before the first pull
+        *((cb.CoHVUCB, ONLINE, *other) for other in OTHERS.items()),
+        *((cb.CoPSIOnce, ONCE, *other) for other in {"n_instances": 8, "confidence": 0.9}.items()),
     ],
 )
-def test_other_options_are_refused_by_name(path, option, value):
-    cb.Journal(path, cb.CoHVUCB(**ONLINE)).close()
+def test_other_options_are_refused_by_name(path, kind, given, option, value):
+    cb.Journal(path, kind(**given)).close()
     content = path.read_bytes()
     with pytest.raises(CobanditError, match=f"belongs to another run: {option} is .* there and .* here"):
-        cb.Journal(path, cb.CoHVUCB(**ONLINE | {option: value}))
+        cb.Journal(path, kind(**given | {option: value}))
     assert path.read_bytes() == content
-
-
-@pytest.mark.parametrize(("option", "value"), [("n_instances", 8), ("confidence", 0.9)])
-def test_another_benchmark_or_confidence_is_refused_by_name(path, option, value):
-    given = {"costs": COSTS, "budget": 9, "n_objectives": 2, "n_instances": 7}
-    cb.Journal(path, cb.CoPSIOnce(**given)).close()
-    with pytest.raises(CobanditError, match=f"belongs to another run: {option} is .* there and .* here"):
-        cb.Journal(path, cb.CoPSIOnce(**given | {option: value}))
 
 
 def test_other_classes_and_names_are_refused(path):

@@ -7,7 +7,7 @@ import time
 
 import pandas as pd
 import pytest
-from support.runs import PLAN, Fake
+from support.runs import PLAN, Fake, asking
 from support.stub_endpoint import completion, stub_endpoint
 
 from cobandit import live
@@ -53,16 +53,7 @@ def write_plan(folder, address, n=8, **changes):
     ids = [f"q{number}" for number in range(n)]
     lines = [{"instance": name, "question": f"{name}?", "answer": "2"} for name in ids]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    evaluate = {"base_url": address, "scorer": "number", "prompt": "{question}"}
-    plan = PLAN | {
-        "configurations": {"grid": {"model": ["small", "large"]}},
-        "instances": {"file": "questions.jsonl"},
-        "budget": 1,
-        "pilot": 3,
-        "objectives": [{"name": "accuracy", "column": "score"}],
-        "evaluate": {"openai": evaluate},
-    }
-    (folder / "plan.yml").write_text(json.dumps(plan | QUICK | changes))
+    (folder / "plan.yml").write_text(json.dumps(asking(address) | {"budget": 1} | QUICK | changes))
     return folder / "plan.yml"
 
 

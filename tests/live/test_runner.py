@@ -28,6 +28,7 @@ from cobandit.live.plan import check_plan
 from cobandit.policies.registry import list_methods
 from cobandit.testing.protocol import guarantees_aside
 
+GOOD = {"correct": 1.0, "tokens": 5.0, "seconds": 1.0}
 AMOUNT = {"unit": "tokens", "largest_cost": LARGEST}
 
 
@@ -335,6 +336,9 @@ class TestFailures:
             ({"correct": 1.0, "tokens": -1.0, "seconds": 1.0}, "the cost -1.0 is not positive"),
             ({"correct": 1.0, "tokens": 1.0, "seconds": float("nan")}, "a finite number is needed"),
             ({"correct": None, "tokens": 1.0, "seconds": 1.0}, "gave None for 'correct': a finite number"),
+            (GOOD | {"shots": 0.0}, "gave 'shots', which is a setting: let the evaluator leave it out"),
+            (GOOD | {"instance": 0.0}, "gave 'instance', which is a column of every table"),
+            (GOOD | {"failed": 0.0}, "gave 'failed', which is a column of every table"),
         ],
     )
     def test_a_row_that_cannot_be_used_stops_the_run(self, tmp_path, row, said):
@@ -432,21 +436,24 @@ class TestPilotFromATable:
         assert not (tmp_path / "b").exists()
 
 
+def stop_after(n, plan, folder, **options):
+    """Start a run whose evaluator ends it after n evaluations."""
+
+    def fail(configuration, instance, tried):
+        if len(fake.calls) > n:
+            raise CobanditError("stopped here")
+
+    fake = Fake(fail=fail, **options)
+    with pytest.raises(CobanditError, match="stopped here"):
+        live.run(plan, folder, evaluator=fake)
+    return fake
+
+
 class TestGoingOn:
-    def stop_after(self, n, **options):
-        def fail(configuration, instance, tried):
-            if len(fake.calls) > n:
-                raise CobanditError("stopped here")
-
-        fake = Fake(fail=fail, **options)
-        return fake
-
     @pytest.mark.slow
     @pytest.mark.parametrize("n", [3, 29, 30, 31, 60])
     def test_nothing_told_is_evaluated_again(self, tmp_path, n):
-        first, second = self.stop_after(n), Fake()
-        with pytest.raises(CobanditError, match="stopped here"):
-            live.run(PLAN, tmp_path / "run", evaluator=first)
+        first, second = stop_after(n, PLAN, tmp_path / "run"), Fake()
         done = live.run(PLAN, tmp_path / "run", evaluator=second)
         whole = live.run(PLAN, tmp_path / "whole", evaluator=Fake())
         assert not set(first.evaluated[:n]) & set(second.evaluated)
@@ -487,10 +494,7 @@ class TestGoingOn:
         ):
             live.run(plan, tmp_path / "run", evaluator=Fake())
         plan.write_text(json.dumps(PLAN))
-        stopped = self.stop_after(10)
-        with pytest.raises(CobanditError, match="stopped here"):
-            live.run(plan, tmp_path / "run", evaluator=stopped)
-        fake = Fake()
+        stopped, fake = stop_after(10, plan, tmp_path / "run"), Fake()
         live.run(plan, tmp_path / "run", evaluator=fake)
         assert not set(stopped.evaluated[:10]) & set(fake.evaluated)
 
@@ -528,10 +532,9 @@ class TestGoingOn:
         larger = small | {"budget": 0.8}
         with pytest.raises(CobanditError, match=r"add 'reuse: .*first/table\.parquet' to this plan"):
             live.run(larger | {"pilot": 4}, tmp_path / "first", evaluator=fake)
-        stopped = self.stop_after(5)
-        with pytest.raises(CobanditError, match="stopped here"):
-            live.run(larger | {"reuse": str(first.table)}, tmp_path / "more", evaluator=stopped)
-        done = live.run(larger | {"reuse": str(first.table)}, tmp_path / "more", evaluator=fake)
+        more = larger | {"reuse": str(first.table)}
+        stopped = stop_after(5, more, tmp_path / "more")
+        done = live.run(more, tmp_path / "more", evaluator=fake)
         whole = live.run(larger, tmp_path / "whole", evaluator=Fake())
         assert (done.recommendation, done.spent) == (whole.recommendation, whole.spent)
         pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
@@ -550,11 +553,10 @@ class TestGoingOn:
             return Failure("no") if instance == failed and configuration["shots"] == 2 else None
 
         failed, small = check_plan(PLAN, "plan").order[7], PLAN | {"failures": failures, "budget": 0.4}
-        first, stopped, fake = Fake(fail=fail), self.stop_after(5), Fake()
+        first, fake = Fake(fail=fail), Fake()
         live.run(small, tmp_path / "run", evaluator=first)
         larger = small | {"budget": 0.8}
-        with pytest.raises(CobanditError, match="stopped here"):
-            live.run(larger, tmp_path / "run", evaluator=stopped)
+        stopped = stop_after(5, larger, tmp_path / "run")
         done = live.run(larger, tmp_path / "run", evaluator=fake)
         assert done.policy.finished and done.inherited == 0
         again = set(first.evaluated) & {*stopped.evaluated[:5], *fake.evaluated}
@@ -568,10 +570,7 @@ class TestGoingOn:
         [
             ({"cost": {"column": "tokens", "unit": "characters"}}, "take a table with the same cost"),
             ({"method": "CoPSI"}, "CoPSI may come back to an instance, which has to be evaluated again"),
-            (
-                {"instances": ["a", "b", "c", "d"], "pilot": 2},
-                "it has no evaluation of a configuration",
-            ),
+            ({"instances": ["a", "b", "c", "d"], "pilot": 2}, "it has no evaluation of a configuration"),
             (
                 {"objectives": [{"name": "accuracy", "column": "right"}]},
                 "gave no 'right', only correct, tokens, seconds",
@@ -612,8 +611,7 @@ class TestGoingOn:
 
     @pytest.mark.slow
     def test_half_a_run_can_be_exported(self, tmp_path):
-        with pytest.raises(CobanditError, match="stopped here"):
-            live.run(PLAN | {"at_once": 4}, tmp_path / "run", evaluator=self.stop_after(60, delay=0.001))
+        stop_after(60, PLAN | {"at_once": 4}, tmp_path / "run", delay=0.001)
         half = live.export(PLAN, tmp_path / "run")
         table = cb.read(half.table)
         assert 55 <= len(table.rows) <= 60 and not half.policy.finished and half.recommendation
@@ -627,8 +625,7 @@ class TestGoingOn:
     )
     def test_what_cannot_be_exported(self, tmp_path, n, said):
         if n:
-            with pytest.raises(CobanditError, match="stopped here"):
-                live.run(PLAN, tmp_path / "run", evaluator=self.stop_after(n))
+            stop_after(n, PLAN, tmp_path / "run")
         with pytest.raises(CobanditError, match=said):
             live.export(PLAN, tmp_path / "run")
         assert not (tmp_path / "run" / "table.parquet").exists()
@@ -672,9 +669,7 @@ class TestRace:
     def test_killed_races_go_on(self, tmp_path):
         """Stopped anywhere; what is in flight is made again, and nothing else."""
         for n in (7, 31, 90):
-            stopped, fake = TestGoingOn().stop_after(n), Fake()
-            with pytest.raises(CobanditError, match="stopped here"):
-                live.run(RACE, tmp_path / str(n), evaluator=stopped)
+            stopped, fake = stop_after(n, RACE, tmp_path / str(n)), Fake()
             done = live.run(RACE, tmp_path / str(n), evaluator=fake)
             assert done.policy.status == "settled"
             assert not set(stopped.evaluated[:n]) & set(fake.evaluated)
@@ -723,8 +718,7 @@ class TestLooking:
         assert live.read_progress(tmp_path / "run").spent == pytest.approx(done.spent)
 
     def test_a_pilot_can_be_looked_at(self, tmp_path):
-        with pytest.raises(CobanditError, match="stopped here"):
-            live.run(PLAN, tmp_path / "run", evaluator=TestGoingOn().stop_after(10))
+        stop_after(10, PLAN, tmp_path / "run")
         progress = live.read_progress(tmp_path / "run")
         assert (progress.stage.name, progress.stage.evaluated, progress.front) == ("pilot", 10, ())
         with pytest.raises(CobanditError, match="holds no run"):

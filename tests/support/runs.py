@@ -20,6 +20,20 @@ PLAN = {
         {"name": "efficiency", "column": "seconds", "transform": "inverse-percentile"},
     ],
 }
+
+
+def asking(address, **options):
+    """A plan that asks an endpoint the questions of a file."""
+    evaluate = {"base_url": address, "scorer": "number", "prompt": "{question}"} | options
+    return PLAN | {
+        "configurations": {"grid": {"model": ["small", "large"]}},
+        "instances": {"file": "questions.jsonl"},
+        "pilot": 3,
+        "objectives": [{"name": "accuracy", "column": "score"}],
+        "evaluate": {"openai": evaluate},
+    }
+
+
 LARGEST = 60
 """No evaluation costs more tokens."""
 

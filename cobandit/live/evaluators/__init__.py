@@ -13,6 +13,7 @@ import inspect
 import math
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cobandit.errors import CobanditError
-from cobandit.faults import suggest
+from cobandit.faults import ellipsize, suggest
 from cobandit.tables.fields import Fields
 
 Row = dict[str, float]
@@ -249,9 +250,10 @@ def import_module(name: str) -> Any:
             f"the module {name!r} needs {error.name!r}, which {sys.executable} does not have: install it"
         ) from error
     except (Exception, SystemExit) as error:
-        place = _last_line(error)
+        *_, last = traceback.extract_tb(error.__traceback__)
+        place = f"({last.filename}, line {last.lineno})"
         raise CobanditError(
-            f"the module {name!r} fails on import{place}: {describe_error(error)}: correct it"
+            f"the module {name!r} fails on import {place}: {describe_error(error)}: correct it"
         ) from error
 
 
@@ -288,14 +290,6 @@ def load_function(name: str, *arguments: str) -> Callable[..., Any]:
     except ValueError:  # compiled, without a signature to look at
         pass
     return function
-
-
-def _last_line(error: BaseException) -> str:
-    """Where an error of somebody's code arose."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f" ({trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno})" if trace else ""
 
 
 def describe_error(error: BaseException) -> str:
@@ -350,6 +344,5 @@ def read_row(given: Any, source: str) -> Row:
 
 
 def shorten(value: Any) -> str:
-    """Show a value in a message, its beginning if it is long."""
-    shown = repr(value)
-    return shown if len(shown) <= 80 else f"{shown[:77]}..."
+    """Show a value in a message, its middle cut if it is long."""
+    return ellipsize(repr(value), 80)

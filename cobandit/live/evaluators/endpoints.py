@@ -24,6 +24,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from math import inf
 from typing import Any, Literal, NamedTuple
@@ -32,7 +33,7 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from cobandit.errors import CobanditError
-from cobandit.faults import stop, suggest
+from cobandit.faults import ellipsize, stop, suggest
 from cobandit.live.configurations import Columns, read_instances
 from cobandit.live.evaluators import (
     AGAIN,
@@ -64,31 +65,27 @@ _CONNECT = 10
 """Seconds until a connection, or the answer to whether anybody is there, is given up."""
 
 
-class _Part(BaseModel):
-    """Part of an answer; what else it holds is ignored."""
-
-
-class _Message(_Part):
+class _Message(BaseModel):  # what else a part of an answer holds is ignored
     content: str | None = None
 
 
-class _Choice(_Part):
+class _Choice(BaseModel):
     message: _Message = _Message()
     text: str | None = None
     finish_reason: str | None = None
 
 
-class _Details(_Part):
+class _Details(BaseModel):
     cached_tokens: int | None = None
 
 
-class _Usage(_Part):
+class _Usage(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _Details | None = None
 
 
-class _Body(_Part):
+class _Body(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
     usage: _Usage | None = None
 
@@ -182,7 +179,7 @@ class Client:
 
     def _judge(self, response: httpx2.Response, status: int, model: Any) -> Exception:
         """What a status means: a failure of this request, or an error in which all would end."""
-        said = f"status {status}: {_said(response)}"
+        said = f"status {status}: {ellipsize(' '.join(response.text.split()), 200)}"
         if status in (401, 403):
             whose = f"the key in {self._key_name}" if self._key_name else "a request without a key"
             return CobanditError(
@@ -227,11 +224,6 @@ def _inner_status(response: httpx2.Response) -> int:
     return code if 400 <= code < 600 else 200
 
 
-def _said(response: httpx2.Response) -> str:
-    text = " ".join(response.text.split())
-    return text if len(text) <= 200 else f"{text[:197]}..."
-
-
 def _wait(response: httpx2.Response) -> float | None:
     """Seconds of Retry-After; its other form, a date, is left to the usual waiting."""
     given = response.headers.get("retry-after", "")
@@ -242,6 +234,7 @@ Where = tuple[str, str | None]
 """An address and the name of its key."""
 
 
+@dataclass(frozen=True)
 class EndpointEvaluator:
     """Asks endpoints and scores what they answer.
 
@@ -257,35 +250,29 @@ class EndpointEvaluator:
         The column that is the cost.
     """
 
-    block = 1
-    at_once = None
+    clients: Mapping[Where, Client]
+    prompts: Prompts
+    options: OpenAIOptions
+    instances: Mapping[str, Columns]
+    prices: Prices | None
+    cost: str
+    block: int = 1
+    at_once: None = None
 
-    def __init__(
-        self,
-        clients: Mapping[Where, Client],
-        prompts: Prompts,
-        options: OpenAIOptions,
-        instances: Mapping[str, Columns],
-        prices: Prices | None,
-        cost: str,
-    ):
-        self._clients = clients
-        self._prompts = prompts
-        self._options = options
-        self._instances = instances
-        self._prices = prices
-        self._cost = cost
-        self.digests = prompts.digests(instances, options.answer)
+    @property
+    def digests(self) -> dict[str, str]:
+        """A checksum of what is asked in each instance."""
+        return self.prompts.digests(self.instances, self.options.answer)
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Ask once for each instance."""
-        return [await self._one(configuration, self._instances[instance]) for instance in instances]
+        return [await self._one(configuration, self.instances[instance]) for instance in instances]
 
     async def _one(self, configuration: Mapping[str, Any], columns: Columns) -> Row:
-        request = self._prompts.request(configuration, columns)
-        answer = await self._clients[where_asked(self._options, configuration)].ask(request)
-        target = str(columns[self._options.answer])
-        row = self._options.score(answer.text, target)
+        request = self.prompts.request(configuration, columns)
+        answer = await self.clients[where_asked(self.options, configuration)].ask(request)
+        target = str(columns[self.options.answer])
+        row = self.options.score(answer.text, target)
         row |= {"seconds": answer.seconds, "truncated": float(answer.finish == "length")}
         if answer.usage is not None:  # some endpoints do not count tokens
             usage = answer.usage
@@ -294,8 +281,8 @@ class EndpointEvaluator:
                 "cached_tokens": float(usage.cached),
                 "tokens": float(max(1, usage.output)),  # an answer's end is one, which some leave out
             }
-            if self._prices is not None:
-                row["cost_usd"] = cost_usd(usage, self._prices, str(self._prompts.model(configuration)))
+            if self.prices is not None:
+                row["cost_usd"] = cost_usd(usage, self.prices, str(self.prompts.model(configuration)))
         asked = sha256(json.dumps(request.get("messages", request.get("prompt"))).encode()).hexdigest()[:16]
         kept = {"prompt": asked, "text": answer.text, "target": target, "finish": answer.finish}
         return Answered(row, kept | {"usage": answer.usage and answer.usage._asdict()})
@@ -305,17 +292,17 @@ class EndpointEvaluator:
 
         An answer has from one token to its limit; a prompt at most one per byte, and what a chat adds.
         """
-        request = self._prompts.request(configuration, self._instances[instance])
+        request = self.prompts.request(configuration, self.instances[instance])
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))
-        if self._cost == "tokens":
+        if self.cost == "tokens":
             return 1.0, float(limit)
-        if self._cost != "cost_usd" or self._prices is None:
+        if self.cost != "cost_usd" or self.prices is None:
             return None
         messages = request.get("messages", [{"content": request.get("prompt")}])
         most = sum(len(str(message["content"]).encode()) + PER_MESSAGE for message in messages)
-        model = str(self._prompts.model(configuration))
-        least = cost_usd(Usage(0, 1, 1), self._prices, model)
-        return least, inf if limit == inf else cost_usd(Usage(most, 0, limit), self._prices, model)
+        model = str(self.prompts.model(configuration))
+        least = cost_usd(Usage(0, 1, 1), self.prices, model)
+        return least, inf if limit == inf else cost_usd(Usage(most, 0, limit), self.prices, model)
 
 
 def where_asked(options: OpenAIOptions, configuration: Mapping[str, Any]) -> Where:
