@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.companion.allocation import allocation
+from cobandit.companion.paper.experiments import allocation
 from cobandit.stats import metrics
 from cobandit.testing import table_of
 

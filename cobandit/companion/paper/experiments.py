@@ -7,15 +7,20 @@ default is taken.  What plays takes, as ``parallel``, how the work runs: ``worke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
 
 from cobandit import _check
+from cobandit.errors import BudgetError
 from cobandit.faults import TableError
+from cobandit.policies.registry import read_methods
 from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
+from cobandit.replay.grid import GridCell, Source, cut_grid, make_policy, run_grid
+from cobandit.replay.parallel import Parallel
+from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.stats.contrasts import paired_contrasts, ratio_of_counts
 from cobandit.stats.metrics import proportion_interval
@@ -460,3 +465,60 @@ def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame
     more = error_cells(counts[counts["dataset"].isin(cells.loc[fewer, "dataset"])])
     kept = ~(fewer & cells["dataset"].isin(more["dataset"]))
     return pd.concat([cells[kept], more], ignore_index=True)
+
+
+# ---------------------------------------------------------- where a budget goes
+def _count_pulls(source: Source, cell: GridCell) -> dict[str, Any]:
+    try:
+        policy = make_policy(source, cell)
+        pulls, *_ = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False)
+    except BudgetError:
+        pulls = np.empty((0, source.problem.n_arms), dtype=np.int64)
+    rows, arms = np.indices(pulls.shape)
+    named = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho}
+    at = {"replication": cell.replications[rows.ravel()], "arm": arms.ravel(), "pulls": pulls.ravel()}
+    return named | at
+
+
+def allocation(
+    table: EvaluationTable,
+    methods: Any,
+    kind: str,
+    rho: Iterable[float] | float,
+    replications: int = 100,
+    seed: int = 0,
+    **parallel: Unpack[Parallel],
+) -> pd.DataFrame:
+    """Count the pulls of each arm in the runs that the replays make.
+
+    Same seed, same runs; identification is charged the declared costs.
+
+    Parameters
+    ----------
+    table, methods, rho, replications, seed, **parallel
+        As in the replays.
+    kind : {"online", "identification"}
+        Of the methods.
+
+    Returns
+    -------
+    DataFrame
+        ``method``, ``options``, ``rho``, ``replication``, ``arm`` and ``pulls``, K rows per run and none for
+        a budget that is too small; ``dataset``, ``kind`` and ``unit`` of the table.
+
+    Raises
+    ------
+    CobanditError
+        If a method, an option or a number is not valid.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> table = cb.load("synthetic-24")
+    >>> counted = allocation(table, "UniformIdentification", "identification", rho=4, replications=2)
+    >>> len(counted), counted["pulls"].unique().tolist()  # 24 arms in two runs
+    (48, [4])
+    """
+    # one part per cell: with K rows per run, many small frames would take longer than the runs
+    cells = cut_grid(table, read_methods(methods, kind), rho, replications, seed, most=1)
+    return run_grid(_count_pulls, cells, table, **parallel)
