@@ -16,7 +16,7 @@ from cobandit.advice.splits import compare_splits
 from cobandit.advice.words import amount, describe_free, percent, some_names
 from cobandit.errors import CobanditError
 from cobandit.faults import ellipsize
-from cobandit.stats.power import replays_needed
+from cobandit.stats.paired_errors import replays_needed
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable

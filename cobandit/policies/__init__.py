@@ -6,9 +6,9 @@ from cobandit.policies.baselines import PSISR as PSISR
 from cobandit.policies.baselines import AccuracyCostUCB as AccuracyCostUCB
 from cobandit.policies.baselines import UniformAllocation as UniformAllocation
 from cobandit.policies.baselines import UniformIdentification as UniformIdentification
-from cobandit.policies.cohv_sharper import CoHVKLUCB as CoHVKLUCB
-from cobandit.policies.cohv_sharper import CoHVUCBV as CoHVUCBV
+from cobandit.policies.cohv_ucb import CoHVKLUCB as CoHVKLUCB
 from cobandit.policies.cohv_ucb import CoHVUCB as CoHVUCB
+from cobandit.policies.cohv_ucb import CoHVUCBV as CoHVUCBV
 from cobandit.policies.copsi import CoPSI as CoPSI
 from cobandit.policies.copsi import CoPSIAdaptive as CoPSIAdaptive
 from cobandit.policies.copsi import CoPSIExact as CoPSIExact

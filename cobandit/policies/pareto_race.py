@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.dominance import TIE
-from cobandit.errors import BudgetError, CobanditError
+from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.identification_policy import Phase
 from cobandit.policies.once_policy import Once
@@ -286,11 +286,7 @@ class ParetoRace(Once):
     def _check_budget(self) -> None:
         smallest = float(self.costs.sum())
         if not self._affords(smallest):
-            raise BudgetError(
-                f"budget {self.budget:g} does not hold one evaluation of each configuration: "
-                f"at least {_check.round_up(smallest)} is needed",
-                smallest,
-            )
+            raise self._too_small("does not hold one evaluation of each configuration", smallest)
 
     @property
     def settled(self) -> NDArray[np.bool_]:

@@ -42,14 +42,13 @@ def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
     try:
         policy = make_policy(source, cell)
     except BudgetError:
-        nothing = np.full(len(cell.replications), np.nan)
-        return make_columns(
+        return make_columns(  # in the order of those below: the first part decides that of the frame
             cell,
             status="infeasible",
-            spent=nothing,
+            spent=np.nan,
             pulls=0,
-            efficiency_regret=nothing,
-            standard_regret=nothing,
+            efficiency_regret=np.nan,
+            standard_regret=np.nan,
             best_arm_pulls=0,
         )
     pulls, spent = run_kernel(policy, source.feedback, cell.seed, cell.replications)
@@ -69,8 +68,7 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
     try:
         policy = make_policy(source, cell)
     except BudgetError:
-        nothing = np.full(len(cell.replications), np.nan)
-        unknown = make_columns(cell, spent=nothing, efficiency_regret=nothing, moving_average=nothing)
+        unknown = make_columns(cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan)
         del unknown["budget"]
         return unknown
     # A run is deterministic, so it is played again once its length is known, and taken down; one at a time,
@@ -199,21 +197,20 @@ def replay_paths(
 
 def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict[str, Any]:
     """Replay a cell: its columns of the frame of `replay_identification`."""
-    problem, n = source.problem, len(cell.replications)
+    problem = source.problem
     off = (metrics.cover, metrics.excess) if source.feedback.once else ()
     try:
         policy = make_policy(source, cell)
     except BudgetError:
-        nothing = np.full(n, np.nan)
         return make_columns(
             cell,
             status="infeasible",
-            spent=nothing,
+            spent=np.nan,
             pulls=0,
-            returned=np.fromiter([()] * n, dtype=object),
+            returned=np.fromiter([()] * len(cell.replications), dtype=object),
             correct=False,
-            f1=nothing,
-            **{each.__name__: nothing for each in off},
+            f1=np.nan,
+            **{each.__name__: np.nan for each in off},
         )
     pulls, spent, returned, *settled = run_kernel(
         policy, source.feedback, cell.seed, cell.replications, realised=realised

@@ -12,5 +12,5 @@ from cobandit.stats.metrics import summarise as summarise
 from cobandit.stats.paired_errors import joint_errors as joint_errors
 from cobandit.stats.paired_errors import mcnemar as mcnemar
 from cobandit.stats.paired_errors import paired_difference as paired_difference
-from cobandit.stats.power import paired_power as paired_power
-from cobandit.stats.power import replays_needed as replays_needed
+from cobandit.stats.paired_errors import paired_power as paired_power
+from cobandit.stats.paired_errors import replays_needed as replays_needed

@@ -7,9 +7,6 @@ line.
 """
 
 from cobandit.problem import cost_complexity as cost_complexity
-from cobandit.theory.divergence import bernoulli_divergence as bernoulli_divergence
-from cobandit.theory.divergence import least_divergence as least_divergence
-from cobandit.theory.divergence import least_regret_slope as least_regret_slope
 from cobandit.theory.identification import allocation_constant as allocation_constant
 from cobandit.theory.identification import difference_error_bound as difference_error_bound
 from cobandit.theory.identification import difference_error_budget as difference_error_budget
@@ -18,12 +15,16 @@ from cobandit.theory.identification import error_rate as error_rate
 from cobandit.theory.identification import exact_allocation_constant as exact_allocation_constant
 from cobandit.theory.identification import identification_budget as identification_budget
 from cobandit.theory.identification import identification_error_bound as identification_error_bound
+from cobandit.theory.identification import least_error as least_error
+from cobandit.theory.identification import may_leave as may_leave
 from cobandit.theory.identification import needed_allocation_constant as needed_allocation_constant
 from cobandit.theory.identification import overspend_bound as overspend_bound
 from cobandit.theory.identification import pilot_failure_bound as pilot_failure_bound
 from cobandit.theory.identification import planning_margin as planning_margin
 from cobandit.theory.identification import psi_sr_error_bound as psi_sr_error_bound
 from cobandit.theory.identification import random_cost_error_bound as random_cost_error_bound
+from cobandit.theory.identification import reachable_complexity as reachable_complexity
+from cobandit.theory.identification import reachable_sets as reachable_sets
 from cobandit.theory.identification import sharpened_error_bound as sharpened_error_bound
 from cobandit.theory.identification import summed_complexity as summed_complexity
 from cobandit.theory.identification import variance_complexity as variance_complexity
@@ -44,11 +45,8 @@ from cobandit.theory.online import leading_constant as leading_constant
 from cobandit.theory.online import optimal_utility_bound as optimal_utility_bound
 from cobandit.theory.online import pull_bound as pull_bound
 from cobandit.theory.online import standard_regret_bound as standard_regret_bound
-from cobandit.theory.reach import least_error as least_error
-from cobandit.theory.reach import may_leave as may_leave
-from cobandit.theory.reach import reachable_complexity as reachable_complexity
-from cobandit.theory.reach import reachable_sets as reachable_sets
 from cobandit.theory.sharper import alpha_in_flight as alpha_in_flight
+from cobandit.theory.sharper import bernoulli_divergence as bernoulli_divergence
 from cobandit.theory.sharper import completed_utility_bound as completed_utility_bound
 from cobandit.theory.sharper import counted_cost_bounds as counted_cost_bounds
 from cobandit.theory.sharper import end_of_run as end_of_run
@@ -56,6 +54,8 @@ from cobandit.theory.sharper import informative_budget as informative_budget
 from cobandit.theory.sharper import instance_pull_bound as instance_pull_bound
 from cobandit.theory.sharper import instance_standard_regret_bound as instance_standard_regret_bound
 from cobandit.theory.sharper import lean_pull_bound as lean_pull_bound
+from cobandit.theory.sharper import least_divergence as least_divergence
+from cobandit.theory.sharper import least_regret_slope as least_regret_slope
 from cobandit.theory.sharper import leaving_bound as leaving_bound
 from cobandit.theory.sharper import one_sided_failure_probability as one_sided_failure_probability
 from cobandit.theory.sharper import peeled_pull_bound as peeled_pull_bound

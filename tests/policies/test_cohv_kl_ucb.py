@@ -10,7 +10,7 @@ from support.strategies import examples
 import cobandit as cb
 from cobandit import theory
 from cobandit.companion.proofs import least_regret
-from cobandit.policies.cohv_sharper import _largest_efficiency
+from cobandit.policies.cohv_ucb import _largest_efficiency
 
 share = st.floats(0.02, 0.98)
 

@@ -14,8 +14,7 @@ import cobandit as cb
 from cobandit import testing
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
-from cobandit.policies.copsi_once import Gaps, planned_depth
-from cobandit.policies.evidence import PairedEvidence, count_claims
+from cobandit.policies.copsi_once import Gaps, PairedEvidence, count_claims, planned_depth
 
 METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
 every_method = pytest.mark.parametrize("method", METHODS)

@@ -212,19 +212,6 @@ def test_uniform_with_realised_costs_judges_by_equal_numbers_of_observations():
 
 
 @every_method
-def test_smallest_budget(method):
-    costs = np.array([0.3, 1.0, 0.7, 0.3])
-    with pytest.raises(BudgetError, match="at least") as caught:
-        method(costs, 0.01, 2)
-    smallest = caught.value.smallest
-    with pytest.raises(BudgetError):
-        method(costs, 0.999 * smallest, 2)
-    finder = method(costs, smallest, 2)
-    run(finder, noise_free(np.full((4, 2), 0.5), costs))
-    assert (finder.pulls >= 1).all()
-
-
-@every_method
 @pytest.mark.parametrize("times", [None, 1.5, 20.0], ids=["", "largest", "much larger"])
 def test_the_smallest_budget_works_as_it_is_named_and_as_it_is_printed(method, times):
     for seed in range(10):

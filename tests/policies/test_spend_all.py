@@ -14,7 +14,7 @@ from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
 from cobandit.companion.proofs import allocation
-from cobandit.errors import BudgetError, GuaranteeWarning
+from cobandit.errors import GuaranteeWarning
 from cobandit.theory import allocation_constant, exact_allocation_constant
 
 
@@ -112,19 +112,6 @@ def test_no_step_of_the_proof_fails_in_forced_orders():
     assert (trials["spent"] <= 1 + 1e-9).all() and (trials["unspent"] < 1 + 1e-9).all()
     expensive_first = trials[(trials["order"] == "most expensive first") & (trials["n_arms"] > 2)]
     assert (expensive_first["growth"] < trials["growth"].median()).mean() > 0.5  # no more to gain
-
-
-@pytest.mark.parametrize("policy_class", [cb.CoPSIExact, cb.CoPSIAdaptive])
-def test_smallest_budget(policy_class):
-    """One pull of each arm in the first phase; the paper's constant, 37/15 * 6 = 14.8, asks for more."""
-    for budget, works in ((10.0, True), (9.99, False)):
-        try:
-            finder = policy_class([1, 4, 1], budget, 1)
-        except BudgetError as error:
-            assert not works and error.smallest == pytest.approx(10.0) and "1.66667" in str(error)
-        else:
-            run(finder, noise_free(leaving((1, 0, 2)), [1, 4, 1]))
-            assert works and (finder.pulls >= 1).all()
 
 
 def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():

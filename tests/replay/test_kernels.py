@@ -12,7 +12,7 @@ import cobandit as cb
 from cobandit.errors import GuaranteeWarning
 from cobandit.replay import kernels
 from cobandit.replay.grid import pack_table
-from cobandit.replay.kernels import draws as drawing
+from cobandit.replay.kernels import compiling
 from cobandit.replay.running import run_kernel
 from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
 
@@ -63,9 +63,12 @@ def test_budgets_around_whole_rounds(method, off):
 @numba.njit
 def sampled(feedback, none, terms, seen):
     """Spend after two phases, and whether they are whole."""
-    draws, arms = drawing.Draws(feedback.rows, feedback.offsets, drawing.keys(0, 0, 5), none), np.arange(5)
-    spent, _ = drawing.sample(arms, 30, draws, terms, seen, 0.0)
-    return drawing.sample(arms, 40, draws, terms, seen, spent)
+    draws, arms = (
+        compiling.Draws(feedback.rows, feedback.offsets, compiling.keys(0, 0, 5), none),
+        np.arange(5),
+    )
+    spent, _ = compiling.sample(arms, 30, draws, terms, seen, 0.0)
+    return compiling.sample(arms, 40, draws, terms, seen, spent)
 
 
 @pytest.mark.slow
@@ -79,7 +82,7 @@ def test_a_phase_that_the_budget_cuts_short(off):
     ends = []
     for length in (0, 1000):
         taken = kernels.record(1, length)
-        seen = drawing.Tally(np.zeros(5, dtype=np.int64), np.zeros((5, 2)), taken.arms[0], taken.charges[0])
+        seen = compiling.Tally(np.zeros(5, dtype=np.int64), np.zeros((5, 2)), taken.arms[0], taken.charges[0])
         spent, whole = sampled(feedback, none, terms, seen)
         assert whole == (off > 0) and spent <= limit
         ends.append((spent, seen.pulls.tolist(), seen.sums.tolist()))

@@ -53,11 +53,6 @@ def test_moving_average(gaps, window):
     assert metrics.moving_average(gaps, window) == pytest.approx(twin, abs=1e-9)
 
 
-def test_moving_average_takes_fifty_by_default():
-    gaps = np.r_[np.ones(50), np.zeros(50)]
-    assert metrics.moving_average(gaps)[[0, 49, 74, 99]].tolist() == [1, 1, 0.5, 0]
-
-
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12))
 def test_f1_is_the_harmonic_mean_of_precision_and_recall(pairs):
     returned, truth = np.array(pairs).T
@@ -79,31 +74,6 @@ def test_wilson(k, n, level):
     half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     bounds = max(0, middle - half), min(1, middle + half)
     assert metrics.proportion_interval(k, n, level) == pytest.approx(bounds, abs=1e-12)
-
-
-@pytest.mark.slow
-def test_bootstrap_interval_covers_the_mean():
-    """400 samples of 40 exponentials. The percentile interval is known to cover a little less than 95 %.
-
-    Fewer than 345 covered means (86 %) would happen with probability 2e-6 if it covered 92 %, and more
-    than 396 (99 %) with probability 2e-6 if it covered 95 %.
-    """
-    rng = np.random.default_rng(0)
-    covered = 0
-    for seed in range(400):
-        low, high = metrics.mean_interval(rng.exponential(size=40), resamples=400, seed=seed)
-        covered += low <= 1 <= high
-    assert 345 <= covered <= 396
-
-
-def test_bootstrap_interval():
-    values = np.random.default_rng(1).normal(3, 2, 200)
-    low, high = metrics.mean_interval(values, resamples=4000)
-    assert low < values.mean() < high
-    assert high - low == pytest.approx(2 * 1.96 * values.std() / sqrt(200), rel=0.1)
-    assert metrics.mean_interval(values) == metrics.mean_interval(values)  # the seed is an argument
-    narrow = metrics.mean_interval(values, level=0.5)
-    assert low < narrow[0] < narrow[1] < high
 
 
 def test_a_mean_without_spread_has_no_interval():

@@ -13,8 +13,7 @@ import cobandit as cb
 from cobandit import theory
 from cobandit.companion.proofs.without_replacement import exact_tails, largest_ratio, orders, two_arms_once
 from cobandit.errors import CobanditError
-from cobandit.policies.copsi_once import planned_depth
-from cobandit.policies.evidence import PairedEvidence
+from cobandit.policies.copsi_once import PairedEvidence, planned_depth
 
 SIZES = [(4, 2), (6, 2), (7, 2), (5, 3)]
 

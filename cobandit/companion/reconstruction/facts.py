@@ -28,7 +28,7 @@ from cobandit.dominance import pareto_mask
 from cobandit.problem import Problem
 from cobandit.replay import spec
 from cobandit.replay.kernels import FeedbackRows, record
-from cobandit.replay.kernels.fronts import empirical, find_front, front_gap
+from cobandit.replay.kernels.elimination import empirical, find_front, front_gap
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables.transforms import inverse_percentile

@@ -16,9 +16,9 @@ from cobandit.replay.kernels.compiling import Kernel as Kernel
 from cobandit.replay.kernels.compiling import OnlineTerms as OnlineTerms
 from cobandit.replay.kernels.compiling import PhaseState as PhaseState
 from cobandit.replay.kernels.compiling import Record as Record
+from cobandit.replay.kernels.compiling import instance as instance
 from cobandit.replay.kernels.compiling import record as record
-from cobandit.replay.kernels.draws import instance as instance
-from cobandit.replay.kernels.draws import shared_order as shared_order
+from cobandit.replay.kernels.compiling import shared_order as shared_order
 from cobandit.replay.kernels.elimination import elimination_target as elimination_target
 from cobandit.replay.kernels.selection import online_index as online_index
 

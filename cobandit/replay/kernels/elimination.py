@@ -1,4 +1,10 @@
-"""Gap elimination: one arm leaves at the end of each phase (Algorithm 2); and the targets of its phases."""
+"""Phases that end with a look at the means: gap elimination, uniform rounds, sequential halving.
+
+An arm that is dominated is dominated by one of the front, with a margin at least as large, and every
+dominator comes earlier in the order of falling first coordinate; so one pass over that order finds the
+front and the gaps of the dominated arms in O(k p D), p being the size of the front.  The gap of an arm of the
+front is a least one over all others, which is mostly found small at the first.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +20,222 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from cobandit import policies
 from cobandit._check import SLACK
+from cobandit.dominance import GAP_ATOL, GAP_RTOL, TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import is_ours
 from cobandit.replay.kernels._cache import inner, kept
-from cobandit.replay.kernels.compiling import REPLICATIONS, PhaseState, identify, read_attributes, register
-from cobandit.replay.kernels.draws import sample
-from cobandit.replay.kernels.fronts import (
-    empirical,
-    find_clearest,
-    find_front,
-    find_least,
-    front_gap,
-    sort_by_mean,
+from cobandit.replay.kernels.compiling import (
+    CERTAIN,
+    REPLICATIONS,
+    PhaseState,
+    identify,
+    read_attributes,
+    register,
+    sample,
+    sample_affordable,
 )
+
+
+class Empirical(NamedTuple):
+    """Means (K, D) and gaps: ``minus`` (K,) is Delta^- of a dominated arm and 0 on the front, ``plus`` (K,)
+    Delta^+ of an arm of the front; ``front`` (K,) holds the arms of the front, as many as there are, and
+    ``of_front`` (D, K) their means.
+    """  # noqa: D205
+
+    means: np.ndarray
+    minus: np.ndarray
+    plus: np.ndarray
+    front: np.ndarray
+    of_front: np.ndarray
+
+
+@inner
+def empirical(n_arms, n_objectives):
+    """Return room for the means and gaps of all arms."""
+    means, front = np.zeros((n_arms, n_objectives)), np.empty(n_arms, dtype=np.int64)
+    return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front, np.empty((n_objectives, n_arms)))
+
+
+@inner
+def sort_by_mean(arms, sums, pulls, means):
+    """Fill the means of some arms; these arms in the order of falling first coordinate.
+
+    By insertion: arms that come in the order of the phase before are nearly in order.
+    """
+    order = arms.copy()
+    for last, arm in enumerate(arms):
+        for d in range(means.shape[1]):
+            means[arm, d] = sums[arm, d] / pulls[arm]
+        first, position = means[arm, 0], last
+        while position > 0 and means[order[position - 1], 0] < first:
+            order[position] = order[position - 1]
+            position -= 1
+        order[position] = arm
+    return order
+
+
+@inner
+def find_front(order, at):
+    """Fill the front of some arms and ``minus``; return the front, in the same order.
+
+    The means of the front are read again and again: they stand together, a coordinate after the other.
+    """
+    means, minus, _, front, of_front = at
+    last, p = means.shape[1] - 1, 0
+    for arm in order:
+        strongest, first_mean, last_mean = 0.0, means[arm, 0], means[arm, last]
+        for f in range(p):
+            margin = min(of_front[0, f] - first_mean, of_front[last, f] - last_mean)
+            for d in range(1, last):
+                margin = min(margin, of_front[d, f] - means[arm, d])
+            strongest = max(strongest, margin)
+        minus[arm] = strongest if strongest > TIE else 0.0
+        if strongest <= TIE:
+            front[p] = arm
+            for d in range(last + 1):
+                of_front[d, p] = means[arm, d]
+            p += 1
+    return front[:p]
+
+
+@inner
+def front_gap(position, order, at, enough=0.0):
+    """Delta^+ of the arm of the front that stands there in the order, given ``minus`` of every arm.
+
+    The nearest in the order come first: below ``enough`` it is left at any value below.
+    """
+    means, minus = at.means, at.minus
+    i, last, smallest = order[position], means.shape[1] - 1, np.inf
+    first_mean, last_mean = means[i, 0], means[i, last]
+    for step in range(1, len(order)):
+        for neighbour in (position - step, position + step):
+            if neighbour < 0 or neighbour >= len(order):
+                continue
+            j = order[neighbour]
+            ahead, behind = first_mean - means[j, 0], last_mean - means[j, last]
+            beats, beaten = max(ahead, behind), max(0.0, max(-ahead, -behind))
+            for d in range(1, last):
+                beats = max(beats, means[i, d] - means[j, d])
+                beaten = max(beaten, means[j, d] - means[i, d])
+            smallest = min(smallest, min(beats, beaten + minus[j]))
+        if smallest < enough:
+            break
+    return max(0.0, smallest)
+
+
+@inner
+def find_least(largest):
+    """From which gap on an arm counts as one of those with the largest."""
+    return largest - (GAP_ATOL + GAP_RTOL * largest)
+
+
+@inner
+def find_clearest(arms, minus, plus):
+    """Arm with the largest gap, and whether it is on the front: a dominated one first, then the first.
+
+    As `cobandit.dominance.find_clearest`; the gap of an arm is ``minus`` where that is positive, and ``plus``
+    on the front.
+    """
+    largest = 0.0
+    for arm in arms:
+        largest = max(largest, minus[arm] if minus[arm] > 0.0 else plus[arm])
+    least, accepted = find_least(largest), -1
+    for arm in arms:
+        if minus[arm] > 0.0:
+            if minus[arm] >= least:
+                return arm, False
+        elif accepted < 0 and plus[arm] >= least:
+            accepted = arm
+    return accepted, True
+
+
+# ----------------------------------------------------------------------------- uniform identification
+
+
+@inner
+def _rounds(p, terms, draws, seen, returned):
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    n_arms, n_objectives = seen.sums.shape
+    limit, declared, realised, _, _ = terms
+    arms, round_cost = np.arange(n_arms), 0.0
+    for arm in arms:
+        round_cost += declared[arm]
+    spent, n_rounds, whole = 0.0, 0, True
+    most = len(draws.order) or np.iinfo(np.int64).max
+    if not realised and len(seen.arms) == 0:  # rounds that the budget allows for certain, at once
+        n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
+        sample_affordable(arms, n_rounds, draws, terms, seen, spent)
+        for _ in range(n_rounds):
+            for arm in arms:  # in the order of the pulls, of which the last digits depend
+                spent += declared[arm]
+    complete = seen.sums.copy()  # sums of the complete rounds
+    while whole and n_rounds < most and spent + round_cost <= limit:
+        spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
+        if whole:
+            n_rounds += 1
+            for arm in arms:  # assigning the whole array would take seconds more to compile
+                for d in range(n_objectives):
+                    complete[arm, d] = seen.sums[arm, d]
+    if n_rounds > 0:
+        at, rounds = empirical(n_arms, n_objectives), np.full(n_arms, n_rounds)
+        for arm in find_front(sort_by_mean(arms, complete, rounds, at.means), at):
+            returned[arm] = True
+    return spent
+
+
+class UniformParameters(NamedTuple):
+    """Uniform identification reads nothing, on a finite benchmark neither."""
+
+
+REPLICATIONS[UniformParameters] = _rounds
+register(policies.UniformIdentification, identify, UniformParameters)
+register(policies.UniformOnce, identify, UniformParameters)
+
+
+# ----------------------------------------------------------------------------- sequential halving
+
+
+class EGESHOnceParameters(NamedTuple):
+    """What sequential halving reads."""
+
+    budget: float
+    n_rounds: int
+    n_instances: int
+
+
+@inner
+def _halve(p, terms, draws, seen, returned):
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    n_arms, n_objectives = seen.sums.shape
+    declared, at = terms.declared, empirical(n_arms, n_objectives)
+    arms, spent, depth = np.arange(n_arms), 0.0, 0
+    while len(arms) > 1:
+        depth += floor(p.budget / (p.n_rounds * declared[arms].sum()) * (1.0 + SLACK))
+        depth = min(p.n_instances, depth)
+        spent, complete = sample(arms, depth, draws, terms, seen, spent)
+        if not complete:
+            arms = arms[seen.pulls[arms] > 0]
+        order = sort_by_mean(arms, seen.sums, seen.pulls, at.means)
+        front = find_front(order, at)
+        if not complete:
+            returned[front] = True
+            return spent
+        stay = arms
+        for position, arm in enumerate(order):
+            if at.minus[arm] == 0.0:
+                at.plus[arm] = front_gap(position, order, at)
+        for _ in range(len(arms) // 2):
+            arm, accepted = find_clearest(stay, at.minus, at.plus)
+            returned[arm] = accepted
+            stay = stay[stay != arm]
+        arms = stay
+    returned[arms] = True
+    return spent
+
+
+REPLICATIONS[EGESHOnceParameters] = _halve
+register(policies.EGESHOnce, identify, EGESHOnceParameters)
 
 
 class Rule(NamedTuple):
@@ -148,20 +356,13 @@ def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any]
 
 
 class CoPSIParameters(NamedTuple):
-    """What the target of CoPSI reads."""
+    """What the target of CoPSI reads, with the paper's constant or the exact one."""
 
     budget: float
     allocation_constant: float
 
 
-class CoPSIExactParameters(NamedTuple):
-    """What the target of CoPSI with the exact constant reads: the same formula, another constant."""
-
-    budget: float
-    allocation_constant: float
-
-
-@elimination_target(policies.CoPSIExact, CoPSIExactParameters)
+@elimination_target(policies.CoPSIExact, CoPSIParameters)
 @elimination_target(policies.CoPSI, CoPSIParameters)
 def _copsi_target(at, p):
     return floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))

@@ -13,13 +13,10 @@ import numpy as np
 from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.dominance import TIE
-from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
-from cobandit.policies.evidence import STAKES
+from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STAKES, STEP
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.compiling import REPLICATIONS, identify, register
-from cobandit.replay.kernels.draws import sample
-from cobandit.replay.kernels.elimination import without
-from cobandit.replay.kernels.fronts import empirical, find_clearest, find_front, sort_by_mean
+from cobandit.replay.kernels.compiling import REPLICATIONS, identify, register, sample
+from cobandit.replay.kernels.elimination import empirical, find_clearest, find_front, sort_by_mean, without
 
 
 class CoPSIOnceParameters(NamedTuple):
@@ -47,7 +44,7 @@ class Gaps(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """As `cobandit.policies.evidence.PairedEvidence`; of size zero where nothing has to be certain."""
+    """As `cobandit.policies.copsi_once.PairedEvidence`; of size zero where nothing has to be certain."""
 
     sums: np.ndarray
     capital: np.ndarray
@@ -145,7 +142,7 @@ def _find_dominated(above):
 
 @inner
 def _count_claims(dominated, evidence):
-    """As `cobandit.policies.evidence.count_claims`, by the memberships that are certain."""
+    """As `cobandit.policies.copsi_once.count_claims`, by the memberships that are certain."""
     n_arms, _, n_objectives = evidence.above.shape
     front = 0
     for i in range(n_arms):

@@ -12,8 +12,7 @@ from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.pareto_race import FIRST_LOOK, LEAST_SCATTER, STEP
 from cobandit.replay.kernels._cache import compiled, inner
-from cobandit.replay.kernels.compiling import register
-from cobandit.replay.kernels.draws import Draws, Tally, keys, sample
+from cobandit.replay.kernels.compiling import Draws, Tally, keys, register, sample
 from cobandit.replay.kernels.pairs import add_squares, close_gaps
 
 #: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.

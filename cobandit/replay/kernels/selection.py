@@ -15,10 +15,9 @@ import numpy as np
 
 from cobandit import policies
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.cohv_sharper import LEAST, MOST_STEPS, START, STEP
+from cobandit.policies.cohv_ucb import LEAST, MOST_STEPS, START, STEP
 from cobandit.replay.kernels._cache import compiled, inner
-from cobandit.replay.kernels.compiling import index, reads_squares, register_index
-from cobandit.replay.kernels.draws import draw, keys
+from cobandit.replay.kernels.compiling import draw, index, keys, reads_squares, register_index
 
 
 class Tournament(NamedTuple):
