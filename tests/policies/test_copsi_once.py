@@ -215,30 +215,6 @@ def test_gaps_of_differences_are_those_of_means_whoever_has_left(means, random):
         gaps.remove(random.randrange(len(left)))
 
 
-def test_the_statistic_is_the_paired_one():
-    rewards = np.random.default_rng(5).integers(0, 2, (3, 60, 2)).astype(float)
-    finder = CoPSIOnce([1.0] * 3, 100, 2, 60)
-    while finder.depth < 20:
-        arm = finder.ask()
-        finder.tell(arm, rewards[arm, finder.pulls[arm]])
-    n, seen = finder.depth, rewards[:, : finder.depth]
-    paired = seen[2] - seen[0]
-    variance = (((paired - paired.mean(axis=0)) ** 2).sum(axis=0) + 0.25) / n
-    expected = paired.mean(axis=0) / np.sqrt(variance / n * (60 - n) / 60)
-    assert len(finder._active) == 3 and finder._find_weakest()[0, 2] == pytest.approx(expected.min())
-
-
-@pytest.mark.slow
-def test_fewer_errors_than_a_random_subset():
-    """At 40 % of what everything costs, 100 orders of a bundled table's instances: some 18 errors, and 75."""
-    methods = ["CoPSIOnce", "UniformOnce"]
-    runs = cb.replay_identification(
-        cb.load("synthetic-24"), methods, share=0.4, feedback="once", replications=100
-    )
-    errors = (~runs["correct"].astype(bool)).groupby(runs["method"]).sum()
-    assert errors["CoPSIOnce"] <= 40 < errors["UniformOnce"]
-
-
 # ----------------------------------------------------------------------------- confidence
 
 

@@ -404,8 +404,3 @@ BAD = {
 def test_invalid_arguments(method, bad):
     with pytest.raises(CobanditError):
         method(**GOOD | bad)
-
-
-def test_invalid_rounds():
-    with pytest.raises(CobanditError, match="Did you mean 'mean'"):
-        cb.PSISR([1, 1], 10, 1, rounds="meen")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.asking import noise_free, run
+from support.asking import brute_force_constant, noise_free, run
 from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
@@ -53,11 +53,11 @@ def assert_spends_all(finder):
 def test_targets_in_every_order_of_elimination(n_arms, factor):
     """The rule written out, its constant by trying every order of those that are left."""
     costs = np.random.default_rng(n_arms).uniform(0.01, 1.0, n_arms).round(3)
-    budget = factor * allocation.brute_force_constant(costs) * costs.sum()
+    budget = factor * brute_force_constant(costs) * costs.sum()
 
     @cache
     def constant_of(left):
-        return allocation.brute_force_constant(costs[sorted(left)])
+        return brute_force_constant(costs[sorted(left)])
 
     for order in permutations(range(n_arms)):
         finder = adaptive(costs, budget)

@@ -1,4 +1,8 @@
-"""Ask and tell in tests."""
+"""Ask and tell in tests; what an order of elimination costs, by trying all."""
+
+from itertools import permutations
+
+import numpy as np
 
 
 def run(policy, feedback):
@@ -22,3 +26,10 @@ def play_once(finder, rewards):
         finder.tell(pull, rewards[pull.key])
         made.append(pull.key)
     return made
+
+
+def brute_force_constant(costs):
+    """Maximum over all K! orders of what `theory.exact_allocation_constant` computes by sorting."""
+    orders = np.array(list(permutations(costs)))
+    left = np.cumsum(orders[:, ::-1], axis=1)[:, ::-1]
+    return float(1 + (orders / left)[:, :-2].sum(axis=1).max())

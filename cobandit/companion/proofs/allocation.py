@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from cobandit.companion.known_arms import designed_arms, feedback_source
 from cobandit.companion.proofs.checks import SLACK, Finding, check
 from cobandit.companion.proofs.identification_error import LEVELS
 from cobandit.dominance import classification_gaps
-from cobandit.errors import CobanditError
 from cobandit.policies.registry import read_methods
 from cobandit.replay.grid import GridCell, make_policy
 from cobandit.replay.running import run_kernel
@@ -56,31 +55,6 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> NDArra
 def _remaining(costs: ArrayLike) -> NDArray[np.float64]:
     """Costs of all arms that are left, C_r, in phases 1 to K - 1."""
     return np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., :0:-1]
-
-
-def brute_force_constant(costs: ArrayLike) -> float:
-    """Maximum over all K! orders of what `theory.exact_allocation_constant` computes by sorting.
-
-    Parameters
-    ----------
-    costs : array_like, shape (K,)
-        K <= 8: the time is K! K.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> brute_force_constant([1.0, 2.0, 1.0])
-    1.5
-    """
-    costs = _check.costs(costs)
-    if len(costs) > 8:
-        raise CobanditError(f"costs: {len(costs)} arms have too many orders to try, 8 at most")
-    orders = costs[np.array(list(permutations(range(len(costs)))))]
-    left = np.cumsum(orders[:, ::-1], axis=1)[:, ::-1]
-    return float(1 + (orders / left)[:, :-2].sum(axis=1).max())
 
 
 def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> NDArray[np.float64]:
