@@ -280,12 +280,7 @@ def _disjoint(rows: Rows) -> Iterator[Finding]:
         yield Finding(
             "disjoint",
             float(len(apart)),
-            (
-                "1 pair of configurations shares no instance, "
-                if len(apart) == 1
-                else f"{len(apart)} pairs of configurations share no instance, such as "
-            )
-            + f"{rows.name(one)} and "
+            f"{len(apart)} of the pairs of configurations share no instance, the first {rows.name(one)} and "
             f"{rows.name(other)}: what they differ in may be their instances",
             "See whether instances have the same names everywhere, or evaluate on shared ones",
         )
@@ -380,14 +375,12 @@ def one_value(rows: Rows) -> Iterator[Finding]:
         values, counts = np.unique(scores, return_counts=True)
         share = counts.max() / len(scores)
         if len(values) > 2 and share > ONE_VALUE:
-            value, objective = (
-                values[counts.argmax()],
-                rows.table.card.objectives[rows.table.objectives.index(name)],
-            )
+            value = values[counts.argmax()]
+            column = rows.table.card.objectives[rows.table.objectives.index(name)].column
             yield Finding(
                 "one value",
                 float(share),
-                f"{percent(share)} of the evaluations have {name} {value:.3g} (column {objective.column})",
+                f"{percent(share)} of the evaluations have {name} {value:.3g} (column {column})",
                 "Check the clock or its resolution, or take other percentiles (low, high) in the card",
             )
 

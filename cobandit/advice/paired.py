@@ -52,7 +52,9 @@ class Evaluations:
         rows = table.rows
         self.arm = rows["config"].cat.codes.to_numpy()
         self.instance = rows["instance"].cat.codes.to_numpy()
-        self.values = [rows[name].to_numpy() for name in (*table.objectives, "cost")]
+        self.values: list[NDArray[np.float64]] = [
+            rows[name].to_numpy() for name in (*table.objectives, "cost")
+        ]
         self.counts = table.n_instances
         self.offsets = np.concatenate(([0], np.cumsum(self.counts)))
         self.n_instances = int(self.instance.max()) + 1
@@ -81,13 +83,11 @@ class Evaluations:
 
     def costs_of(self, arm: int) -> NDArray[np.float64]:
         """Costs of an arm's evaluations, by instance."""
-        costs: NDArray[np.float64] = self.values[-1][self.offsets[arm] : self.offsets[arm + 1]]
-        return costs
+        return self.values[-1][self.offsets[arm] : self.offsets[arm + 1]]
 
     def blocks(self, arms: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Cut arms into runs of which each makes a block of about `BLOCK` numbers."""
-        width = max(1, BLOCK // (len(self.values) * self.n_instances))
-        return (arms[start : start + width] for start in range(0, len(arms), width))
+        return _cut(arms, max(1, BLOCK // (len(self.values) * self.n_instances)))
 
 
 def redraw_means(
@@ -201,8 +201,7 @@ class Paired(NamedTuple):
         """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
         if self.strict:
             return pareto_mask(means)
-        values = np.column_stack([means, -costs / costs.max()])
-        return pareto_mask(values, dominance="standard")
+        return pareto_mask(np.column_stack([means, -costs / costs.max()]), dominance="standard")
 
     @property
     def efficiency(self) -> NDArray[np.float64]:
@@ -350,15 +349,13 @@ def compare_pairs(
     means, costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
     unknown = np.full((table.n_objectives + 2, table.n_arms), np.nan)
     total = n_instances or table.n_benchmark
-    compared = Paired(
-        Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite, strict, total
+    return _add_variances(
+        Paired(Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite, strict, total)
     )
-    one_more, variances = _variances(compared)
-    return compared._replace(one_more=one_more, variances=variances)
 
 
-def _variances(compared: Paired) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What one instance more adds to the variances, and the variances with it: both of shape (D + 2, K)."""
+def _add_variances(compared: Paired) -> Paired:
+    """Find what one instance more adds to the variances, and the variances with it."""
     costs, n = compared.costs, compared.counts.astype(float)
     variances = np.empty((compared.means.shape[1] + 2, len(costs)))
     relative = np.empty(len(costs))  # variance of the cost, over its square
@@ -371,7 +368,7 @@ def _variances(compared: Paired) -> tuple[NDArray[np.float64], NDArray[np.float6
     one_more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * costs**2])
     one_more = np.vstack([one_more, (_slopes(compared.means, costs) ** 2 * one_more).sum(axis=0)])
     one_more /= n**2
-    return one_more, variances + one_more
+    return compared._replace(one_more=one_more, variances=variances + one_more)
 
 
 def critical_value(counts: ArrayLike, alpha: float | NDArray[np.float64]) -> NDArray[np.float64]:

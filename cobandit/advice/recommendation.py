@@ -105,8 +105,7 @@ def read_wishes(
 
 def choose(
     wishes: Wishes,
-    names: tuple[str, ...],
-    objectives: tuple[str, ...],
+    table: EvaluationTable,
     compared: Paired,
     redrawn: NDArray[np.float64],
     level: float,
@@ -122,8 +121,7 @@ def choose(
     Parameters
     ----------
     wishes : Wishes
-    names, objectives : tuple of str
-        Of the K configurations and D objectives.
+    table : EvaluationTable
     compared : Paired
     redrawn : ndarray, shape (R, K, D)
         Means of the redrawn tables.
@@ -135,12 +133,12 @@ def choose(
     -------
     Choice
     """
-    column = [objectives.index(name) for name in wishes.prefer]
+    names, column = table.configs, [table.objectives.index(name) for name in wishes.prefer]
     weights = np.array(list(wishes.prefer.values())) / max(sum(wishes.prefer.values()), 1e-300)
     cheap = np.argsort(compared.costs, kind="stable")
     preferred = compared.means[:, column] @ weights
     order = cheap[np.argsort(-preferred[cheap], kind="stable")]
-    slack, confidence = _meet(wishes, objectives, compared)
+    slack, confidence = _meet(wishes, table.objectives, compared)
     meets = order[(slack >= -TIE)[order] & among[order]]
     sure = meets[confidence[meets] >= 1 - (1 - level) / among.sum()]
     second = int(meets[1]) if wishes.prefer and len(meets) > 1 else None
@@ -322,36 +320,26 @@ class Recommendation:
             "questions": self.questions,
             "evaluate_next": self.next.pairs,
         }
-        return {
-            "dataset": self.dataset,
-            "unit": self.unit,
+        found = {
+            **{name: value for name, value in vars(self).items() if name not in ("next", "returned")},
             "objectives": list(self.objectives),
-            "level": self.level,
-            "budget": self.budget,
-            "about": self.about,
-            "dominance": self.dominance,
-            "best": None if self.best is None else self.best._asdict(),
-            "choice": None if self.choice is None else self.choice._asdict(),
+            "best": self.best and self.best._asdict(),
+            "choice": self.choice and self.choice._asdict(),
+            "exhausted": self.exhausted,
             "most_efficient": self.most_efficient,
             "most_efficient_is_settled": bool(self.arms.loc[self.most_efficient, "efficient_settled"]),
             "ties": int((self.questions["why"] == "tie").sum()),
             "cannot_tell": int((self.questions["why"] == "tail").sum()),
-            "exhausted": self.exhausted,
-            "tolerance": self.tolerance,
             "settled": self.next.settled,
             "would_be_settled": self.next.would_be_settled,
             "compared": self.next.compared,
             "evaluations_to_settle": self.next.evaluations,
             "price_to_settle": self.next.price,
-            "smallest_cost": self.smallest_cost,
-            "free": self.free,
-            **{
-                key: [
-                    {name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")
-                ]
-                for key, frame in frames.items()
-            },
         }
+        for key, frame in frames.items():
+            rows = frame.to_dict("records")
+            found[key] = [{name: _plain(value) for name, value in row.items()} for row in rows]
+        return found
 
 
 def _plain(value: Any) -> Any:
@@ -460,6 +448,7 @@ def recommend(
     for name in returned or ():
         _check.choice(name, "returned: configuration", table.configs)
     front = compared.on_front if returned is None else np.isin(table.configs, list(returned))
+    among = front if returned else np.ones(table.n_arms, dtype=bool)
     means, costs = redraw_means(table, replications, seed)
     tolerances = np.asarray(tolerance, dtype=float)
     return Recommendation(
@@ -474,16 +463,7 @@ def recommend(
         _asked(table, questions, compared.missing),
         returned is not None,
         _find_best(table, compared, level) if table.n_objectives == 1 else None,
-        wishes
-        and choose(
-            wishes,
-            table.configs,
-            table.objectives,
-            compared,
-            means,
-            level,
-            front if returned else np.ones(table.n_arms, bool),
-        ),
+        wishes and choose(wishes, table, compared, means, level, among),
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
         plan_next(table, budget, tolerance, 1 - level, seed, n_instances),
         table.card.smallest_cost,

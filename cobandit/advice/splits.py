@@ -16,7 +16,6 @@ from cobandit import _check
 from cobandit.advice import paired
 from cobandit.advice.paired import Evaluations, compare_pairs
 from cobandit.advice.words import percent, some_names
-from cobandit.problem import Problem
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -178,21 +177,17 @@ def compare_splits(table: EvaluationTable, replications: int = 999, seed: int = 
         n_instances=rows["instance"].nunique(),
         n_evaluation=rows.loc[rows["split"] == "evaluation", "instance"].nunique(),
         best=table.configs[best],
-        judged_best=_best(truth),
+        judged_best=truth.names[truth.best_arm],
         front=tuple(names[every]),
         judged_front=tuple(names[truth.pareto_mask]),
         ahead=float(next(compared.efficiency_gaps(np.array([truth.best_arm]))).ratios[0, 0, best]),
         true_costs="evaluation" if np.array_equal(truth.costs, unbiased.costs) else "profiling",
-        told_best=_best(told),
+        told_best=told.names[told.best_arm],
         cost_ratios=(float(ratios.min()), float(ratios.max())),
         farthest=float(distances[arm, column]),
         farthest_at=(table.configs[arm], (*table.objectives, "cost")[column]),
         p_value=float((1 + (largest >= distances.max() * (1 - 1e-9)).sum()) / (1 + replications)),
     )
-
-
-def _best(problem: Problem) -> str:
-    return problem.names[problem.best_arm]
 
 
 def _distances(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import string
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -79,17 +78,6 @@ def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
     """
     counted = f"{free:,} of {total:,} evaluations cost {amount(smallest)} {unit} or less"
     return f"{counted}, which is what one that cost nothing counts as"
-
-
-def decimals(values: pd.Series) -> str:
-    """Give a format with four digits for the largest of the values, and as many decimals for all.
-
-    Examples
-    --------
-    >>> decimals(pd.Series([2.5, 96.0])), decimals(pd.Series([0.0093, 0.0004]))
-    (',.2f', ',.6f')
-    """
-    return f",.{max(0, 3 - math.floor(math.log10(values.max() or 1)))}f"
 
 
 def describe(advice: Recommendation) -> list[str]:
@@ -169,29 +157,31 @@ def describe_steps(advice: Recommendation) -> list[str]:
     '+13.2 points of accuracy, -14.6 of efficiency for 1.49 times the cost'
     """
     front, steps = advice.front, [""]
-    points = 100 * front[[f"more_{name}" for name in advice.objectives]].to_numpy()
-    for times, gains in list(zip(front["times"], points, strict=True))[1:]:
-        told = [f"{gain:+.1f} of {name}" for gain, name in zip(gains, advice.objectives, strict=True)]
-        steps.append(f"{', '.join(told).replace(' of', ' points of', 1)} for {times:.3g} times the cost")
+    for row in front[1:].to_dict("records"):
+        told = [f"{100 * row[f'more_{name}']:+.1f} of {name}" for name in advice.objectives]
+        steps.append(
+            f"{', '.join(told).replace(' of', ' points of', 1)} for {row['times']:.3g} times the cost"
+        )
     return steps
 
 
 def _name_steps(advice: Recommendation) -> list[str]:
     """Name the members of the front with their steps; of a long one the first, and the last."""
-    front, steps, unit = advice.front, describe_steps(advice), advice.unit
-    first = front.iloc[0]
-    means = ", ".join(f"{name} {first[name]:.3f}" for name in advice.objectives)
-    said = [f"{front.index[0]} ({means}; {amount(first['cost'])} {unit} per evaluation)"]
+    front, steps = advice.front, describe_steps(advice)
+    said = [f"{front.index[0]} ({_show_means(advice, front.index[0])} per evaluation)"]
     said += [f"{name}, {step}" for name, step in zip(front.index[1:], steps[1:], strict=True)]
     if len(said) <= NAMED:
         return said
-    last = front.iloc[-1]
-    means = ", ".join(f"{name} {last[name]:.3f}" for name in advice.objectives)
-    left = f"{len(said) - NAMED} more" + (
-        "" if np.any(advice.tolerance) else "; a tolerance shortens the list"
-    )
-    until = f"the most expensive is {front.index[-1]} ({means}; {amount(last['cost'])} {unit})"
-    return [*said[: NAMED - 1], f"and {left}; {until}"]
+    left = "" if np.any(advice.tolerance) else "; a tolerance shortens the list"
+    last = f"{front.index[-1]} ({_show_means(advice, front.index[-1])})"
+    return [*said[: NAMED - 1], f"and {len(said) - NAMED} more{left}; the most expensive is {last}"]
+
+
+def _show_means(advice: Recommendation, name: str) -> str:
+    """Give the means of a configuration, and its cost."""
+    row = advice.arms.loc[name].to_dict()
+    means = ", ".join(f"{each} {row[each]:.3f}" for each in advice.objectives)
+    return f"{means}; {amount(row['cost'])} {advice.unit}"
 
 
 def _describe_certainty(advice: Recommendation) -> list[str]:
@@ -235,16 +225,11 @@ def _describe_best(advice: Recommendation) -> list[str]:
         return []
     (name,), arms = advice.objectives, advice.arms
     times = arms["cost"][best.next] / arms["cost"][best.configuration]
-    apart = "" if best.low > 0 else ", so that they are not told apart"
-    between = (
-        ""
-        if best.low == best.high
-        else f" ({percent(advice.level)} interval {100 * best.low:.1f} to {100 * best.high:.1f})"
-    )
+    interval = f" ({percent(advice.level)} interval {100 * best.low:.1f} to {100 * best.high:.1f})"
     return [
         f"Best {name}: {best.configuration}, {arms[name][best.configuration]:.3f}; next {best.next}, "
         f"{arms[name][best.next]:.3f}, for {times:.3g} times the cost. The gap is {100 * best.gap:.1f} points"
-        f"{between}{apart}."
+        f"{interval * (best.low < best.high)}{', so that they are not told apart' * (best.low <= 0)}."
     ]
 
 
@@ -255,9 +240,7 @@ def _describe_choice(advice: Recommendation) -> list[str]:
         return []
 
     def show(name: str) -> str:
-        row = arms.loc[name]
-        means = ", ".join(f"{each} {row[each]:.3f}" for each in advice.objectives)
-        return f"{name} ({means}; {amount(arms['cost'][name])} {advice.unit}; n = {row['instances']:,})"
+        return f"{name} ({_show_means(advice, name)}; n = {arms['instances'][name]:,})"
 
     asked = choice.asked[0].upper() + choice.asked[1:]
     if choice.configuration is None:
@@ -360,14 +343,13 @@ def _describe_new_instances(advice: Recommendation) -> list[str]:
     if open_.empty:
         return []
     easiest, kinds = open_.iloc[0], {"front": "is worth its cost", "efficiency": "has the largest ratio"}
+    which = "one open question" if len(open_) == 1 else f"easiest of {len(open_)} open questions"
     new = easiest["new_instances"]
     many = f"about {_count(new, 'more instance')}" if new <= MANY else "more than a million instances"
-    which = "one open question" if len(open_) == 1 else f"easiest of {len(open_)} open questions"
     return [
         "Every configuration is evaluated on every instance here, so that only new instances tell more. The "
-        f"{which}, whether {easiest['configuration']} "
-        f"{kinds[easiest['kind']]}, takes {many}, for it and for {easiest['against']}, "
-        "if gaps stay as they are."
+        f"{which}, whether {easiest['configuration']} {kinds[easiest['kind']]}, takes {many}, for it and for "
+        f"{easiest['against']}, if gaps stay as they are."
     ]
 
 

@@ -87,11 +87,13 @@ def test_the_dearer_of_two_equals_is_off_the_front():
 
 def test_with_one_objective_the_next_best_and_the_gap_are_told():
     advice = cb.recommend(shapes.make_agents(), replications=20)
-    means = advice.arms["accuracy"]
-    assert advice.best.gap == pytest.approx(means.max() - means.min())
-    assert advice.best.low < 0 < advice.best.high
+    (cheap, dear), best = advice.arms.to_dict("records"), advice.best
+    assert best.gap == pytest.approx(dear["accuracy"] - cheap["accuracy"]) and best.low < 0 < best.high
     (said,) = [line for line in describe(advice) if line.startswith("Best accuracy: ")]
-    assert said.endswith("so that they are not told apart.") and "95 % interval" in said
+    assert f"agent-b, {dear['accuracy']:.3f}; next agent-a, {cheap['accuracy']:.3f}, for " in said
+    assert f"for {cheap['cost'] / dear['cost']:.3g} times the cost. The gap is {100 * best.gap:.1f} p" in said
+    assert f"(95 % interval {100 * best.low:.1f} to {100 * best.high:.1f})" in said
+    assert said.endswith("so that they are not told apart.")
     assert not [line for line in describe(cb.recommend(shapes.make_two_models())) if "Best" in line]
 
 
@@ -169,15 +171,10 @@ def test_names_are_whole_or_cut_in_the_middle_at_80_columns(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     table = shapes.make_short_list()
     long = {name: f"provider/a-model-of-a-very-long-name-{name}-2026-11-24" for name in table.configs}
-    table.rows.drop(columns="split").assign(config=table.rows["config"].map(long)).to_csv(
-        "my.csv", index=False
-    )
-    (tmp_path / "my.yml").write_text(
-        "{name: my, title: Mine, source: me, license: CC0-1.0, kind: synthetic, records: my.csv, "
-        "cost: {column: cost, unit: USD}, objectives: [{name: accuracy, column: accuracy}], "
-        "split: {profiling: 20}}"
-    )
-    words = ["recommend", "my.csv", "--replications", "5", "--within", "0.05"]
+    rows = table.rows.drop(columns="split").assign(config=table.rows["config"].map(long))
+    named = cb.EvaluationTable.from_frame(rows, cost="cost", unit="USD", objectives=["accuracy"], name="my")
+    cb.save(named, "my.parquet")
+    words = ["recommend", "my.parquet", "--replications", "5", "--within", "0.05"]
     done = CliRunner().invoke(cli.app, words, env={"COLUMNS": "80"})
     assert done.exit_code == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
@@ -195,3 +192,82 @@ def test_the_picture_has_every_member_of_the_front():
     drawn = "".join(line[8:] for line in lines[1:13])
     assert len(lines) == 15 and max(map(len, lines)) <= 66
     assert set("123456789"[: len(advice.front)]) <= set(drawn) and "·" in drawn
+
+
+def test_the_front_is_told_with_its_tolerance_and_who_may_be_on_it():
+    table = shapes.make_short_list()
+    advice = cb.recommend(table, tolerance=0.15, replications=50)
+    front, certain = describe(advice)[0], describe(advice)[2]
+    on = table.n_arms - len(dominated_by_hand(table))
+    assert front.startswith(
+        f"{on} of 6 configurations are worth their cost, by their means over 100 instances"
+    )
+    assert front.endswith(f"Within 0.15, {len(advice.front)} of them stand for all.")
+    arms = advice.arms
+    sure = arms.index[arms["on_front"] & arms["front_settled"]]
+    assert f"{len(sure)} of the {on} ({', '.join(sure)}) is sure to be among them, at 95 % conf" in certain
+    ((name, share),) = arms["front_share"][~arms["on_front"] & (arms["front_share"] >= 0.05)].items()
+    assert certain.endswith(f"1 other may be: {name} ({100 * share:.0f} %).")
+
+
+def test_the_papers_front_says_that_it_is_whatever_the_cost():
+    said = describe(cb.recommend(shapes.make_two_models(), dominance="strict", replications=2))[0]
+    assert said == (
+        "The paper's front, whatever the cost, has 2 of 2 configurations, by their means over 200 instances: "
+        "of these none is beaten in accuracy and speed at once."
+    )
+
+
+def test_a_long_front_names_its_first_and_its_last():
+    table = shapes.make_leaderboard(300)
+    advice = cb.recommend(table, prefer={"accuracy": 1}, at_least={"accuracy": 0.5}, replications=50)
+    steps, chosen = (next(s for s in describe(advice) if s.startswith(by)) for by in ("Cheapest", "Highest"))
+    first, *_, last = advice.front.index
+    every = table.summary()
+    assert f"{first} (accuracy {every['accuracy'][first]:.3f}; " in steps
+    assert f"and {len(advice.front) - 8} more; a tolerance shortens the list" in steps
+    assert f"the most expensive is {last} (accuracy {every['accuracy'][last]:.3f}; " in steps
+    one, other = every["accuracy"].nlargest(2).items()
+    assert f"least 0.5: {one[0]} (accuracy {one[1]:.3f}; {every['cost'][one[0]]:.4g} USD; n = 300)." in chosen
+    assert (
+        f"Next is {other[0]} (accuracy" in chosen and f"{100 * (one[1] - other[1]):.1f} points be" in chosen
+    )
+    assert f"ahead in {100 * advice.choice.share:.0f} % of" in chosen
+    assert chosen.endswith("allowing for the choice among 58, it does so with 95 % confidence.")
+
+
+def make_sparse():
+    """A leaderboard of which only eight instances are evaluated by all."""
+    return shapes.make_leaderboard(100, seen=0.05)
+
+
+@pytest.mark.parametrize(
+    ("make", "budget", "said"),
+    [
+        (shapes.make_agents, 0.5, "settled for {settled} of {K}; the rest takes about {more} more evalua"),
+        (shapes.make_agents, 0.5, " {price} USD. Do not spend 0.5 USD on it: that can be expected to set"),
+        (shapes.make_agents, 100, " For 100 USD make {bought} of them, after which {then} of {K} can be "),
+        (shapes.make_agents, None, " {price} USD. Evaluate next: {first}, then "),
+        (make_sparse, None, "at most {more} more evaluations, {price} USD. Evaluate next: {first}, then "),
+        (make_sparse, 0.01, "Do not spend 0.01 USD on it: that does not pay for these."),
+        (make_sparse, 30, " First make {bought} of them, and ask again: {first}, then "),
+    ],
+)
+def test_what_to_evaluate_next_is_told_with_its_number_and_its_price(make, budget, said):
+    advice = cb.recommend(make(), budget, replications=2)
+    plan, line = advice.next, describe(advice)[-1]
+    first = [f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs[:1].itertuples()]
+    numbers = {"settled": plan.settled, "K": len(advice.arms), "bought": len(plan.pairs), "then": 2}
+    price = f"{plan.price:.4g}"
+    assert said.format(**numbers, more=f"{plan.evaluations:,}", price=price, first="".join(first)) in line
+
+
+def test_only_new_instances_are_asked_for_where_all_are_used():
+    advice = cb.recommend(shapes.make_short_list(), replications=2)
+    open_ = advice.questions[np.isfinite(advice.questions["new_instances"])]
+    easiest = open_.loc[open_["new_instances"].idxmin()]
+    assert describe(advice)[-1].endswith(
+        f"The easiest of {len(open_)} open questions, whether {easiest['configuration']} is worth its cost, "
+        f"takes about {easiest['new_instances']:,.0f} more instances, for it and for {easiest['against']}, "
+        "if gaps stay as they are."
+    )

@@ -113,11 +113,6 @@ def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
     assert (cb.recommend(both, replications=2).questions["why"] == "tie").any()
 
 
-def test_one_may_not_ask_about_anything_else(synthetic):
-    with pytest.raises(cb.CobanditError, match="about"):
-        cb.recommend(synthetic, about="users")
-
-
 def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
     """A run that stopped after 60 of 100 instances: the card says so, and no answer is called exact."""
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 60)

@@ -8,7 +8,6 @@ from scipy import stats
 from support.settled import coverage, sample, thinned
 
 import cobandit as cb
-from cobandit.advice.paired import compare_pairs
 
 SAMPLES = 40
 
@@ -68,10 +67,3 @@ def test_a_sample_is_of_the_table(synthetic):
 def test_a_thinned_table_has_its_share(synthetic):
     left = thinned(synthetic, 0.25, np.random.default_rng(0))
     assert set(left.n_instances) == {100} and left.rows["instance"].nunique() > 300
-
-
-@pytest.mark.slow
-def test_the_truth_is_that_of_the_whole(synthetic):
-    true, advice = compare_pairs(synthetic), cb.recommend(synthetic, replications=1)
-    assert synthetic.configs[true.efficiency.argmax()] == advice.most_efficient
-    assert set(np.array(synthetic.configs)[true.on_front]) == set(advice.front.index)

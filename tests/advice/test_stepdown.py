@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from support.drawn import COSTS, MEANS, NEAR_TIES, drawn
+from support.drawn import COSTS, MEANS, drawn
 from support.settled import bonferroni
 from support.strategies import examples
 
-import cobandit as cb
 from cobandit.advice import questions
 from cobandit.advice.paired import compare_pairs
 from cobandit.advice.questions import draw_errors, find_levels
@@ -140,26 +139,3 @@ def test_no_level_is_below_what_bonferroni_would_give_half_of_the_error():
             found, least = find_levels(compared, alpha), bonferroni(compared, alpha)
             assert found.off >= least.off / 2 and found.on >= least.on / 2
             assert (found.best >= least.best).all() and (found.best < alpha * 1.5).all()
-
-
-@pytest.mark.slow
-def test_more_is_settled_than_by_bonferroni():
-    """Where some are clear, the others are compared among fewer."""
-    gained = 0
-    for seed in range(6):
-        compared = compare_pairs(drawn(np.random.default_rng(seed), MEANS, COSTS, 200))
-        gained += find_levels(compared, 0.05).off > 2 * bonferroni(compared, 0.05).off
-    assert gained == 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])
-def test_nearly_tied_configurations_are_wrongly_settled_as_rarely_as_stated(shared):
-    """Near the worst case: at level 0.8 more than 34 of 120 wrong would come of chance once in 100 tests."""
-    rng, truth, wrong = np.random.default_rng(8), cb.pareto_mask(np.array(NEAR_TIES)), 0
-    for _ in range(120):
-        table = drawn(rng, NEAR_TIES, np.linspace(1, 1.1, 9), 120, shared=shared)
-        arms = cb.recommend(table, level=0.8, replications=1).arms.sort_index()
-        sure = arms["front_settled"].to_numpy()
-        wrong += bool((arms["on_front"].to_numpy() != truth)[sure].any())
-    assert wrong <= stats.binom.isf(0.01, 120, 0.2)
