@@ -280,8 +280,8 @@ def _disjoint(rows: Rows) -> Iterator[Finding]:
         yield Finding(
             "disjoint",
             float(len(apart)),
-            f"{len(apart)} of the pairs of configurations share no instance, the first {rows.name(one)} and "
-            f"{rows.name(other)}: what they differ in may be their instances",
+            f"Pairs of configurations that share no instance: {len(apart)}, first {rows.name(one)} and "
+            f"{rows.name(other)}; what they differ in may be their instances",
             "See whether instances have the same names everywhere, or evaluate on shared ones",
         )
 

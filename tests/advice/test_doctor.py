@@ -210,7 +210,7 @@ def test_configurations_that_share_no_instance(clean):
     kept = ~rows["config"].isin(["arm0", "arm3"]) | ((place < 60) == (rows["config"] == "arm0"))
     table = EvaluationTable.from_frame(rows[kept], cost="cost", objectives=["accuracy"], profiling=30)
     (finding,) = found(table, "disjoint", alone=False)
-    assert finding.number == 1 and "arm0 and arm3" in finding.found
+    assert finding.number == 1 and "no instance: 1, first arm0 and arm3;" in finding.found
     overlapping = kept | ((rows["config"] == "arm0") & (place == 60))
     table = EvaluationTable.from_frame(rows[overlapping], cost="cost", objectives=["accuracy"], profiling=30)
     assert "disjoint" not in {each.name for each in doctor(table)}

@@ -14,6 +14,8 @@ from cobandit import figures
 
 SVG = "{http://www.w3.org/2000/svg}"
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def style():
@@ -32,7 +34,6 @@ def texts(svg):
     return ["".join(node.itertext()) for node in svg.iter(f"{SVG}text")]
 
 
-@pytest.mark.slow
 def test_panels_and_legend_entries_are_drawings_of_their_own():
     figure, axes = plt.subplots(2, 2, figsize=(7, 5))
     for number, ax in enumerate(axes.flat):
@@ -47,7 +48,6 @@ def test_panels_and_legend_entries_are_drawings_of_their_own():
     assert texts(svgs[4]) == ["one of four"]
 
 
-@pytest.mark.slow
 def test_every_panel_of_a_row_has_tick_labels_and_the_figure_stays_as_it_was():
     """Panels that share their axes are far from the labels of the first where a phone stacks them."""
     figure, axes = plt.subplots(2, 2, sharex=True, sharey=True)
@@ -58,7 +58,6 @@ def test_every_panel_of_a_row_has_tick_labels_and_the_figure_stays_as_it_was():
     assert [ax.yaxis.get_tick_params()["labelleft"] for ax in axes.flat] == [True, False] * 2
 
 
-@pytest.mark.slow
 def test_labels_that_a_figure_does_without_stay_away():
     figure, axes = plt.subplots(1, 2, sharey=True)
     for ax in axes:
@@ -67,14 +66,12 @@ def test_labels_that_a_figure_does_without_stay_away():
     assert all(texts(svg) == ["1", "2"] for svg in parsed(figures.panels(figure)))
 
 
-@pytest.mark.slow
 def test_rows_of_one_panel_stay_as_they_are():
     figure, axes = plt.subplots(2, 1, sharex=True)
     axes[0].set(xticks=[1, 2], yticks=[3, 4])
     assert [texts(svg)[:2] for svg in parsed(figures.panels(figure))] == [["3", "4"], ["1", "2"]]
 
 
-@pytest.mark.slow
 def test_the_panels_of_a_row_have_one_height_and_keep_their_proportions():
     figure, axes = plt.subplots(1, 2, figsize=(7, 3), width_ratios=[1, 3])
     axes[1].set_title("two\nlines")
@@ -84,7 +81,6 @@ def test_the_panels_of_a_row_have_one_height_and_keep_their_proportions():
     assert len(heights) == 1 and widths[1] > 2 * widths[0]
 
 
-@pytest.mark.slow
 def test_legends_beside_the_axes_are_cut_off_once_and_those_inside_stay():
     figure, axes = plt.subplots(1, 3, figsize=(12, 3))
     for ax in axes:
@@ -96,7 +92,6 @@ def test_legends_beside_the_axes_are_cut_off_once_and_those_inside_stay():
     assert [("line" in texts(svg)) for svg in svgs] == [True, False, False, True]
 
 
-@pytest.mark.slow
 def test_ink_takes_the_colour_of_the_page():
     figure, ax = plt.subplots()
     ax.plot([0, 1], color="black")
@@ -106,7 +101,6 @@ def test_ink_takes_the_colour_of_the_page():
     assert "currentColor" in drawing and "--pst-color-background" in drawing
 
 
-@pytest.mark.slow
 def test_definitions_of_two_figures_differ_and_each_is_found():
     drawings = []
     for _ in range(2):
@@ -119,7 +113,6 @@ def test_definitions_of_two_figures_differ_and_each_is_found():
         assert set(re.findall(r'(?:url\(|href=")#([^")]*)', drawing)) <= ids
 
 
-@pytest.mark.slow
 def test_the_figure_is_left_as_it_was():
     figure, axes = plt.subplots(1, 2)
     axes[0].plot([0, 1], label="a")
@@ -132,7 +125,6 @@ def test_the_figure_is_left_as_it_was():
     assert np.array_equal(before, np.asarray(figure.canvas.buffer_rgba()))
 
 
-@pytest.mark.slow
 def test_a_cloud_is_shown_as_a_raster_image():
     figure, ax = plt.subplots()
     ax.plot(*np.random.default_rng(0).normal(size=(2, 20_000)), "o")
@@ -142,7 +134,6 @@ def test_a_cloud_is_shown_as_a_raster_image():
     assert picture[..., :3].min() < 0.5 < picture[..., :3].max()
 
 
-@pytest.mark.slow
 def test_names_are_text():
     figure, ax = plt.subplots()
     ax.set_title("<b>x</b> & y")

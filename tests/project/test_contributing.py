@@ -49,12 +49,8 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
         shutil.copytree(ROOT / folder, project / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", project)
     (mirror / "two-models").mkdir(parents=True)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(project),
-        "MPLBACKEND": "Agg",
-        "COBANDIT_MIRROR": str(mirror),
-    }
+    here = {"PYTHONPATH": str(project), "MPLBACKEND": "Agg", "COBANDIT_MIRROR": str(mirror)}
+    environment = os.environ | here
     where, python = {"folder": project, "environment": environment}, (sys.executable, "-W", "error")
     added, used, shown = [], 0, ""
     for step in STEP.finditer(SECTIONS[title]):

@@ -48,13 +48,8 @@ def installed(wheel, once):
 def run(python, code, folder, *flags):
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     environment["JUPYTER_PATH"] = str(Path(sys.prefix, "share", "jupyter"))  # templates, as installed here
-    return subprocess.run(
-        [str(python), *flags, "-c", code],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    command = [str(python), *flags, "-c", code]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.mark.slow

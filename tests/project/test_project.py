@@ -133,19 +133,19 @@ def test_no_file_names_a_directory_of_one_machine():
     assert not named, "\n".join(named)
 
 
+needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent")
+
+
+@needs_make
 def test_makefile_targets_are_documented_and_help_lists_them():
-    if not shutil.which("make"):
-        pytest.skip("make is absent")
-    shown = subprocess.run(
-        ["make", "-s", "help"], cwd=ROOT, capture_output=True, check=True, text=True
-    ).stdout
+    command = ["make", "-s", "help"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     for target in ["check", "book", "stored", "pdf", "test", "bench", "determinism", "notebooks", "clean"]:
         assert f"make {target}" in shown
 
 
+@needs_make
 def test_makefile_refuses_an_interpreter_that_is_too_old(tmp_path):
-    if not shutil.which("make"):
-        pytest.skip("make is absent")
     old = tmp_path / "python-old"
     old.write_text("#!/bin/sh\nexit 1\n")
     old.chmod(0o755)

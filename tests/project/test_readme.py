@@ -24,13 +24,8 @@ COMMANDS = re.findall(r"^\$ (cobandit .*)$", README, re.M)
 
 
 def run(example, folder):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", example],
-        cwd=folder,
-        env={**os.environ, "MPLBACKEND": "Agg"},
-        capture_output=True,
-        text=True,
-    )
+    command, environment = [sys.executable, "-W", "error", "-c", example], os.environ | {"MPLBACKEND": "Agg"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
