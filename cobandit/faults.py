@@ -173,7 +173,7 @@ class Faults:
 def stop(where: str | Path | None, problem: str, remedy: str) -> NoReturn:
     """Raise one error that says where, what, and what to do: `refuse` with one fault.
 
-    A validator of a field does not know where it is, and says None: `tables.fields.check_fields` adds it.
+    A validator of a field does not know where it is, and says None: `check_fields` adds it.
 
     Raises
     ------

@@ -24,7 +24,7 @@ from pydantic import (
 
 from cobandit.faults import stop, suggest
 from cobandit.live.evaluators import WHERE, shorten
-from cobandit.tables.fields import Fields
+from cobandit.tables.safe_reading import Fields
 
 RESERVED = ("config", "instance", "failed")
 """Columns of a table that no setting may take."""
@@ -171,7 +171,7 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
 
 
 def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]]]:
-    from cobandit.tables.importers.safe_reading import read_bytes, read_lines  # pandas takes its time
+    from cobandit.tables.safe_reading import read_bytes, read_lines  # pandas takes its time
 
     suffix = path.suffix.lower()
     if suffix == ".parquet":

@@ -20,7 +20,7 @@ from cobandit.live.evaluators.texts import ScorerOptions
 from cobandit.live.journal import Lines, read_entries
 from cobandit.live.pilot import FAILED
 from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan, check_plan
-from cobandit.tables.fields import check_fields
+from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
 SCORE = "score"

@@ -18,7 +18,7 @@ from cobandit.live.evaluators import find_evaluator, shorten
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.registry import SUPPLIED, Policy, get_kind, list_methods
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.fields import Fields, check_fields, load_yaml
+from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
 
 RACE = "ParetoRace"
 """The method of a plan that names none."""

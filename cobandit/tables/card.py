@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from cobandit.faults import TableError, stop, suggest
-from cobandit.tables.fields import Fields, check_fields, load_yaml
+from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
 RESERVED = ("config", "instance", "cost", "split")

@@ -302,38 +302,3 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str, each: str) -
     if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
         stop(place, f"it is not true or false for each {each}", f"write a condition on {', '.join(known)}")
     return mask.to_numpy(dtype=bool, na_value=False)
-
-
-def match_configurations(arms: pd.DataFrame, query: str, table: str) -> np.ndarray:
-    """Evaluate a condition for each configuration.
-
-    Parameters
-    ----------
-    arms : DataFrame, K rows
-        ``config`` and the descriptive columns.
-    query : str
-        A pandas expression over these columns.
-    table : str
-        Name of the table, for messages.
-
-    Returns
-    -------
-    array of bool, shape (K,)
-
-    Raises
-    ------
-    TableError
-        If the query does not parse, names an unknown column, or is not a condition.
-
-    Examples
-    --------
-    >>> arms = pd.DataFrame({"config": ["a", "b", "c"], "temperature": [0.0, 0.5, 1.0]})
-    >>> match_configurations(arms, "temperature > 0 and config != 'c'", "toy").tolist()
-    [False, True, False]
-    >>> match_configurations(arms, "temprature > 0", "toy")
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: subset 'temprature > 0' of toy: there is no column 'temprature' -> did you \
-mean 'temperature'? there is config, temperature
-    """
-    return evaluate_condition(arms, query, f"subset {query!r} of {table}", "configuration")

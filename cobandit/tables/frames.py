@@ -14,7 +14,7 @@ from cobandit import _check
 from cobandit.faults import Fault, Faults, refuse, stop, suggest
 from cobandit.tables.card import Card, Objective
 from cobandit.tables.columns import Terms, default_profiling, encode
-from cobandit.tables.fields import check_fields
+from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.schema import check_columns
 
 FRAME, ARRAYS = "from_frame", "from_arrays"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pydantic import Field, model_validator
 
 from cobandit.faults import stop, suggest
-from cobandit.tables.fields import Fields, check_fields, load_yaml
+from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
 
 CHARACTERS = 4
 """Characters that count as one token where no tokenizer is given."""
@@ -33,8 +33,8 @@ def count_characters(text: str) -> int:
 
     Examples
     --------
-    >>> count_characters("The answer is 42."), count_characters("")
-    (5, 0)
+    >>> [count_characters(text) for text in ("The answer is 42.", "", "a", "abcd", "abcde")]
+    [5, 0, 1, 1, 2]
     """
     return -(-len(text) // CHARACTERS)
 

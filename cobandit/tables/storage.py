@@ -17,13 +17,13 @@ import pandas as pd
 import psutil
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 import yaml
 from pyarrow import parquet
 
 from cobandit.faults import Fault, TableError, refuse, stop
 from cobandit.tables import swebench
 from cobandit.tables.card import Card, Objective, Split, read_card
+from cobandit.tables.safe_reading import check_size
 from cobandit.tables.table import EvaluationTable
 
 TAB = "\t"
@@ -79,9 +79,12 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         stop(path, "this is a card, or another YAML file", "name its table; the card next to it is found")
     if not isinstance(card, Card):
         card = read_card(card if card is not None else path.with_suffix(".yml"))
-    if not path.stat().st_size:
-        stop(path, "the file is empty", "export it again, with its data")
-    _check_sum(path, card)
+    check_size(path)
+    found = file_sha256(path) if card.sha256 else None
+    if found != card.sha256:
+        problem = f"the file's sha256 is {found}, but the card of {card.name!r} says {card.sha256}"
+        remedy = "restore the file that the card describes, or put the new sum in the card if it is meant"
+        stop(path, problem, remedy)
     notes: tuple[str, ...] = ()
     if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.parse(path)
@@ -136,14 +139,6 @@ def read_columns(path: Path, names: Sequence[str], wanted: Sequence[str] | None 
     return _read_separated(path, SEPARATORS[suffix], names, wanted)
 
 
-def _check_sum(path: Path, card: Card) -> None:
-    found = file_sha256(path) if card.sha256 else None
-    if found != card.sha256:
-        problem = f"the file's sha256 is {found}, but the card of {card.name!r} says {card.sha256}"
-        remedy = "restore the file that the card describes, or put the new sum in the card if it is meant"
-        stop(path, problem, remedy)
-
-
 def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
     """Refuse a table that is larger than the memory, before it fills it.
 
@@ -180,9 +175,8 @@ def _check_expanded(path: Path) -> None:
             while chunk := file.read(2**20):
                 expanded += len(chunk)
                 if expanded > MAX_EXPANDED:
-                    stop(
-                        path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it"
-                    )
+                    most = f"the {MAX_EXPANDED:,} bytes that are read"
+                    stop(path, f"it expands to more than {most}", "split it")
     except (OSError, EOFError, zlib.error) as error:
         stop(path, f"the compressed file is truncated or damaged ({error})", "copy or export it again")
     if not expanded:
@@ -191,7 +185,7 @@ def _check_expanded(path: Path) -> None:
 
 def _read_parquet(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
     try:
-        file = pa.parquet.ParquetFile(path)
+        file = parquet.ParquetFile(path)
         columns = _sound(file.schema_arrow.names, wanted)
         _check_memory(path, file.metadata.num_rows, len(columns or file.schema_arrow.names))
         table = file.read(columns=columns)
@@ -350,19 +344,14 @@ def _pinned(card: Card, table: EvaluationTable) -> Card:
     """Say of a part of a table what was fitted to and drawn from the whole."""
     rows = table.rows
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
-    objectives = [
-        objective
-        if objective.transform == "none"
-        else Objective(
-            name=objective.name,
-            column=objective.column,
-            transform=objective.transform,
-            limits=table.limits[objective.name],
-        )
-        for objective in card.objectives
-    ]
+    objectives = tuple(
+        Objective(name=o.name, column=o.column, transform=o.transform, limits=table.limits[o.name])
+        if o.transform != "none"
+        else o
+        for o in card.objectives
+    )
     split = Split(profiling=len(names), seed=card.split.seed, instances=tuple(names))
-    return card.model_copy(update={"objectives": tuple(objectives), "split": split})
+    return card.model_copy(update={"objectives": objectives, "split": split})
 
 
 def write_table(

@@ -18,7 +18,7 @@ from cobandit.errors import CobanditError
 from cobandit.faults import TableError, refuse, stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
-from cobandit.tables.columns import CARD, Terms, match_configurations, profiling_mask
+from cobandit.tables.columns import CARD, Terms, evaluate_condition, profiling_mask
 from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, describe_frame, read_arrays
 from cobandit.tables.frames import TERMS as FRAME_TERMS
 from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
@@ -156,17 +156,7 @@ class EvaluationTable:
         """
         about = {"name": name, "title": title or name, "source": source, "license": license, "kind": kind}
         described = describe_frame(
-            frame,
-            config,
-            instance,
-            cost,
-            unit,
-            objectives,
-            arms,
-            profiling,
-            seed,
-            smallest_cost,
-            about,
+            frame, config, instance, cost, unit, objectives, arms, profiling, seed, smallest_cost, about
         )
         try:
             return cls._check(described.frame, described.card, FRAME, described.notes, FRAME_TERMS)
@@ -519,10 +509,11 @@ class EvaluationTable:
             If the query does not parse, names an unknown column, is not a condition, or leaves fewer than
             two arms.
         """
-        keep = match_configurations(self._arms.reset_index(), query, self.name)
+        where = f"subset {query!r} of {self.name}"
+        keep = evaluate_condition(self._arms.reset_index(), query, where, "configuration")
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
-            stop(f"subset {query!r} of {self.name}", problem, "widen it: choosing needs two at least")
+            stop(where, problem, "widen it: choosing needs two at least")
         number = np.cumsum(keep) - 1
         kept = self._records.take(np.flatnonzero(keep[self._records.arm]))
         kept = kept._replace(configs=tuple(self._arms.index[keep]), arm=number[kept.arm])

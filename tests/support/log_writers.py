@@ -74,6 +74,13 @@ def file_name(config):
     return f"{config.model.split('/')[1]}-t{config.temperature:g}"
 
 
+def change(path, function):
+    """Change what a JSON file holds in place."""
+    content = json.loads(Path(path).read_text())
+    function(content)
+    Path(path).write_text(json.dumps(content))
+
+
 # ----------------------------------------------------------------------------- Inspect AI
 
 

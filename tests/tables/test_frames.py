@@ -150,71 +150,42 @@ def percentil():
 
 
 AT_5 = "from_frame, row 5, column"
-WRONG = {
-    "a list": (lambda: [1, 2], {}, ": it is given a list -> give a pandas DataFrame"),
-    "no such column": (
-        evaluations,
-        {"cost": "usdd"},
-        "'usdd': the column is missing -> did you",
-    ),
-    "two of them": (
-        evaluations,
-        {"config": "modle", "instance": "q"},
-        "2 faults\n- from_frame, column 'modle'",
-    ),
-    "in the index": (
-        lambda: evaluations().set_index("model"),
-        {},
-        "'model': the name stands in the index",
-    ),
-    "twice": (
-        lambda: evaluations().rename(columns={"answer": "usd"}),
-        {},
-        "'usd': the column is there more",
-    ),
-    "no cost": (lambda: broken("usd", np.nan), {}, f"{AT_5} 'usd': the value is missing"),
-    "no score": (lambda: broken("correct", None), {}, f"{AT_5} 'correct': the value is missing"),
-    "no name": (lambda: broken("model", None), {}, f"{AT_5} 'model': the name is missing"),
-    "half a name": (
-        lambda: broken("size", None),
-        {"config": ["model", "size"]},
-        f"{AT_5} 'model, size': the name",
-    ),
-    "negative": (lambda: broken("usd", -1), {}, f"{AT_5} 'usd': the cost -1.0 is not positive"),
-    "infinite": (lambda: broken("usd", np.inf), {}, f"{AT_5} 'usd': inf is not finite"),
-    "text": (lambda: broken("latency", "slow"), {}, f"{AT_5} 'latency': 'slow' is text"),
-    "percent": (lambda: broken("correct", 87), {}, f"{AT_5} 'correct': the objective 87.0 is outside [0, 1]"),
-    "duplicate": (again, {}, "from_frame, row 25, column 'question': (config, instance)"),
-    "one configuration": (lambda: evaluations(1), {}, "'model': there is only one configuration, 'm0'"),
-    "three instances": (lambda: evaluations(3, 3), {}, "'m0' has 2 profiling and 1 evaluation instances"),
-    "all for profiling": (evaluations, {"profiling": 8}, "-> change profiling, now 8"),
-    "one for profiling": (evaluations, {"profiling": 1}, "from_frame, profiling: "),
-    "none for profiling": (evaluations, {"profiling": 0}, "from_frame, profiling: "),
-    "no rows": (lambda: evaluations()[:0], {}, "from_frame: the table has no rows"),
-    "no objective": (evaluations, {"objectives": {}}, "from_frame, objectives: there is no objective"),
-    "no transform": (evaluations, {"objectives": percentil()}, "objectives['speed'], transform: there is no"),
-    "a number": (
-        evaluations,
-        {"objectives": {"speed": 5}},
-        "objectives['speed']: 5 is no objective",
-    ),
-    "reserved": (
-        evaluations,
-        {"objectives": {"cost": "usd"}},
-        "['cost'], name: 'cost' is the name",
-    ),
-    "constant": (lambda: evaluations().assign(latency=2.0), {}, "column 'latency': the column is constant"),
-    "no kind": (evaluations, {"kind": "guess"}, "from_frame, kind: "),
-    "no file name": (evaluations, {"name": "My Table"}, "from_frame, name: "),
-    "cost of nobody": (evaluations, {"cost": {"m9": 1}}, "cost: there is no configuration 'm9'"),
-    "cost missing": (evaluations, {"cost": {"m0": 1, "m1": 1}}, "from_frame, cost: none is given to m2"),
-    "nested": (lambda: evaluations().assign(model=[[1]] * 24), {}, "column 'model' holds nested values"),
-}
+WRONG = [
+    (lambda: [1, 2], {}, ": it is given a list -> give a pandas DataFrame"),
+    (evaluations, {"cost": "usdd"}, "'usdd': the column is missing -> did you"),
+    (evaluations, {"config": "modle", "instance": "q"}, "2 faults\n- from_frame, column 'modle'"),
+    (lambda: evaluations().set_index("model"), {}, "'model': the name stands in the index"),
+    (lambda: evaluations().rename(columns={"answer": "usd"}), {}, "'usd': the column is there more"),
+    (lambda: broken("usd", np.nan), {}, f"{AT_5} 'usd': the value is missing"),
+    (lambda: broken("correct", None), {}, f"{AT_5} 'correct': the value is missing"),
+    (lambda: broken("model", None), {}, f"{AT_5} 'model': the name is missing"),
+    (lambda: broken("size", None), {"config": ["model", "size"]}, f"{AT_5} 'model, size': the name"),
+    (lambda: broken("usd", -1), {}, f"{AT_5} 'usd': the cost -1.0 is not positive"),
+    (lambda: broken("usd", np.inf), {}, f"{AT_5} 'usd': inf is not finite"),
+    (lambda: broken("latency", "slow"), {}, f"{AT_5} 'latency': 'slow' is text"),
+    (lambda: broken("correct", 87), {}, f"{AT_5} 'correct': the objective 87.0 is outside [0, 1]"),
+    (again, {}, "from_frame, row 25, column 'question': (config, instance)"),
+    (lambda: evaluations(1), {}, "'model': there is only one configuration, 'm0'"),
+    (lambda: evaluations(3, 3), {}, "'m0' has 2 profiling and 1 evaluation instances"),
+    (evaluations, {"profiling": 8}, "-> change profiling, now 8"),
+    (evaluations, {"profiling": 1}, "from_frame, profiling: "),
+    (evaluations, {"profiling": 0}, "from_frame, profiling: "),
+    (lambda: evaluations()[:0], {}, "from_frame: the table has no rows"),
+    (evaluations, {"objectives": {}}, "from_frame, objectives: there is no objective"),
+    (evaluations, {"objectives": percentil()}, "objectives['speed'], transform: there is no"),
+    (evaluations, {"objectives": {"speed": 5}}, "objectives['speed']: 5 is no objective"),
+    (evaluations, {"objectives": {"cost": "usd"}}, "['cost'], name: 'cost' is the name"),
+    (lambda: evaluations().assign(latency=2.0), {}, "column 'latency': the column is constant"),
+    (evaluations, {"kind": "guess"}, "from_frame, kind: "),
+    (evaluations, {"name": "My Table"}, "from_frame, name: "),
+    (evaluations, {"cost": {"m9": 1}}, "cost: there is no configuration 'm9'"),
+    (evaluations, {"cost": {"m0": 1, "m1": 1}}, "from_frame, cost: none is given to m2"),
+    (lambda: evaluations().assign(model=[[1]] * 24), {}, "column 'model' holds nested values"),
+]
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_said_in_the_words_of_the_call(case):
-    frame, changes, message = WRONG[case]
+@pytest.mark.parametrize(("frame", "changes", "message"), WRONG, ids=[case[-1] for case in WRONG])
+def test_what_is_wrong_is_said_in_the_words_of_the_call(frame, changes, message):
     with pytest.raises(TableError) as caught:
         table(frame(), **changes)
     text = str(caught.value)
@@ -246,27 +217,23 @@ def test_arrays_with_what_was_not_evaluated():
 
 HALF = np.full((2, 5), 0.5)
 HOLE = np.where(np.arange(10).reshape(2, 5) == 7, np.nan, 1)
-ARRAYS = {
-    "outside": (np.full((2, 5, 2), [0.5, 2.0]), [1, 2], {}, "rewards[0, 0, 1]: the objective 2.0 is outside"),
-    "half": (np.dstack([HOLE, HALF]), [1, 2], {}, "rewards[1, 2, 0]: the value is missing"),
-    "no cost": (HALF, [1, 0], {}, "costs[1]: the cost 0.0 is not positive (and 4 more rows)"),
-    "one cost missing": (HALF, HOLE, {}, "costs[1, 2]: the value is missing"),
-    "costs by instance": (HALF, np.ones(5), {}, "costs: they have the shape (5,) -> give (2,), one for"),
-    "a vector": (np.ones(5), [1], {}, "rewards: they have the shape (5,)"),
-    "text": ([["a", "b"]], [1], {}, "rewards: it is no array of numbers"),
-    "names": (
-        HALF,
-        [1, 2],
-        {"configs": ["a", "a"]},
-        "configs: 1 different names are given for 2",
-    ),
-    "one arm": (HALF[:1], [1], {}, "from_arrays: there is only one configuration"),
-}
+ARRAYS = [
+    (np.full((2, 5, 2), [0.5, 2.0]), [1, 2], {}, "rewards[0, 0, 1]: the objective 2.0 is outside"),
+    (np.dstack([HOLE, HALF]), [1, 2], {}, "rewards[1, 2, 0]: the value is missing"),
+    (HALF, [1, 0], {}, "costs[1]: the cost 0.0 is not positive (and 4 more rows)"),
+    (HALF, HOLE, {}, "costs[1, 2]: the value is missing"),
+    (HALF, np.ones(5), {}, "costs: they have the shape (5,) -> give (2,), one for"),
+    (np.ones(5), [1], {}, "rewards: they have the shape (5,)"),
+    ([["a", "b"]], [1], {}, "rewards: it is no array of numbers"),
+    (HALF, [1, 2], {"configs": ["a", "a"]}, "configs: 1 different names are given for 2"),
+    (HALF[:1], [1], {}, "from_arrays: there is only one configuration"),
+]
 
 
-@pytest.mark.parametrize("case", ARRAYS)
-def test_what_is_wrong_with_arrays_is_said_by_entry(case):
-    rewards, costs, options, message = ARRAYS[case]
+@pytest.mark.parametrize(
+    ("rewards", "costs", "options", "message"), ARRAYS, ids=[case[-1] for case in ARRAYS]
+)
+def test_what_is_wrong_with_arrays_is_said_by_entry(rewards, costs, options, message):
     with pytest.raises(TableError) as caught:
         EvaluationTable.from_arrays(rewards, costs, **options)
     assert message in str(caught.value) and "column" not in str(caught.value).partition("->")[0]

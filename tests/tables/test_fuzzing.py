@@ -234,37 +234,21 @@ SPELLED = st.builds(
     COLUMNS,
     st.sampled_from(["", ":inverse-percentile", ":negate-minmax"]),
 )
+CONDITIONS = ["tokens > 20", "model == 'x'", "tokens", "1", "(", "model.str.len() > 3", "@x", "q.q"]
+CONDITIONS += ["__import__('os')"]
+COSTS = ["0.5", "0", "nan", "-1", "1e999", "example/heron-large=3", "example/sparrow-mini=0"]
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
         "config": st.lists(COLUMNS, max_size=2),
         "instance": COLUMNS,
-        "cost": st.lists(
-            COLUMNS
-            | st.sampled_from(
-                ["0.5", "0", "nan", "-1", "1e999", "example/heron-large=3", "example/sparrow-mini=0"]
-            ),
-            max_size=2,
-        ),
+        "cost": st.lists(COLUMNS | st.sampled_from(COSTS), max_size=2),
         "unit": st.text(max_size=4) | st.just("USD"),
         "text": st.lists(COLUMNS, max_size=2),
         "objective": st.lists(SPELLED | COLUMNS, max_size=3),
         "arm": st.lists(COLUMNS, max_size=2),
         "wide": st.sampled_from(["{config}", "{config}_{field}", "{field}{config}", "", "{field}"]),
-        "where": st.sampled_from(
-            [
-                "tokens > 20",
-                "model == 'x'",
-                "tokens",
-                "1",
-                "(",
-                "model.str.len() > 3",
-                "__import__('os')",
-                "@x",
-                "q.q",
-            ]
-        )
-        | st.text(max_size=8),
+        "where": st.sampled_from(CONDITIONS) | st.text(max_size=8),
         "scale": st.floats() | st.integers(-1, 3),
         "smallest_cost": st.floats() | st.none(),
         "repeats": st.sampled_from(["mean", "separate", "x"]),
@@ -287,27 +271,8 @@ def test_any_options_of_a_table(folder, options, wide, bare):
     gives_a_table_or_one_error("csv", "wide.csv" if wide else "tidy.csv", base | options)
 
 
-CELL = st.sampled_from(
-    [
-        "",
-        "0",
-        "1",
-        "0.5",
-        "-1",
-        "1e400",
-        "nan",
-        "NaN",
-        "inf",
-        "true",
-        "a",
-        "b",
-        " ",
-        "2026-01-01",
-        '"x\ny"',
-        "é",
-        "1e-320",
-    ]
-)
+CELLS = ["", "0", "1", "0.5", "-1", "1e400", "nan", "NaN", "inf", "true", "a", "b", " ", "2026-01-01"]
+CELL = st.sampled_from([*CELLS, '"x\ny"', "é", "1e-320"])
 
 
 @fuzz()

@@ -22,7 +22,7 @@ from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS
 from cobandit.tables.importers import import_logs as import_new
 from cobandit.tables.importers.logs import collect_settings
-from cobandit.tables.prices import count_characters, make_token_counter
+from cobandit.tables.prices import make_token_counter
 
 import_logs = partial(import_new, force=True)  # the same name again and again
 
@@ -129,8 +129,7 @@ def multiple_choice(config, n):
 def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
     samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
     samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
-    log = json.loads((path := next(Path("json").iterdir())).read_text())
-    path.write_text(json.dumps(log | {"samples": log["samples"][:10]}))
+    logs.change(next(Path("json").iterdir()), lambda log: log.update(samples=log["samples"][:10]))
     for imported in (
         import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match", profiling=6),
         import_logs("inspect", ["json"], "b.parquet", profiling=6),
@@ -162,21 +161,24 @@ def test_lm_eval_multiple_choice_costs_what_is_read(here):
     assert np.allclose(table.costs, 2 * (20 / 4 + 1))
 
 
+def write_two_tasks(first=logs.lm_eval_lines, second=logs.lm_eval_lines, **results):
+    """Runs of two tasks that share one results file, as those of one command do."""
+    logs.write_lm_eval("two", task="sums", lines=first)
+    logs.write_lm_eval("two", task="sums_cot", lines=second)
+    for place in Path("two").rglob("results_*.json"):
+        logs.change(place, lambda run: run.update(results))
+        logs.change(place, lambda run: run["configs"].update(sums=run["configs"]["sums_cot"]))
+
+
 @pytest.mark.slow
 def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
-    logs.write_lm_eval("two", task="sums")
-    logs.write_lm_eval("two", task="sums_cot")
+    write_two_tasks()
     for options, arms, instances in (
         ({"compare_tasks": True}, 4, 12),
         ({"task": ["sums", "sums_cot"]}, 2, 24),
         ({"task": ["sums_cot"]}, 2, 12),
         ({"task": ["sums*"]}, 2, 24),
     ):
-        # both tasks of the made-up runs share one results file, as those of one command do
-        for place in Path("two").rglob("results_*.json"):
-            one = json.loads(place.read_text())
-            one["configs"]["sums"] = one["configs"]["sums_cot"] = one["configs"].popitem()[1]
-            place.write_text(json.dumps(one))
         table = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", **options).table
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
 
@@ -185,12 +187,7 @@ def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
     def unfiltered(config, n):
         return logs.lm_eval_lines(config, n, filters=("none",))
 
-    logs.write_lm_eval("two", task="sums", lines=unfiltered)
-    logs.write_lm_eval("two", task="sums_cot")
-    for place in Path("two").rglob("results_*.json"):
-        one = json.loads(place.read_text())
-        one["configs"]["sums"] = one["configs"]["sums_cot"]
-        place.write_text(json.dumps(one))
+    write_two_tasks(unfiltered)
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
     assert list(imported.table.n_instances) == [24, 24]
@@ -205,25 +202,13 @@ def test_lm_eval_documents_that_differ_between_compared_tasks_are_counted(here):
     def other(config, n):
         return [line | {"doc_hash": f"{line['doc_id'] // 10}"} for line in logs.lm_eval_lines(config, n)]
 
-    logs.write_lm_eval("two", task="sums")
-    logs.write_lm_eval("two", task="sums_cot", lines=other)
-    for place in Path("two").rglob("results_*.json"):
-        one = json.loads(place.read_text())
-        one["configs"]["sums"] = one["configs"]["sums_cot"]
-        place.write_text(json.dumps(one))
+    write_two_tasks(second=other)
     imported = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", compare_tasks=True)
     assert any(line.startswith("note: 2 documents differ") for line in imported.report)
 
 
 def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_silently(here):
-    for task in ("sums", "sums_cot"):
-        logs.write_lm_eval("two", task=task)
-    for place in Path("two").rglob("results_*.json"):
-        one = json.loads(place.read_text())
-        details = one["configs"].pop("sums_cot")
-        one["configs"] = {"sums": details, "sums_cot": details}
-        one["n-shot"] = {"sums": 0, "sums_cot": 5}
-        place.write_text(json.dumps(one))
+    write_two_tasks(**{"n-shot": {"sums": 0, "sums_cot": 5}})
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     with pytest.raises(CobanditError, match=r"no instance .* \(model, num_fewshot, temperature\) .*--by"):
         import_logs("lm-eval", ["two"], "my.parquet", **both)
@@ -258,11 +243,6 @@ def test_an_empty_response_costs_a_token_and_is_reported(here):
     imported = import_logs("lm-eval", ["silent"], "my.parquet")
     assert any(line.startswith("note: 2 of 24 evaluations cost nothing") for line in imported.report)
     assert pd.read_parquet("my.parquet")["tokens"].min() == 1
-
-
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a" * 400, 100)])
-def test_characters_as_tokens(text, tokens):
-    assert count_characters(text) == tokens
 
 
 def test_a_tokenizer_needs_its_package_and_its_file(tmp_path, monkeypatch):
@@ -329,15 +309,8 @@ def test_inspect_leaves_out_what_failed_and_says_so(here):
 @pytest.mark.parametrize(
     ("value", "score"),
     [
-        ("C", 1),
-        ("I", 0),
-        ("P", 0.5),
-        ("N", 0),
-        (True, 1),
-        (0.25, 0.25),
-        ("0.25", 0.25),
-        ("yes", 1),
-        ("No", 0),
+        *[("C", 1), ("I", 0), ("P", 0.5), ("N", 0), ("yes", 1), ("No", 0)],
+        *[(True, 1), (0.25, 0.25), ("0.25", 0.25)],
     ],
 )
 def test_inspect_scores_are_numbers_or_letters(here, value, score):
@@ -506,17 +479,15 @@ def test_settings_that_differ_in_white_space_alone_stay_apart(here):
 
 def test_whole_and_decimal_numbers_are_the_same_setting(here):
     for path, written in zip(sorted(Path("json").iterdir()), (1, 1.0), strict=True):
-        log = json.loads(path.read_text())
-        log["eval"]["model_generate_config"] |= {"temperature": 0.5, "top_p": written}
-        path.write_text(json.dumps(log))
+        setting = {"temperature": 0.5, "top_p": written}
+        logs.change(path, lambda log, new=setting: log["eval"]["model_generate_config"].update(new))
     table = import_logs("inspect", ["json"], "my.parquet").table
     assert table.configs == ("example/heron-large", "example/sparrow-mini")
 
 
 def test_helm_trials_are_averaged_or_instances_of_their_own(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
-        entries = json.loads(file.read_text())
-        file.write_text(json.dumps(entries + [entry | {"train_trial_index": 1} for entry in entries]))
+        logs.change(file, lambda rows: rows.extend([row | {"train_trial_index": 1} for row in rows]))
     table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
     assert list(table.n_instances) == [12, 12] and "id3" in set(table.rows["instance"])
     table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match", repeats="separate").table
@@ -642,9 +613,7 @@ def test_by_says_what_makes_a_configuration(here):
 @pytest.mark.parametrize("seeds", [(10**400, 1), (10**400, 0.5), (2**63, 2**63 + 1)])
 def test_settings_may_be_long_whole_numbers(here, seeds):
     for path, seed in zip(sorted(Path("json").iterdir()), seeds, strict=True):
-        log = json.loads(path.read_text())
-        log["eval"]["model_generate_config"]["seed"] = seed
-        path.write_text(json.dumps(log))
+        logs.change(path, lambda log, seed=seed: log["eval"]["model_generate_config"].update(seed=seed))
     table = import_logs("inspect", ["json"], "my.parquet").table
     assert table.arms["seed"].nunique() == 2
 

@@ -1,6 +1,5 @@
 """Logs that grow: importing again adds what is new, by configuration and instance, and says what it did."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +19,6 @@ BY = {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
 CSV = BY | {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
 
 
-def change(path, function):
-    log = json.loads(Path(path).read_text())
-    function(log)
-    Path(path).write_text(json.dumps(log))
-
-
 def said(imported):
     (line,) = [line for line in imported.report if line.startswith("update: ")]
     return line
@@ -39,7 +32,7 @@ def rows(path="my.parquet"):
 @pytest.mark.slow
 def test_what_is_new_is_added_what_changed_replaced_and_the_rest_kept(here):
     import_logs("inspect", ["json"], "whole.parquet")
-    change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
+    logs.change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
     import_logs("inspect", ["json"], "my.parquet", profiling=6)
     same = import_logs("inspect", ["json"], "my.parquet", update=True)
     assert (
@@ -47,7 +40,7 @@ def test_what_is_new_is_added_what_changed_replaced_and_the_rest_kept(here):
         == "update: 0 evaluations added, 0 replaced, 20 unchanged, 0 that are not in this import kept"
     )
     logs.write_inspect("new", [logs.SMALL[0]])
-    change(
+    logs.change(
         f"new/{Path(HEADS).name}",
         lambda log: [
             log.update(samples=log["samples"][5:]),
@@ -98,7 +91,7 @@ def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here
         "example/sparrow-mini temperature=0.7",
     )
     logs.write_inspect("again", [logs.SMALL[0]])
-    change(
+    logs.change(
         f"again/{Path(HEADS).name}", lambda log: log["eval"]["model_generate_config"].update(temperature=0)
     )
     imported = import_logs("inspect", ["again"], "my.parquet", update=True)
@@ -109,7 +102,7 @@ def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here
 def test_other_settings_under_the_same_name_are_refused(here):
     import_logs("inspect", ["json"], "my.parquet")
     before = Path("my.parquet").read_bytes()
-    change(HEADS, lambda log: log["eval"]["task_args"].update(prompt="Think."))
+    logs.change(HEADS, lambda log: log["eval"]["task_args"].update(prompt="Think."))
     with pytest.raises(
         CobanditError, match=r"temperature=0\.0' was made with other settings: prompt -> import all"
     ):
@@ -155,7 +148,7 @@ def test_the_card_keeps_what_it_says(here):
 )
 def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
     for path in (HEADS, TAILS):
-        change(path, lambda log: [s["scores"].update(other={"value": 1}) for s in log["samples"]])
+        logs.change(path, lambda log: [s["scores"].update(other={"value": 1}) for s in log["samples"]])
     import_logs("inspect", ["json"], "my.parquet", metric="match")
     before = {path: path.read_bytes() for path in (Path("my.parquet"), Path("my.yml"))}
     with pytest.raises(CobanditError, match=message):

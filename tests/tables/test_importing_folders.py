@@ -21,12 +21,6 @@ SPARROW = "example/sparrow-mini temperature=0.0"
 HEADS, TAILS = (f"json/{logs.file_name(config)}.json" for config in logs.SMALL)
 
 
-def change(path, function):
-    log = json.loads(Path(path).read_text())
-    function(log)
-    Path(path).write_text(json.dumps(log))
-
-
 def rerun(path, again, created="2026-02-01T10:20:30+00:00", status="success", **tokens):
     """Another run of the same, later, in which every answer has its tokens."""
     shutil.copy(path, again)
@@ -37,7 +31,24 @@ def rerun(path, again, created="2026-02-01T10:20:30+00:00", status="success", **
             for usage in sample["model_usage"].values():
                 usage.update(tokens)
 
-    change(again, later)
+    logs.change(again, later)
+
+
+def change_samples(path, function):
+    """Change each sample of a log, given its place."""
+    logs.change(path, lambda log: [function(i, sample) for i, sample in enumerate(log["samples"])])
+
+
+def set_stat(path, name, value, *instances):
+    """Give a statistic of HELM another value, of the named instances or of all."""
+
+    def change(entries):
+        for entry in entries:
+            if entry["instance_id"] in instances or not instances:
+                stats = {stat["name"]["name"]: stat for stat in entry["stats"]}
+                stats.get(name, {}).update(mean=value)
+
+    logs.change(path, change)
 
 
 def lines(imported, start):
@@ -73,8 +84,8 @@ def test_of_two_runs_in_one_second_the_one_whose_samples_began_later_counts(here
         return lambda log: [s.update(started_at=t) for s, t in zip(log["samples"], times, strict=True)]
 
     rerun(HEADS, "json/a.json", "2026-01-15T10:20:30+00:00", output_tokens=777)
-    change("json/a.json", begin(began))
-    change(HEADS, begin("30.500"))
+    logs.change("json/a.json", begin(began))
+    logs.change(HEADS, begin("30.500"))
     import_logs("inspect", ["json"], "my.parquet")
     assert (tokens("sparrow") == {777}) == counts
 
@@ -82,8 +93,8 @@ def test_of_two_runs_in_one_second_the_one_whose_samples_began_later_counts(here
 def test_runs_of_different_instances_are_put_together(here):
     """As with ``--limit 0-8`` and then ``--limit 6-12``: where both have an instance, the newer counts."""
     rerun(HEADS, "json/a.json", output_tokens=777)
-    change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
-    change("json/a.json", lambda log: log.update(samples=log["samples"][6:]))
+    logs.change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
+    logs.change("json/a.json", lambda log: log.update(samples=log["samples"][6:]))
     imported = import_logs("inspect", ["json"], "my.parquet")
     frame = pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")
     assert set(frame[frame["tokens"] == 777]["instance"]) == {str(i) for i in range(7, 13)}
@@ -96,8 +107,8 @@ def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
         log["samples"] = [each | wrong | {"epoch": epoch} for each in log["samples"] for epoch in (1, 2)]
 
     rerun(HEADS, "json/a.json")
-    change("json/a.json", lambda log: [s.update(scores={"match": {"value": 1.0}}) for s in log["samples"]])
-    change(HEADS, twice)
+    change_samples("json/a.json", lambda i, sample: sample.update(scores={"match": {"value": 1.0}}))
+    logs.change(HEADS, twice)
     import_logs("inspect", ["json"], "my.parquet")
     assert set(pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")["score"]) == {1.0}
 
@@ -106,7 +117,7 @@ def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
 def test_a_run_that_did_not_finish_is_left_out_with_its_reason(here, status):
     rerun(HEADS, "json/later.json", status=status, output_tokens=777)
-    change("json/later.json", lambda log: log.update(samples=log["samples"][:5]))
+    logs.change("json/later.json", lambda log: log.update(samples=log["samples"][:5]))
     imported = import_logs("inspect", ["json"], "my.parquet")
     (line,) = lines(imported, "left out: ")
     assert "later.json: it ended as" in line and repr(status) in line and "5 of 12 samples" in line
@@ -116,54 +127,48 @@ def test_a_run_that_did_not_finish_is_left_out_with_its_reason(here, status):
     # what finished stands above what did not, however new
     taken = import_logs("inspect", ["json"], "my.parquet", unfinished=True)
     assert 777 not in tokens("sparrow") and "did not finish" not in "".join(lines(taken, "left out"))
-    change(HEADS, lambda log: log.update(samples=log["samples"][3:]))
+    logs.change(HEADS, lambda log: log.update(samples=log["samples"][3:]))
     import_logs("inspect", ["json"], "my.parquet", unfinished=True)
     frame = pd.read_parquet("my.parquet").query("tokens == 777")
     assert sorted(frame["instance"]) == ["1", "2", "3"]
 
 
+X = Path("json/x.json")
 USELESS = {
-    "empty": lambda: Path("json/x.json").write_text(""),
-    "empty archive": lambda: Path("json/x.json").rename("json/x.eval").write_bytes(b""),
-    "cut short": lambda: Path("json/x.json").write_text(Path(HEADS).read_text()[:900]),
-    "of another kind": lambda: Path("json/x.json").write_text('{"learning_rate": 0.1}'),
-    "a list": lambda: Path("json/x.json").write_text("[]"),
-    "cancelled": lambda: change("json/x.json", lambda log: log.update(status="cancelled", samples=[])),
-    "without samples": lambda: change("json/x.json", lambda log: log.update(samples=None)),
-    "older": lambda: change("json/x.json", lambda log: log.update(version=1)),
-    "not scored": lambda: change(
-        "json/x.json", lambda log: [sample.pop("scores") for sample in log["samples"]]
-    ),
-    "scored otherwise": lambda: change(
-        "json/x.json",
-        lambda log: [sample.update(scores={"f1": {"value": 0.5}}) for sample in log["samples"]],
-    ),
-    "without usage": lambda: change(
-        "json/x.json", lambda log: [sample.update(model_usage={}) for sample in log["samples"]]
-    ),
+    "empty": lambda: X.write_text(""),
+    "empty archive": lambda: X.rename("json/x.eval").write_bytes(b""),
+    "cut short": lambda: X.write_text(Path(HEADS).read_text()[:900]),
+    "of another kind": lambda: X.write_text('{"learning_rate": 0.1}'),
+    "a list": lambda: X.write_text("[]"),
+    "cancelled": lambda: logs.change(X, lambda log: log.update(status="cancelled", samples=[])),
+    "without samples": lambda: logs.change(X, lambda log: log.update(samples=None)),
+    "older": lambda: logs.change(X, lambda log: log.update(version=1)),
+    "not scored": lambda: change_samples(X, lambda i, sample: sample.pop("scores")),
+    "scored otherwise": lambda: change_samples(X, lambda i, s: s.update(scores={"f1": {"value": 0.5}})),
+    "without usage": lambda: change_samples(X, lambda i, sample: sample.update(model_usage={})),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["sums", "products"])
-@pytest.mark.parametrize("spoil", USELESS.values(), ids=USELESS)
-def test_one_log_of_no_use_among_good_ones_is_left_out(here, spoil, task):
+@pytest.mark.parametrize("how", USELESS)
+def test_one_log_of_no_use_among_good_ones_is_left_out(here, how, task):
     """Also one of another task, and of another configuration: it changes nothing but the report."""
     options = {"metric": "match", "task": ["sums"]}
     before = import_logs("inspect", ["json"], "before.parquet", **options)
-    logs.write_eval(Path("json/x.json"), logs.inspect_log(logs.EXAMPLE[1], 12, task=task))
-    spoil()
+    logs.write_eval(X, logs.inspect_log(logs.EXAMPLE[1], 12, task=task))
+    USELESS[how]()
     after = import_logs("inspect", ["json"], "my.parquet", **options)
     assert Path("before.parquet").read_bytes() == Path("my.parquet").read_bytes()
     extra = sorted(set(after.report) - set(before.report))
     assert len(extra) == 1 and extra[0].startswith("left out: ")
-    other_task = task == "products" and "scored otherwise" in str(spoil.__code__.co_consts)
+    other_task = task == "products" and how == "scored otherwise"
     assert "x." in extra[0] or extra[0] == "left out: 1 logs of other tasks" or other_task
     assert " -> " in extra[0] or task == "products"
 
 
 def test_logs_that_are_left_out_stand_below_an_error_too(here):
-    change(HEADS, lambda log: log.update(status="error"))
+    logs.change(HEADS, lambda log: log.update(status="error"))
     result = CliRunner().invoke(cli.app, ["import", "inspect", "json", "-o", "my.parquet"])
     with pytest.raises(CobanditError, match=r"only one conf.*\nleft out: .*sparrow.* ended as 'error'"):
         import_logs("inspect", ["json"], "my.parquet")
@@ -187,12 +192,7 @@ def test_a_rerun_of_the_harness_counts_and_what_was_cut_short_is_left_out(here):
     # of a third run there is only what it wrote before it was stopped
     (run.parent / "samples_sums_2026-01-16T10-20-30.123456.jsonl").write_text(run.read_text())
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
-    assert (
-        dict(imported.table.summary()["sums" if False else "accuracy"])[
-            "example/sparrow-mini temperature=0.0"
-        ]
-        == 1
-    )
+    assert imported.table.summary().loc[SPARROW, "accuracy"] == 1
     (said,) = lines(imported, "rerun: ")
     assert said.startswith(f"rerun: {run.parent}/samples_sums_{later}.jsonl counts, not {run}")
     assert "of which there is none" in lines(imported, "left out: lm")[0]
@@ -204,13 +204,7 @@ def test_a_run_of_helm_without_its_statistics_is_left_out_and_the_newer_file_cou
         copy = Path("helm/runs") / suite / runs[0].name
         shutil.copytree(runs[0], copy)
         stats = copy / "per_instance_stats.json"
-        entries = json.loads(stats.read_text())
-        for entry in entries:
-            entry["stats"] = [
-                stat | {"mean": number} if stat["name"]["name"] == "exact_match" else stat
-                for stat in entry["stats"]
-            ]
-        stats.write_text(json.dumps(entries))
+        set_stat(stats, "exact_match", number)
         os.utime(stats, (1e9 + 3e9 * number, 1e9 + 3e9 * number))
     broken = Path("helm/runs/v3") / runs[1].name
     broken.mkdir(parents=True)
@@ -234,22 +228,17 @@ def without_tokens(path, *which, **usage):
                 for model, used in log["samples"][i]["model_usage"].items()
             }
 
-    change(path, free)
+    logs.change(path, free)
 
 
 @pytest.mark.slow
 def test_an_answer_without_tokens_costs_one(here):
     """In all importers alike: leaving the answer out would make the means too good."""
     without_tokens(HEADS, 0, 3)
-    change(HEADS, lambda log: log["samples"][5].update(model_usage={}))  # no model was called at all
+    logs.change(HEADS, lambda log: log["samples"][5].update(model_usage={}))  # no model was called at all
     for path in Path("helm").rglob("per_instance_stats.json"):
         if "sparrow" in str(path):
-            entries = json.loads(path.read_text())
-            for entry in entries:
-                for stat in entry["stats"]:
-                    if entry["instance_id"] in ("id0", "id3", "id5") and "output" in stat["name"]["name"]:
-                        stat["mean"] = 0.0
-            path.write_text(json.dumps(entries))
+            set_stat(path, "num_output_tokens", 0.0, "id0", "id3", "id5")
     table = pd.read_csv("tidy.csv", dtype={"question": str})
     table.loc[[0, 3, 5], "tokens"] = 0
     table.to_csv("tidy.csv", index=False)
@@ -284,7 +273,7 @@ def test_a_free_epoch_is_no_free_evaluation_of_its_own(here):
     """The rule holds for evaluations, before they are averaged."""
     for config in logs.SMALL:
         path = f"json/{logs.file_name(config)}.json"
-        change(path, lambda log: [s.update(id=i // 2, epoch=1 + i % 2) for i, s in enumerate(log["samples"])])
+        change_samples(path, lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
     before = import_logs("inspect", ["json"], "my.parquet").table.rows
     without_tokens(HEADS, 0)
     after = import_logs("inspect", ["json"], "my.parquet").table.rows

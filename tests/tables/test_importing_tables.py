@@ -29,6 +29,14 @@ def said(imported, start):
     return [line for line in imported.report if line.startswith(start)]
 
 
+def run(file, *words):
+    """The command on a tidy file, into b.parquet."""
+    named = ["--config", "model", "--instance", "question", "--objective", "accuracy=correct"]
+    result = CliRunner().invoke(cli.app, ["import", "csv", file, "-o", "b.parquet", *named, *words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
 def tidy(**columns):
     """The tidy table with other columns, in a file of its own."""
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
@@ -81,15 +89,8 @@ def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
     rows = rows + [(config, instance, 2, 3) for config in "ab" for instance in range(4)]
     path = folder / "my.csv"
     path.write_text("c,i,s,t\n" + "".join(f"{c},{i},{s},{t}\n" for c, i, s, t in rows))
-    mapping = {
-        "config": ["c"],
-        "instance": "i",
-        "cost": "t",
-        "unit": "tokens",
-        "objective": ["s"],
-        "scale": 4,
-    }
-    table = import_logs("csv", [path], folder / "my.parquet", profiling=2, **mapping).table
+    mapping = {"config": ["c"], "instance": "i", "cost": "t", "unit": "tokens", "objective": ["s"]}
+    table = import_logs("csv", [path], folder / "my.parquet", profiling=2, scale=4, **mapping).table
     for row in table.rows.itertuples():
         mine = [(s, t) for c, i, s, t in rows if (c, str(i)) == (row.config, row.instance)]
         assert row.s == pytest.approx(np.mean([s / 4 for s, _ in mine]))
@@ -160,20 +161,7 @@ def test_costs_may_be_the_same_for_all_or_for_a_configuration(here, cost, expect
         assert table.summary()["cost"].to_dict() == {"example/sparrow-mini": 0.5, "example/heron-large": 2}
     if not isinstance(cost, dict):
         given = cost if isinstance(cost, list) else [str(cost)]
-        words = [
-            "import",
-            "csv",
-            "tidy.csv",
-            "-o",
-            "b.parquet",
-            "--config",
-            "model",
-            "--instance",
-            "question",
-        ]
-        words += ["--objective", "accuracy=correct", "--unit", "USD"]
-        result = CliRunner().invoke(cli.app, words + [word for one in given for word in ("--cost", one)])
-        assert result.exit_code == 0, result.output
+        run("tidy.csv", "--unit", "USD", *(word for one in given for word in ("--cost", one)))
         assert set(cb.read("b.parquet").rows["cost"]) == expected
 
 
@@ -215,13 +203,8 @@ def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
     imported = import_logs("csv", ["my.csv"], "a.parquet", where="split == 'test'", **PAID)
     assert list(imported.table.n_instances) == [6, 6]
     assert said(imported, "left out: ") == ["left out: 12 rows that --where leaves out"]
-    words = ["import", "csv", "my.csv", "-o", "b.parquet", "--config", "model", "--instance", "question"]
-    words += ["--objective", "accuracy=correct"]
-    result = CliRunner().invoke(
-        cli.app,
-        [*words, "--where", "split.str.startswith('te') and temperature >= 0"],
-    )
-    assert result.exit_code == 0 and list(cb.read("b.parquet").n_instances) == [6, 6]
+    run("my.csv", "--where", "split.str.startswith('te') and temperature >= 0")
+    assert list(cb.read("b.parquet").n_instances) == [6, 6]
 
 
 def test_failures_without_a_score_are_refused_unless_they_are_left_out(here):
@@ -270,16 +253,9 @@ def test_a_wide_file_may_have_just_its_configurations(here):
     assert list(table.n_instances) == [10, 9] and (table.rows["cost"] == 1).all()
     assert said(imported, "columns of text in scores.csv, which are no configurations: category")
     assert table.summary()["accuracy"].iloc[0] == wide["[0-shot] gpt"].mean()
-    priced = import_logs(
-        "csv",
-        ["scores.csv"],
-        "a.parquet",
-        wide="{config}",
-        instance="id",
-        cost=["[0-shot] gpt=3", "b.c|d=1"],
-        unit="USD",
-        objective=["quality=cells"],
-    ).table
+    options = {"cost": ["[0-shot] gpt=3", "b.c|d=1"], "unit": "USD", "objective": ["quality=cells"]}
+    files = ["scores.csv"]
+    priced = import_logs("csv", files, "a.parquet", wide="{config}", instance="id", **options).table
     assert list(priced.summary()["cost"]) == [3, 1] and priced.objectives == ("quality",)
 
 
@@ -318,44 +294,25 @@ def test_the_title_is_the_name_of_the_file(here):
 
 def test_numbers_are_written_out(here):
     tidy(characters=lambda f: f["tokens"] * 113)
-    words = ["import", "csv", "my.csv", "-o", "a.parquet", "--config", "model", "--instance", "question"]
-    words += ["--objective", "accuracy=correct", "--cost", "characters", "--unit", "characters"]
-    result = CliRunner().invoke(cli.app, words)
-    assert result.exit_code == 0 and "e+0" not in result.output
-    low, high = cb.read("a.parquet").cost_range
-    assert f"costs {low:,.0f} to {high:,.0f} characters" in result.output and high > 1000
+    output = run("my.csv", "--cost", "characters", "--unit", "characters")
+    assert "e+0" not in output
+    low, high = cb.read("b.parquet").cost_range
+    assert f"costs {low:,.0f} to {high:,.0f} characters" in output and high > 1000
 
 
 @pytest.mark.slow
 def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
     """Or advises to leave rows out, which would bias the means."""
-    for options in (
-        PAID | {"profiling": 11},
-        PAID | {"profiling": 1},
-        PAID | {"objective": ["speed=temperature:inverse-percentile"]},
-        PAID | {"objective": ["speed=one:inverse-percentile"]},
-        PAID | {"objective": ["speed=one:negate-minmax"]},
-        PAID | {"objective": ["accuracy=tokens"]},
-        PAID | {"cost": "minus"},
-        PAID | {"cost": "holes"},
-        PAID | {"objective": ["accuracy=holes"]},
-        PAID | {"objective": ["accuracy=model"]},
-        PAID | {"objective": ["cost=correct"]},
-        PAID | {"arm": ["question"]},
-        PAID | {"name": "A B"},
-        PAID | {"kind": "reconstruction"},
-    ):
+    objectives = ["speed=temperature:inverse-percentile", "speed=one:inverse-percentile"]
+    objectives += ["speed=one:negate-minmax", "accuracy=tokens", "accuracy=holes", "accuracy=model"]
+    wrong = [{"objective": [each]} for each in [*objectives, "cost=correct"]]
+    wrong += [{"profiling": 11}, {"profiling": 1}, {"cost": "minus"}, {"cost": "holes"}]
+    wrong += [{"arm": ["question"]}, {"name": "A B"}, {"kind": "reconstruction"}]
+    for options in wrong:
         tidy(one=1.5, minus=-1, holes=lambda f: f["tokens"].where(f.index > 3))
         with pytest.raises(CobanditError) as error:
-            import_logs("csv", ["my.csv"], "a.parquet", **options)
+            import_logs("csv", ["my.csv"], "a.parquet", **PAID | options)
         remedies = str(error.value).lower()
-        for word in (
-            "the card's",
-            "of the card",
-            "in the card",
-            "the card,",
-            "drop the row",
-            "leave out rows",
-            "leave the row",
-        ):
+        forbidden = ["the card's", "of the card", "in the card", "the card,"]
+        for word in [*forbidden, "drop the row", "leave out rows", "leave the row"]:
             assert word not in remedies, (options, remedies)

@@ -16,7 +16,7 @@ from cobandit import _check
 from cobandit.companion.report import pages
 from cobandit.errors import CobanditError
 from cobandit.files import replace_file
-from cobandit.tables.importers.safe_reading import first_fault
+from cobandit.tables.safe_reading import first_fault
 from cobandit.tables.storage import file_sha256
 
 NAME, FORMAT = "manifest.json", "cobandit report, 1"

@@ -23,7 +23,7 @@ import numpy as np
 
 from cobandit.errors import CobanditError
 from cobandit.faults import ellipsize, suggest
-from cobandit.tables.fields import Fields
+from cobandit.tables.safe_reading import Fields
 
 Row = dict[str, float]
 """What one evaluation gave: columns of the table, by name."""

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, RootModel
 
 from cobandit.faults import stop, suggest
-from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
-from cobandit.tables.importers.safe_reading import Record, find_files, parse, plain_text, read_bytes
-from cobandit.tables.importers.sources import (
-    ImportResult,
-    Notes,
-    PricedOptions,
+from cobandit.tables.importers.logs import (
+    Evaluation,
+    LoggedRun,
     choose_metrics,
     choose_tasks,
+    collect_settings,
+    combine,
     finite,
-    importer,
     read_each,
 )
+from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
 from cobandit.tables.prices import Prices, Usage, cost_usd
+from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_bytes
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -136,7 +136,9 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
 
     runs = []
     for file, rows in instances.items():
-        settings, when = _settings(file, specs[file]), file.stat().st_mtime  # a run does not say when it was
+        adapter, when = dict(specs[file].adapter_spec), file.stat().st_mtime  # a run does not say when it was
+        deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
+        settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
         run = LoggedRun(str(file), specs[file].task, settings, when=when)
         wanted = metrics.of[run.task]
         for (id_, trial), stats in rows.items():
@@ -162,7 +164,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
         f"cost: {paid}, as HELM counted them",
     ]
     source = f"HELM runs: {', '.join(tasks)}, {metrics}; {paid}; {options.latency}"
-    measured = options.identify(tasks, metrics, options.latency)
+    measured = options.identify(tasks, metrics.of, options.latency)
     return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
 
 
@@ -205,12 +207,6 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     if perturbed:
         notes.left_out["perturbed instances"] += len(perturbed)
     return found
-
-
-def _settings(file: Path, spec: _Spec) -> dict[str, Any]:
-    adapter = dict(spec.adapter_spec)
-    deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
-    return collect_settings(file.with_name(SPEC), deployment or model, adapter)
 
 
 def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:

@@ -18,13 +18,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
 from cobandit.faults import stop
-from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
-from cobandit.tables.importers.safe_reading import (
+from cobandit.tables.importers.logs import (
+    Evaluation,
+    LoggedRun,
+    choose_metrics,
+    choose_tasks,
+    collect_settings,
+    combine,
+    finite,
+    is_number,
+    read_each,
+)
+from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
+from cobandit.tables.prices import Prices, Usage, cost_usd
+from cobandit.tables.safe_reading import (
     Record,
     find_files,
     open_archive,
@@ -33,18 +45,6 @@ from cobandit.tables.importers.safe_reading import (
     read_bytes,
     read_member,
 )
-from cobandit.tables.importers.sources import (
-    ImportResult,
-    Notes,
-    PricedOptions,
-    choose_metrics,
-    choose_tasks,
-    finite,
-    importer,
-    is_number,
-    read_each,
-)
-from cobandit.tables.prices import Prices, Usage, cost_usd
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
@@ -153,6 +153,8 @@ def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
     return total
 
 
+OTHERS = "samples also used other models (graders, sub-agents), not counted: see --usage"
+
 VERSION = 2
 """Version of the log format that is read."""
 
@@ -192,19 +194,12 @@ class _Plan(Record):
     config: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class _Results(Record):
-    total_samples: JsonValue = None
-
-
-class _Header(Record):
+class _Log(Record):
     version: int = VERSION
     status: str = "started"
     eval: _Eval
     plan: _Plan = _Plan()
-    results: _Results | None = None
-
-
-class _Log(_Header):
+    results: dict[str, JsonValue] | None = None
     samples: list[Sample] | None = None
 
 
@@ -243,11 +238,14 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     runs = []
     for file, log in logs.items():
         finished, when = log.status == "success", _when(log)
-        run = LoggedRun(str(file), log.eval.task, _settings(file, log), finished=finished, when=when)
+        # what the run was started with stands in the plan, and wins over what the model was made with
+        given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
+        settings = collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver})
+        run = LoggedRun(str(file), log.eval.task, settings, finished=finished, when=when)
         if not finished:
             notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
         elif log.results:
-            notes.compare(file, len(log.samples or ()), log.results.total_samples)
+            notes.compare(file, len(log.samples or ()), log.results.get("total_samples"))
         _check_usage(file, log, options)
         wanted = metrics.of[log.eval.task]
         for sample in log.samples or ():
@@ -257,10 +255,16 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             where = f"{file}, sample {sample.id!r}"
             instance = plain_text(sample.id, where, "the id")
             scores = tuple(read_score(sample.values()[name], where, name) for name in wanted)
-            cost = _cost(sample, log.eval.model, where, options, prices, notes)
+            used = sample.model_usage
+            if options.usage == "model":
+                used = {name: usage for name, usage in used.items() if name == log.eval.model}
+            if len(used) < len(sample.model_usage):
+                notes.seen[OTHERS] += 1
+            cost = _cost(used, where, options, prices)
             seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
             time, repeat = seconds[options.latency], f"epoch {sample.epoch}"
-            prompt = _prompt_tokens(sample, log.eval.model, options)
+            prompts = sum(usage.total_tokens - usage.output_tokens for usage in used.values())
+            prompt = prompts if options.leaves_out_prompts else None
             run.evaluations.append(Evaluation(instance, scores, cost, time, prompt, repeat))
         runs.append(run)
     what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
@@ -271,7 +275,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         f"cost: {paid}, of {whose}",
     ]
     source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metrics}; {paid}, of {whose}; {options.latency}"
-    measured = options.identify(tasks, metrics, options.latency) | {"usage": options.usage}
+    measured = options.identify(tasks, metrics.of, options.latency) | {"usage": options.usage}
     return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
 
 
@@ -295,7 +299,7 @@ def _log(file: Path, unfinished: bool) -> _Log:
         _check_version(file, log)
     samples = log.samples or []
     if log.status != "success" and not (unfinished and samples):
-        counted = log.results.total_samples if log.results else None
+        counted = (log.results or {}).get("total_samples")
         held = f"{len(samples):,} of {counted:,}" if type(counted) is int else f"{len(samples):,}"
         remedy = "finish it (inspect eval-retry)" + (", or take these with --unfinished" * bool(samples))
         stop(file, f"it ended as {log.status!r}, with {held} samples", remedy)
@@ -335,14 +339,6 @@ def _seconds(time: str | None) -> float:
         return 0.0
 
 
-def _settings(file: Path, log: _Log) -> dict[str, Any]:
-    # what the run was started with stands in the plan, and wins over what the model was made with
-    made, started = log.eval.model_generate_config, log.plan.config
-    return collect_settings(
-        file, log.eval.model, log.eval.task_args, made, started, {"solver": log.eval.solver}
-    )
-
-
 def _check_usage(file: Path, log: _Log, options: InspectOptions) -> None:
     """Refuse a log that says nowhere what the evaluated model used: these are no free evaluations."""
     used = {name for sample in log.samples or () for name in sample.model_usage}
@@ -351,24 +347,8 @@ def _check_usage(file: Path, log: _Log, options: InspectOptions) -> None:
         stop(file, problem, "count every model with --usage all")
 
 
-def _prompt_tokens(sample: Sample, model: str, options: InspectOptions) -> float | None:
-    """What ``--count all`` would add to the tokens that were generated."""
-    if not options.leaves_out_prompts:
-        return None
-    used = sample.model_usage.items()
-    usages = [usage for name, usage in used if options.usage == "all" or name == model]
-    return float(sum(usage.total_tokens - usage.output_tokens for usage in usages))
-
-
-def _cost(
-    sample: Sample, model: str, where: str, options: InspectOptions, prices: Prices, notes: Notes
-) -> float:
+def _cost(usages: Mapping[str, ModelUsage], where: str, options: InspectOptions, prices: Prices) -> float:
     """What an evaluation cost; 0 where no model was called, as for an answer that came from elsewhere."""
-    usages = sample.model_usage
-    if options.usage == "model":
-        if len(usages.keys() - {model}):
-            notes.seen["samples also used other models (graders, sub-agents), not counted: see --usage"] += 1
-        usages = {model: usages[model]} if model in usages else {}
     if options.cost == "usd":
         total_cost = usage_usd(usages, prices)
         if total_cost is None:

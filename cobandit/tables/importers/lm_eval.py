@@ -18,8 +18,21 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
-from cobandit.tables.importers.logs import Evaluation, LoggedRun, collect_settings, combine
-from cobandit.tables.importers.safe_reading import (
+from cobandit.tables.importers.logs import (
+    Evaluation,
+    LoggedRun,
+    choose,
+    choose_metrics,
+    choose_tasks,
+    collect_settings,
+    combine,
+    finite,
+    is_number,
+    read_each,
+)
+from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
+from cobandit.tables.prices import TokenCounter, make_token_counter
+from cobandit.tables.safe_reading import (
     Record,
     find_files,
     parse,
@@ -27,19 +40,6 @@ from cobandit.tables.importers.safe_reading import (
     read_bytes,
     read_lines,
 )
-from cobandit.tables.importers.sources import (
-    ImportResult,
-    LogOptions,
-    Notes,
-    choose,
-    choose_metrics,
-    choose_tasks,
-    finite,
-    importer,
-    is_number,
-    read_each,
-)
-from cobandit.tables.prices import TokenCounter, make_token_counter
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -139,7 +139,8 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 instance = plain_text(line.doc_id, where, "the doc_id")
                 found = tuple(finite(line.scores[name], where, f"the metric {name}") for name in wanted)
                 cost = _tokens(line, where, tokens, options.count == "all")
-                prompt = _prompt_tokens(line, tokens) if options.count == "generated" else None
+                prompts = (tokens.count(_text(request[0])) for request in _requests(line.arguments))
+                prompt = sum(prompts) if options.count == "generated" else None
                 run.evaluations.append(Evaluation(instance, found, cost, prompt=prompt))
         runs.append(run)
     named = ", ".join(set(filters.values()))
@@ -301,10 +302,6 @@ def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool) -> flo
     if not texts:
         stop(where, "there are no requests to count the tokens of", "run it again with --log_samples")
     return float(sum(tokens.count(text) for text in texts))
-
-
-def _prompt_tokens(line: _Line, tokens: TokenCounter) -> float:
-    return float(sum(tokens.count(_text(request[0])) for request in _requests(line.arguments)))
 
 
 def _requests(arguments: JsonValue) -> list[list[JsonValue]]:

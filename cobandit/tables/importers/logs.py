@@ -2,22 +2,237 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import math
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from cobandit.faults import Fault, stop, suggest
+from cobandit.faults import Fault, TableError, stop, suggest
 from cobandit.tables.card import RESERVED, Cost, Objective
-from cobandit.tables.importers.safe_reading import plain_text
-from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, is_number
+from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, limit_lines
+from cobandit.tables.safe_reading import plain_text
+
+T = TypeVar("T")
+
+
+def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) -> dict[Path, T]:
+    """Read each log; leave out those that cannot be used, each with its reason.
+
+    Raises
+    ------
+    TableError
+        If none can be used; the message has all reasons.
+
+    Examples
+    --------
+    >>> def read(file):
+    ...     if not file.suffix:
+    ...         raise TableError(f"{file}: it is empty -> run it again")
+    ...     return len(file.name)
+    >>> list(read_each([Path("a.log"), Path("b")], read, notes := Notes()).values()), notes.logs
+    ([5], ['b: it is empty -> run it again'])
+    """
+    found: dict[Path, T] = {}
+    for file in files:
+        try:
+            found[file] = read(file)
+        except TableError as error:
+            notes.logs.append(str(error))
+    if not found and notes.logs:
+        only = f"none of the {len(notes.logs):,} logs can be used"
+        raise TableError(
+            notes.logs[0] if len(notes.logs) == 1 else "\n".join([only, *limit_lines(notes.logs)])
+        )
+    return found
+
+
+def choose(what: str, wanted: str | None, found: Iterable[str], where: str, option: str) -> str:
+    """Take the wanted one of those found, or the only one; never guess among several.
+
+    Parameters
+    ----------
+    what : str
+        What is chosen, such as ``"filter"``.
+    wanted : str or None
+        What the user asked for.
+    found : iterable of str
+        What there is.
+    where, option : str
+        The place, and the option that makes the choice, for the message.
+
+    Raises
+    ------
+    TableError
+        If there is none, none of that name, or several and no wish.
+
+    Examples
+    --------
+    >>> choose("filter", None, ["none"], "the logs", "--filter")
+    'none'
+    >>> choose("filter", None, ["b", "a"], "the logs", "--filter")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: the logs: there is more than one filter: a, b -> choose with --filter
+    """
+    names = sorted(set(found))
+    listed = ", ".join(names)
+    if not names:
+        stop(where, f"there is no {what}", "check that these are the right files, of a run that finished")
+    if wanted is None and len(names) > 1:
+        stop(where, f"there is more than one {what}: {listed}", f"choose with {option}")
+    if wanted is not None and wanted not in names:
+        stop(where, f"there is no {what} {wanted!r}", suggest(wanted, names))
+    return names[0] if wanted is None else wanted
+
+
+class Metrics(NamedTuple):
+    """The metrics that are taken: of each task one for each objective, and what the objectives are called."""
+
+    of: dict[str, tuple[str, ...]]
+    objectives: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Name those of all tasks, or each with its task."""
+        if len(set(self.of.values())) == 1:
+            return ", ".join(next(iter(self.of.values())))
+        return ", ".join(f"{', '.join(names)} of {task}" for task, names in self.of.items())
+
+
+def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]) -> Metrics:
+    """Take the wanted metrics, each as an objective, or the only one that there is, as the accuracy.
+
+    Where each task has one of the wanted, and no task another, that is the accuracy too.
+
+    Parameters
+    ----------
+    what : str
+        What they are called, such as ``"scorer"``.
+    wanted : sequence of str
+        What the user asked for.
+    scored : iterable of (str, iterable of str)
+        Tasks, each once or several times, and what was found in their logs.
+
+    Raises
+    ------
+    TableError
+        If a wanted one is nowhere, some tasks have it and others not, or there are several and no wish.
+
+    Examples
+    --------
+    >>> has = {"sums": ["exact_match"], "piqa": ["acc", "acc_norm"]}
+    >>> choose_metrics("metric", ["exact_match", "acc"], has.items()).of
+    {'sums': ('exact_match',), 'piqa': ('acc',)}
+    >>> choose_metrics("metric", ["acc", "acc_norm"], [("piqa", has["piqa"])]).objectives
+    ('acc', 'acc_norm')
+    >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: the logs: the task 'sums' has no metric acc, but exact_match -> name with
+    --metric one of each task, or several that every task has, or choose other tasks with --task
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for task, own in scored:
+        found[task].update(own)
+    names = {name for each in found.values() for name in each}
+    option = "--metric" + " (repeat it for several objectives)" * (len(names) > 1)
+    wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
+    chosen = tuple(choose(what, name, names, "the logs", option) for name in wishes)
+    of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
+    for task, taken in of.items():
+        if taken != chosen and any(len(each) != 1 for each in of.values()):
+            missing = " or ".join(name for name in chosen if name not in taken)
+            problem = (
+                f"the task {task!r} has no {what} {missing}, but {', '.join(sorted(found[task])) or 'none'}"
+            )
+            remedy = "name with --metric one of each task, or several that every task has"
+            stop("the logs", problem, f"{remedy}, or choose other tasks with --task")
+    several = len(chosen) > 1 and all(taken == chosen for taken in of.values())
+    return Metrics(of, chosen if several else ("accuracy",))
+
+
+def choose_tasks(
+    options: LogOptions, task_of: Mapping[Path, str], notes: Notes
+) -> tuple[list[str], list[Path]]:
+    """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for.
+
+    Parameters
+    ----------
+    options : LogOptions
+    task_of : mapping of Path to str
+        The task of each log.
+    notes : Notes
+        Takes the number of logs that are left out.
+
+    Returns
+    -------
+    tasks : list of str
+    files : list of Path
+        The logs of these tasks.
+
+    Examples
+    --------
+    >>> logs = {Path("a"): "mmlu_law", Path("b"): "piqa", Path("c"): "mmlu_art"}
+    >>> choose_tasks(LogOptions(task=("mmlu_*",)), logs, notes := Notes())[0], notes.lines()
+    (['mmlu_art', 'mmlu_law'], ['left out: 1 logs of other tasks'])
+    """
+    names = sorted(set(task_of.values()))
+    wanted: Sequence[str | None] = options.task or (names if options.compare_tasks else [None])
+    option = "--task" if options.task else "--task (repeat to pool several), or with --compare-tasks"
+    tasks: dict[str, None] = {}
+    for task in wanted:
+        pattern = task is not None and task not in names and set(task) & {"*", "?"}
+        found = fnmatch.filter(names, str(task)) if pattern else []
+        tasks |= dict.fromkeys(found or [choose("task", task, names, "the logs", option)])
+    files = [file for file, task in task_of.items() if task in tasks]
+    if len(files) < len(task_of):
+        notes.left_out["logs of other tasks"] += len(task_of) - len(files)
+    return list(tasks), files
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number that JSON can hold, true and false included.
+
+    Examples
+    --------
+    >>> is_number(0.5), is_number(True), is_number("0.5"), is_number([1])
+    (True, True, False, False)
+    """
+    return isinstance(value, (bool, int, float))
+
+
+def finite(value: Any, where: str | Path, what: str) -> float:
+    """Return a value as a finite float.
+
+    Raises
+    ------
+    TableError
+        If it is not a number, or not a finite one.
+
+    Examples
+    --------
+    >>> finite(True, "a.json", "the score")
+    1.0
+    >>> finite("high", "a.json", "the score")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: a.json: the score is 'high', not a finite number -> correct it or leave it out
+    """
+    try:
+        number = float(value) if is_number(value) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        shown = repr(value)[:60]
+        stop(where, f"{what} is {shown}, not a finite number", "correct it or leave it out")
+    return number
 
 
 def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Notes) -> pd.Series:
@@ -67,11 +282,8 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
     return costs.mask(free, smallest)
 
 
-Repeats = Literal["mean", "separate"]
-
-
 def average_repeats(
-    frame: pd.DataFrame, measured: Sequence[str], separate: pd.Series, repeats: Repeats, notes: Notes
+    frame: pd.DataFrame, measured: Sequence[str], separate: pd.Series, repeats: str, notes: Notes
 ) -> pd.DataFrame:
     """Average the repeats of an instance, or give each a name of its own, and remark what was done.
 
@@ -198,7 +410,8 @@ def name_configurations(
     names = ["model", *(name for name in (by or find_differing(settings)) if name != "model")]
     columns = [f"{name}_setting" if name in taken else name for name in names]
     described = _plain([dict(zip(columns, map(each.get, names), strict=True)) for each in settings])
-    labels = [_label(each["model"], chosen) for each, chosen in zip(settings, described, strict=True)]
+    rest = [[f"{name}={value}" for name, value in each.items() if name != "model"] for each in described]
+    labels = [" ".join([each["model"], *said]) for each, said in zip(settings, rest, strict=True)]
     return Configurations(names, columns, labels, described)
 
 
@@ -253,11 +466,6 @@ def _short(text: str) -> str:
     if plain == text and 0 < len(text) <= _LONGEST:
         return text
     return f"{plain[:24]}... ({_checksum(text)})"
-
-
-def _label(model: str, described: Mapping[str, Any]) -> str:
-    rest = [f"{name}={value}" for name, value in described.items() if name != "model"]
-    return " ".join([model, *rest])
 
 
 SCORE, SECONDS = "score", "seconds"
@@ -351,7 +559,10 @@ def combine(
     names, columns, labels, described = name_configurations(given, options.by, taken)
     logged = _evaluations(runs, labels, pooled=not options.compare_tasks)
     _check_scores(logged, runs, options.scale)
-    _refuse_duplicates(runs)
+    again = logged.loc[logged.duplicated(["run", "instance", "repeat"]), "run"].tolist()
+    if again:
+        problem = f"{again.count(again[0]):,} of its evaluations repeat an instance of the same log"
+        stop(runs[again[0]].file, problem, "keep one line per instance")
     logged = _newest(logged, runs, notes)
     timed = _timed(logged, scored, runs, notes)
     _note_prompts(logged, cost.unit, notes)
@@ -366,7 +577,7 @@ def combine(
     of_each = logged["run"].tolist()
     frame = pd.DataFrame(rows | {name: [described[i][name] for i in of_each] for name in columns})
     if logged["name"].tolist() != logged["instance"].tolist():
-        repeats: Repeats = getattr(options, "repeats", "mean")
+        repeats = getattr(options, "repeats", "mean")
         frame = average_repeats(frame, list(rows)[2:], logged["name"], repeats, notes).reset_index(drop=True)
     n_configs, per_instance = len(set(labels)), Counter(frame["instance"].tolist())
     shared = sum(number == n_configs for number in per_instance.values())
@@ -430,15 +641,6 @@ def _check_scores(logged: pd.DataFrame, runs: Sequence[LoggedRun], scale: float)
         problem = f"instance {row['instance']!r} has the score {score:.15g}, outside 0 to {scale:g}"
         remedy = "choose another score with --metric, or say its range with --scale"
         stop(runs[row["run"]].file, problem, remedy)
-
-
-def _refuse_duplicates(runs: Sequence[LoggedRun]) -> None:
-    """One log has an instance once, or several repeats of it that are known apart."""
-    for run in runs:
-        again = len(run.evaluations) - len({(row.instance, row.repeat) for row in run.evaluations})
-        if again:
-            problem = f"{again:,} of its evaluations repeat an instance of the same log"
-            stop(run.file, problem, "keep one line per instance")
 
 
 def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:

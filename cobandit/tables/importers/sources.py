@@ -1,21 +1,28 @@
-"""What every importer shares: options, registry, the notes that it makes, how it chooses or refuses."""
+"""An import: importers and their options, the notes that one makes, and the table and card that it writes."""
 
 from __future__ import annotations
 
-import fnmatch
-import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 
+import numpy as np
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from cobandit.faults import Fault, Place, TableError, stop, suggest
-from cobandit.tables.card import Cost, Objective
+from cobandit.faults import Fault, Place, TableError, refuse, stop
+from cobandit.tables.card import Card, Cost, Objective, check_card, read_card
+from cobandit.tables.columns import Terms, default_profiling
+from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.prices import Prices, read_prices
+from cobandit.tables.safe_reading import first_fault
+from cobandit.tables.schema import validate
+from cobandit.tables.storage import read, read_memory, write_table
+from cobandit.tables.table import EvaluationTable
 
 MOST_LINES = 20
 """Logs that a report or a message lists, at most."""
@@ -68,7 +75,7 @@ class Notes:
         left = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
         seen = [f"note: {number:,} {what}" for what, number in self.seen.items()]
         whole = self._whole()
-        return [*self.remarks, *_first(self.reruns), *(whole + left or ["left out: nothing"]), *seen]
+        return [*self.remarks, *limit_lines(self.reruns), *(whole + left or ["left out: nothing"]), *seen]
 
     def stop(self, where: str | Path, problem: str, remedy: str) -> NoReturn:
         """Raise an error as ``faults.stop`` does, followed by the logs that were left out.
@@ -81,44 +88,13 @@ class Notes:
         raise TableError("\n".join([str(Fault(str(where), problem, remedy)), *self._whole()])) from None
 
     def _whole(self) -> list[str]:
-        return _first([f"left out: {line}" for line in self.logs])
+        return limit_lines([f"left out: {line}" for line in self.logs])
 
 
-def _first(lines: list[str]) -> list[str]:
+def limit_lines(lines: list[str]) -> list[str]:
+    """Keep the first lines, and say how many more there are."""
     more = len(lines) - MOST_LINES
     return lines if more <= 0 else [*lines[:MOST_LINES], f"and {more:,} more of these"]
-
-
-T = TypeVar("T")
-
-
-def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) -> dict[Path, T]:
-    """Read each log; leave out those that cannot be used, each with its reason.
-
-    Raises
-    ------
-    TableError
-        If none can be used; the message has all reasons.
-
-    Examples
-    --------
-    >>> def read(file):
-    ...     if not file.suffix:
-    ...         raise TableError(f"{file}: it is empty -> run it again")
-    ...     return len(file.name)
-    >>> list(read_each([Path("a.log"), Path("b")], read, notes := Notes()).values()), notes.logs
-    ([5], ['b: it is empty -> run it again'])
-    """
-    found: dict[Path, T] = {}
-    for file in files:
-        try:
-            found[file] = read(file)
-        except TableError as error:
-            notes.logs.append(str(error))
-    if not found and notes.logs:
-        only = f"none of the {len(notes.logs):,} logs can be used"
-        raise TableError(notes.logs[0] if len(notes.logs) == 1 else "\n".join([only, *_first(notes.logs)]))
-    return found
 
 
 Names = Annotated[
@@ -190,30 +166,28 @@ class PricedOptions(LogOptions, RepeatOptions):
     @property
     def charged(self) -> Cost:
         """The column of the cost, and its unit."""
-        return (
-            Cost(column="cost_usd", unit="USD")
-            if self.cost == "usd"
-            else Cost(column="tokens", unit="tokens")
-        )
+        column, unit = ("cost_usd", "USD") if self.cost == "usd" else ("tokens", "tokens")
+        return Cost(column=column, unit=unit)
 
     @property
     def leaves_out_prompts(self) -> bool:
         """Whether the cost is of the tokens generated alone."""
         return self.cost == "tokens" and self.count == "generated"
 
-    def identify(self, tasks: Sequence[str], metrics: Metrics, latency: str) -> dict[str, Any]:
+    def identify(
+        self, tasks: Sequence[str], metrics: Mapping[str, Sequence[str]], latency: str
+    ) -> dict[str, Any]:
         """What tells an import with these options from another one, as JSON has it."""
         paid = "usd" if self.cost == "usd" else self.count
-        return {"tasks": [*tasks], "metrics": metrics.of, "cost": paid, "latency": latency}
+        return {"tasks": [*tasks], "metrics": metrics, "cost": paid, "latency": latency}
 
     def known_prices(self) -> Prices:
         """Read the file of prices; without one there are none."""
         if self.prices is None:
             return {}
         if self.cost == "tokens":
-            stop(
-                "--prices", "prices mean nothing where tokens are the cost", "add --cost usd, or leave it out"
-            )
+            problem = "prices mean nothing where tokens are the cost"
+            stop("--prices", problem, "add --cost usd, or leave it out")
         return read_prices(self.prices)
 
 
@@ -264,182 +238,314 @@ def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
     return register
 
 
-def choose(what: str, wanted: str | None, found: Iterable[str], where: str, option: str) -> str:
-    """Take the wanted one of those found, or the only one; never guess among several.
-
-    Parameters
-    ----------
-    what : str
-        What is chosen, such as ``"filter"``.
-    wanted : str or None
-        What the user asked for.
-    found : iterable of str
-        What there is.
-    where, option : str
-        The place, and the option that makes the choice, for the message.
-
-    Raises
-    ------
-    TableError
-        If there is none, none of that name, or several and no wish.
-
-    Examples
-    --------
-    >>> choose("filter", None, ["none"], "the logs", "--filter")
-    'none'
-    >>> choose("filter", None, ["b", "a"], "the logs", "--filter")
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: the logs: there is more than one filter: a, b -> choose with --filter
-    """
-    names = sorted(set(found))
-    listed = ", ".join(names)
-    if not names:
-        stop(where, f"there is no {what}", "check that these are the right files, of a run that finished")
-    if wanted is None and len(names) > 1:
-        stop(where, f"there is more than one {what}: {listed}", f"choose with {option}")
-    if wanted is not None and wanted not in names:
-        stop(where, f"there is no {what} {wanted!r}", suggest(wanted, names))
-    return names[0] if wanted is None else wanted
+AGAIN = "import all the logs together, with --force in place of --update"
 
 
-class Metrics(NamedTuple):
-    """The metrics that are taken: of each task one for each objective, and what the objectives are called."""
+@dataclass(frozen=True)
+class Earlier:
+    """A table that an import made: its card, its rows, and what it remembers of how they were made."""
 
-    of: dict[str, tuple[str, ...]]
-    objectives: tuple[str, ...]
+    path: Path
+    card: Card
+    frame: pd.DataFrame
+    made: Mapping[str, Any]
 
-    def __str__(self) -> str:
-        """Name those of all tasks, or each with its task."""
-        if len(set(self.of.values())) == 1:
-            return ", ".join(next(iter(self.of.values())))
-        return ", ".join(f"{', '.join(names)} of {task}" for task, names in self.of.items())
+    @property
+    def by(self) -> list[str]:
+        """The settings that describe its configurations, as ``--by`` takes them."""
+        return [column.removesuffix("_setting") for column in self.card.arms]
 
 
-def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]) -> Metrics:
-    """Take the wanted metrics, each as an objective, or the only one that there is, as the accuracy.
-
-    Where each task has one of the wanted, and no task another, that is the accuracy too.
-
-    Parameters
-    ----------
-    what : str
-        What they are called, such as ``"scorer"``.
-    wanted : sequence of str
-        What the user asked for.
-    scored : iterable of (str, iterable of str)
-        Tasks, each once or several times, and what was found in their logs.
+def read_earlier(output: Path, source: str) -> Earlier:
+    """Read the table that is to be added to.
 
     Raises
     ------
     TableError
-        If a wanted one is nowhere, some tasks have it and others not, or there are several and no wish.
-
-    Examples
-    --------
-    >>> has = {"sums": ["exact_match"], "piqa": ["acc", "acc_norm"]}
-    >>> choose_metrics("metric", ["exact_match", "acc"], has.items()).of
-    {'sums': ('exact_match',), 'piqa': ('acc',)}
-    >>> choose_metrics("metric", ["acc", "acc_norm"], [("piqa", has["piqa"])]).objectives
-    ('acc', 'acc_norm')
-    >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +NORMALIZE_WHITESPACE
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: the logs: the task 'sums' has no metric acc, but exact_match -> name with
-    --metric one of each task, or several that every task has, or choose other tasks with --task
+        If it is not valid, or no import of the same kind made it.
     """
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for task, own in scored:
-        found[task].update(own)
-    names = {name for each in found.values() for name in each}
-    option = "--metric" + " (repeat it for several objectives)" * (len(names) > 1)
-    wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
-    chosen = tuple(choose(what, name, names, "the logs", option) for name in wishes)
-    of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
-    for task, taken in of.items():
-        if taken != chosen and any(len(each) != 1 for each in of.values()):
-            missing = " or ".join(name for name in chosen if name not in taken)
-            problem = (
-                f"the task {task!r} has no {what} {missing}, but {', '.join(sorted(found[task])) or 'none'}"
-            )
-            remedy = "name with --metric one of each task, or several that every task has"
-            stop("the logs", problem, f"{remedy}, or choose other tasks with --task")
-    several = len(chosen) > 1 and all(taken == chosen for taken in of.values())
-    return Metrics(of, chosen if several else ("accuracy",))
+    card = read_card(output.with_suffix(".yml"))
+    read(output)  # one error for whatever is wrong with it
+    frame, made = pd.read_parquet(output), read_memory(output)
+    if made.get("importer") != source:
+        stop(output, f"it was not made by cobandit import {source}, so nothing can be added to it", AGAIN)
+    return Earlier(output, card, frame, made)
 
 
-def choose_tasks(
-    options: LogOptions, task_of: Mapping[Path, str], notes: Notes
-) -> tuple[list[str], list[Path]]:
-    """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for.
+def add_to(old: Earlier, found: ImportResult, described: bool, notes: Notes) -> ImportResult:
+    """Put what was found on top of an earlier table, by configuration and instance.
 
     Parameters
     ----------
-    options : LogOptions
-    task_of : mapping of Path to str
-        The task of each log.
+    old : Earlier
+    found : ImportResult
+    described : bool
+        Whether the user said what makes a configuration, so that other settings may differ.
     notes : Notes
-        Takes the number of logs that are left out.
+        Takes how many evaluations were added, replaced, unchanged and kept.
 
     Returns
     -------
-    tasks : list of str
-    files : list of Path
-        The logs of these tasks.
-
-    Examples
-    --------
-    >>> logs = {Path("a"): "mmlu_law", Path("b"): "piqa", Path("c"): "mmlu_art"}
-    >>> choose_tasks(LogOptions(task=("mmlu_*",)), logs, notes := Notes())[0], notes.lines()
-    (['mmlu_art', 'mmlu_law'], ['left out: 1 logs of other tasks'])
-    """
-    names = sorted(set(task_of.values()))
-    wanted: Sequence[str | None] = options.task or (names if options.compare_tasks else [None])
-    option = "--task" if options.task else "--task (repeat to pool several), or with --compare-tasks"
-    tasks: dict[str, None] = {}
-    for task in wanted:
-        pattern = task is not None and task not in names and set(task) & {"*", "?"}
-        found = fnmatch.filter(names, str(task)) if pattern else []
-        tasks |= dict.fromkeys(found or [choose("task", task, names, "the logs", option)])
-    files = [file for file, task in task_of.items() if task in tasks]
-    if len(files) < len(task_of):
-        notes.left_out["logs of other tasks"] += len(task_of) - len(files)
-    return list(tasks), files
-
-
-def is_number(value: Any) -> bool:
-    """Say whether a value is a number that JSON can hold, true and false included.
-
-    Examples
-    --------
-    >>> is_number(0.5), is_number(True), is_number("0.5"), is_number([1])
-    (True, True, False, False)
-    """
-    return isinstance(value, (bool, int, float))
-
-
-def finite(value: Any, where: str | Path, what: str) -> float:
-    """Return a value as a finite float.
+    ImportResult
 
     Raises
     ------
     TableError
-        If it is not a number, or not a finite one.
+        If the two do not hold the same thing: other measures, other columns, or other settings under the
+        same name of a configuration.
+    """
+    _refuse_others(old, found)
+    new = _named_as_before(old, found)
+    settings = {**old.made["settings"], **new.settings}
+    for config, each in ({} if described else new.settings).items():
+        known = old.made["settings"].get(config, each)
+        if known != each:
+            different = sorted(name for name in {*known, *each} if known.get(name) != each.get(name))
+            problem = f"{config!r} was made with other settings: {', '.join(different)}"
+            stop(old.path, problem, f"{AGAIN}, or say with --by that they do not matter")
+
+    columns = [str(name) for name in new.frame]
+    before, now = old.frame[columns].copy(), new.frame.copy()
+    is_number = pd.api.types.is_numeric_dtype
+    text = [name for name in columns if not (is_number(now[name]) and is_number(before[name]))]
+    # numbers and text, as where a setting is missing, do not go into one column
+    before[text], now[text] = before[text].astype(str), now[text].astype(str)
+    pairs = [pd.MultiIndex.from_frame(each[["config", "instance"]]) for each in (before, now)]
+    kept = np.flatnonzero(~pairs[0].isin(pairs[1]))
+    again = pairs[1].isin(pairs[0])
+    measured = [new.cost.column, *(objective.column for objective in new.objectives)]
+    earlier_values = before.set_index(pairs[0])[measured].reindex(pairs[1]).to_numpy(float)
+    same = (earlier_values == now[measured].to_numpy(float)).all(axis=1)
+    notes.remarks.append(
+        f"update: {(~again).sum():,} evaluations added, {(again & ~same).sum():,} replaced, "
+        f"{(again & same).sum():,} unchanged, {len(kept):,} that are not in this import kept"
+    )
+
+    def place(row: int, column: str | None) -> Place:
+        if row <= len(kept):
+            return Place(str(old.path), int(kept[row - 1]) + 1, column)
+        return new.place(row - len(kept), column) if new.place else Place("the logs", None, column)
+
+    return new._replace(
+        frame=pd.concat([before.iloc[kept], now], ignore_index=True),
+        objectives=old.card.objectives,
+        files=tuple(sorted({*old.made["files"], *new.files})),
+        place=place,
+        settings=settings,
+    )
+
+
+def _refuse_others(old: Earlier, found: ImportResult) -> None:
+    """Refuse to mix what was measured in different ways."""
+    cards = (old.card, found)
+    measured = old.made["measured"], json.loads(json.dumps(found.measured))
+    if not isinstance(measured[0], dict):
+        stop(old.path, "an earlier version made it, which did not keep what can be compared", AGAIN)
+    for what, before, now in (
+        *((what, *(each.get(what) for each in measured)) for what in sorted({*measured[0], *measured[1]})),
+        ("cost", *(f"{card.cost.column} in {card.cost.unit}" for card in cards)),
+        ("objectives", *(", ".join(f"{o.name} from {o.column}" for o in card.objectives) for card in cards)),
+        ("configurations are described by", *(", ".join(card.arms) or "nothing" for card in cards)),
+    ):
+        if before != now:
+            problem = f"{what}: {before}, and in this import: {now}"
+            stop(old.path, problem, f"use the same options, or {AGAIN}")
+
+
+def _named_as_before(old: Earlier, found: ImportResult) -> ImportResult:
+    """Call a configuration as the table does: 0 and 0.0 are the same setting, but not the same name."""
+    if not found.arms:
+        return found
+    names = {values: name for name, values in _described(old.frame, found.arms).items()}
+    known = {name: names.get(values, name) for name, values in _described(found.frame, found.arms).items()}
+    frame = found.frame.assign(config=found.frame["config"].map(known))
+    return found._replace(
+        frame=frame, settings={known.get(name, name): each for name, each in found.settings.items()}
+    )
+
+
+def _described(frame: pd.DataFrame, arms: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    each = frame.drop_duplicates("config").set_index("config")[list(arms)]
+    return {str(name): tuple(map(_plain, row)) for name, *row in each.itertuples(name=None)}
+
+
+def _plain(value: Any) -> str:
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        return str(value)
+
+
+TERMS = Terms(
+    profiling="--profiling",
+    transform="a transform: --objective NAME=COLUMN:TRANSFORM",
+    free="for one that was free, say with --smallest-cost what it counts as",
+    column="name another",
+    constant=" (logs: --latency none)",
+)
+
+_ORDER = ("name", "title", "source", "license", "kind", "records", "cost", "objectives", "split", "arms")
+_OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")} | {"": "--title, --kind"}
+_OPTIONS |= {"split.profiling": "--profiling", "split.seed": "--seed"}
+_OPTIONS |= {"cost.unit": "--unit", "cost.column": "--cost"}
+
+
+@dataclass(frozen=True)
+class ImportedTable:
+    """What :func:`import_logs` wrote: the table, where it and its card are, and the report, line by line."""
+
+    table: EvaluationTable
+    records: Path
+    card: Path
+    report: tuple[str, ...]
+
+
+def import_logs(
+    source: str,
+    paths: Sequence[str | Path],
+    output: str | Path,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    license: str | None = None,
+    kind: str | None = None,
+    profiling: int | None = None,
+    seed: int | None = None,
+    update: bool = False,
+    force: bool = False,
+    **options: Any,
+) -> ImportedTable:
+    """Make an evaluation table and its card from evaluation logs.
+
+    Both files appear complete and valid, or neither does. The report also stands at the head of the card.
+
+    Parameters
+    ----------
+    source : str
+        Which importer: a key of ``IMPORTERS``.
+    paths : sequence of str or Path
+        Files or folders of logs.
+    output : str or Path
+        The records, a ``.parquet`` file; the card is written next to it with the suffix ``.yml``.
+    name, title, license : str, optional
+        Fields of the card; name and title are by default those of the file.
+    kind : {"measured", "synthetic", "reconstruction"}, optional
+        Where the numbers come from, by default ``"measured"``.
+    profiling : int, optional
+        Number of profiling instances; by default a fifth of the instances, at least 2.
+    seed : int, optional
+        Seed of the split, by default 0.
+    update : bool
+        Add to an earlier table: what is new, by configuration and instance, is added, what was imported again
+        replaces, all else is kept, also what the card says unless it is given here.
+    force : bool
+        Replace an earlier table and its card, which are otherwise left alone.
+    **options
+        The importer's own options, see its ``options``.
+
+    Returns
+    -------
+    ImportedTable
+
+    Raises
+    ------
+    TableError
+        If anything is wrong with the logs, the options or the resulting table; the message says what, where
+        and what to do, and no file is written.
 
     Examples
     --------
-    >>> finite(True, "a.json", "the score")
-    1.0
-    >>> finite("high", "a.json", "the score")
+    >>> import_logs("lm-eval", ["nowhere"], "my.parquet")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: a.json: the score is 'high', not a finite number -> correct it or leave it out
+    cobandit.faults.TableError: nowhere: there is no such file or folder -> check the path
     """
+    if source not in IMPORTERS:
+        stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
+    chosen = IMPORTERS[source]
+    output = Path(output)
+    _check_output(output, [Path(path) for path in paths], force, update)
+    old = read_earlier(output, source) if update and output.exists() else None
+    described = bool(options.get("by"))
+    if old is not None and "by" in chosen.options.model_fields and not described:
+        options = options | {"by": old.by}
+    notes = Notes()
+    found = chosen.read_logs([Path(path) for path in paths], _options(chosen, options), notes)
+    if old is not None:
+        found = add_to(old, found, described, notes)
+    names = found.frame["config"].unique()
+    if len(names) == 1:
+        problem = f"there is only one configuration, {names[0]!r}"
+        notes.stop("the logs", problem, "choosing needs two: add logs")
+    fields = _fields(found, old, output)
+    given = {"name": name, "title": title, "license": license, "kind": kind}
+    fields |= {key: value for key, value in given.items() if value is not None}
+    if notes.smallest is not None:  # of an earlier table the larger one: it covers both
+        fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
+    split = {"profiling": profiling, "seed": seed}
+    fields["split"] |= {key: value for key, value in split.items() if value is not None}
+    notes.remarks.append(
+        f"split: {fields['split']['profiling']:,} of {found.frame['instance'].nunique():,} instances are for "
+        f"profiling, seed {fields['split']['seed']}, licence: {fields['license']}"
+    )
+    card = check_card(fields, lambda field: _OPTIONS.get(field, f"the card, field {field!r}"))
     try:
-        number = float(value) if is_number(value) else math.nan
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        shown = repr(value)[:60]
-        stop(where, f"{what} is {shown}, not a finite number", "correct it or leave it out")
-    return number
+        validate(found.frame, card, f"what was read of the {source} logs", TERMS)
+    except TableError as error:
+        refuse(fault if found.place is None else fault.at(found.place) for fault in error.faults)
+        raise
+    report = (f"made by: cobandit import {source}", *notes.lines())
+    made = {"importer": source, "measured": found.measured, "files": found.files, "settings": found.settings}
+    table = write_table(found.frame, fields, output, report, made)
+    return ImportedTable(table, output, output.with_suffix(".yml"), report)
+
+
+def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str, Any]:
+    """Make the card's fields; an earlier card keeps what it says, and its split if that was no default."""
+    n_profiling = default_profiling(found.frame["instance"].nunique())
+    files = f"{', '.join(found.files)}, with " if found.files else ""
+    measured = {
+        "records": output.name,
+        "source": files + found.source,
+        "cost": found.cost.model_dump(),
+        "objectives": [objective.model_dump(exclude_defaults=True) for objective in found.objectives],
+        "arms": list(found.arms),
+    }
+    if old is None:
+        name = re.sub(r"[^a-z0-9._-]+", "-", output.stem.lower()).strip("-._") or "table"
+        named = {"name": name, "title": output.stem, "license": UNKNOWN_LICENSE, "kind": "measured"}
+        fields = named | measured | {"split": {"profiling": n_profiling, "seed": 0}}
+        return {key: fields[key] for key in _ORDER}
+    kept = old.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
+    if kept["split"]["profiling"] == default_profiling(old.frame["instance"].nunique()):
+        kept["split"]["profiling"] = n_profiling
+    return kept | measured
+
+
+def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool) -> None:
+    card = output.with_suffix(".yml")
+    if output.suffix != ".parquet":
+        stop(output, "the table is written as Parquet", "let the name end in .parquet")
+    if not output.parent.is_dir():
+        stop(output, f"there is no folder {output.parent}", "make it first")
+    if output.resolve() in [path.resolve() for path in paths]:
+        stop(output, "this is also what is to be imported", "choose another name")
+    if force and update:
+        stop(output, "--force starts again and --update adds to what is there", "give one of them")
+    for path in (output, card):
+        if path.is_dir():
+            stop(path, "this is a folder", "choose another name")
+        if path.exists() and not force and not update:
+            remedy = "add to it with --update, replace table and card with --force, or choose another name"
+            stop(path, "this is already there", remedy)
+    if update and output.exists() != card.exists():
+        there, lost = (output, card) if output.exists() else (card, output)
+        stop(lost, f"this is missing next to {there}", "restore it, or start again with --force")
+
+
+def _options(chosen: Importer, given: dict[str, Any]) -> Options:
+    try:
+        return chosen.options.model_validate(given)
+    except ValidationError as error:
+        option = str(error.errors()[0]["loc"][0]).replace("_", "-")
+        stop(f"--{option}", first_fault(error), f"see cobandit import {chosen.name} --help")

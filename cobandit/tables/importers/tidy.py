@@ -20,12 +20,11 @@ from pydantic import Field, ValidationError, field_validator
 from cobandit.faults import Fault, Faults, Place, refuse, stop, suggest
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.columns import NESTED, Rule, check_column, encode, evaluate_condition, read_numbers
-from cobandit.tables.fields import load_yaml
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
-from cobandit.tables.importers.safe_reading import MAX_FILE, find_files, first_fault
 from cobandit.tables.importers.sources import ImportResult, Names, Notes, RepeatOptions, importer
 from cobandit.tables.prices import make_token_counter
+from cobandit.tables.safe_reading import MAX_FILE, check_size, find_files, first_fault, load_yaml
 from cobandit.tables.storage import read_columns
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -297,11 +296,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
 
 def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
     """Read one file whole; columns of names stay text."""
-    size = file.stat().st_size
-    if size > MAX_FILE:
-        stop(file, f"the file has {size:,} bytes, more than the {MAX_FILE:,} that are read", "split it")
-    if not size:
-        stop(file, "the file is empty", EXPORT)
+    check_size(file, MAX_FILE)
     frame = read_columns(file, [*options.config, str(options.instance)])
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     if options.where is not None:

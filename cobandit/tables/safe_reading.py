@@ -1,23 +1,185 @@
-"""Bounded and safe reading of files that nobody vouches for; nothing is ever unpacked to disk or executed."""
+"""Bounded and safe reading of files that nobody vouches for: YAML, JSON and archives into checked models.
+
+Nothing is ever unpacked to disk or executed.
+"""
 
 from __future__ import annotations
 
 import codecs
 import fnmatch
+import math
 import reprlib
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import pyarrow as pa
+import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cobandit.errors import CobanditError
-from cobandit.faults import stop
+from cobandit.faults import Fault, TableError, refuse, stop, suggest
+
+MAX_BYTES = 64 * 1024
+"""Largest file, in bytes."""
+
+MAX_DEPTH = 5
+"""Deepest nesting; beyond a few levels the parser's time grows with the square of the depth."""
+
+
+class _NotPlain(Exception):
+    """What is wrong with a file that is YAML, and what to do."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Safe loading without aliases, deep nesting, and repeated keys, of which YAML would keep the last."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise _NotPlain("uses YAML aliases (*)", "write the values out")
+        self.depth += 1
+        if self.depth > MAX_DEPTH and not self.check_event(yaml.ScalarEvent):
+            raise _NotPlain(f"is nested more than {MAX_DEPTH} deep", "write its fields as they are")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        # one that is not hashable is refused by the base class
+        repeated = [key for key, n in Counter(k for k in keys if isinstance(k, Hashable)).items() if n > 1]
+        if repeated:
+            problem = f"the key {repeated[0]!r} is given twice"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def load_yaml(path: Path, what: str) -> Any:
+    """Load a YAML file safely; refuse what could keep the parser busy without end.
+
+    Parameters
+    ----------
+    path : Path
+    what : str
+        What the file is, for messages: card, mapping.
+
+    Returns
+    -------
+    Any
+        Plain values.
+
+    Raises
+    ------
+    TableError
+        If the file is missing, empty, cannot be read, is larger than `MAX_BYTES`, nested deeper than
+        `MAX_DEPTH`, uses aliases, gives a key twice, or is not YAML.
+
+    Examples
+    --------
+    >>> load_yaml(Path("nowhere.yml"), "mapping")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: nowhere.yml: there is no such mapping -> check the path
+    """
+    if not path.is_file():
+        stop(path, f"there is no such {what}", "check the path")
+    content = read_bytes(path, MAX_BYTES, f"shorten the {what}")
+    try:
+        return yaml.load(content, Loader=_PlainLoader)
+    except _NotPlain as error:
+        stop(path, f"the {what} {error.args[0]}", error.args[1])
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not text, or a date that is none
+        problem = " ".join(str(error).split())[:300]
+        stop(path, f"the {what} is not valid YAML: {problem}", "correct the file")
+
+
+class Fields(BaseModel):
+    """A model whose fields' descriptions are remedies: what to write there; other keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def check_fields(model: type[M], content: Any, source: str | Callable[[str], str], context: Any = None) -> M:
+    """Make a model of fields, or raise one error that lists what is wrong with them.
+
+    Validators of the model refuse by `cobandit.faults.stop`, with None for the place.
+
+    Parameters
+    ----------
+    model : class
+        Its fields' descriptions are the remedies.
+    content : mapping
+        The fields as they were written.
+    source : str or callable
+        The file, for messages; or what to call a field, where the fields are not in a file.
+    context : object, optional
+        For the model's validators.
+
+    Raises
+    ------
+    TableError
+        With every fault, its field and what to do.
+
+    Examples
+    --------
+    >>> from pydantic import Field
+    >>> class Size(Fields):
+    ...     width: int = Field(gt=0, description="give the width in pixels")
+    >>> check_fields(Size, {"widht": 3}, "my.yml")
+    Traceback (most recent call last):
+        ...
+    cobandit.faults.TableError: 2 faults
+    - my.yml, field 'width': the field is missing -> give the width in pixels
+    - my.yml, field 'widht': unknown key 'widht' -> did you mean 'width'? known keys: width
+    """
+    try:
+        return model.model_validate(content, context=context)
+    except ValidationError as error:
+        refuse(_fault(model, source, dict(detail)) for detail in error.errors())
+        raise
+
+
+def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: dict[str, Any]) -> Fault:
+    """Translate one of pydantic's error entries."""
+    place = ".".join(str(part) for part in detail["loc"])
+    where = source(place) if callable(source) else f"{source}, field {place!r}" if place else source
+    field = None
+    for part in detail["loc"]:  # the field at fault, or the one that holds it; a number is a place in a list
+        if part in model.model_fields:
+            field = model.model_fields[part]
+            model = _inner(field.annotation) or model
+    if detail["type"] == "extra_forbidden":
+        known, key = list(model.model_fields), str(detail["loc"][-1])
+        remedy = suggest(key, known, f"known keys: {', '.join(known)}")
+        return Fault(where, f"unknown key {key!r}", remedy)
+    if detail["type"] == "value_error":  # of a validator of ours, which does not know where it is
+        error = detail["ctx"]["error"]
+        if isinstance(error, TableError):
+            return replace(error.faults[0], file=where)
+        return Fault(where, str(error), "correct it")
+    missing = detail["type"] == "missing"
+    message = detail["msg"].replace("a valid tuple", "a list")  # YAML knows no tuples
+    problem = "the field is missing" if missing else f"{message}, not {detail['input']!r}"
+    return Fault(where, problem, (field.description if field else None) or "correct it")
+
+
+def _inner(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field holds, itself or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_inner, get_args(annotation))), None)
+
 
 MAX_FILE = 1024**3
 """Largest file that is read, in bytes."""
@@ -38,9 +200,6 @@ class Record(BaseModel):
     """Part of a log; what it holds beyond the declared fields is ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
-
-
-R = TypeVar("R", bound=BaseModel)
 
 
 def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> list[Path]:
@@ -81,12 +240,19 @@ def _fits(path: Path, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a whole file that is neither empty nor larger than ``MAX_FILE`` bytes."""
+def check_size(path: Path, most: float = math.inf, remedy: str = "split it") -> None:
+    """Refuse a file that is empty, or has more bytes than are read."""
+    size = path.stat().st_size
+    if size > most:
+        stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", remedy)
+    if not size:
+        stop(path, "the file is empty", "export it again, with its data")
+
+
+def read_bytes(path: Path, most: int | None = None, remedy: str = "split it") -> bytes:
+    """Read a whole file that is neither blank nor larger than so many bytes, by default ``MAX_FILE``."""
     try:
-        size = path.stat().st_size
-        if size > MAX_FILE:
-            stop(path, f"the file has {size:,} bytes, more than the {MAX_FILE:,} that are read", "split it")
+        check_size(path, MAX_FILE if most is None else most, remedy)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")
@@ -102,7 +268,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
             yield f"{path}, line {number}", line
 
 
-def parse(kind: type[R], content: bytes, where: str | Path) -> R:
+def parse(kind: type[M], content: bytes, where: str | Path) -> M:
     """Read JSON as the given kind of record.
 
     Raises
