@@ -246,7 +246,7 @@ def check_size(path: Path, most: float = math.inf, remedy: str = "split it") -> 
     if size > most:
         stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", remedy)
     if not size:
-        stop(path, "the file is empty", "export it again, with its data")
+        stop(path, "the file is empty", "write or export it again, with its data")
 
 
 def read_bytes(path: Path, most: int | None = None, remedy: str = "split it") -> bytes:
@@ -257,7 +257,7 @@ def read_bytes(path: Path, most: int | None = None, remedy: str = "split it") ->
     except OSError as error:
         stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")
     if not content.strip():
-        stop(path, "the file is empty", "export it again, with its data")
+        stop(path, "the file is empty", "write or export it again, with its data")
     return content
 
 

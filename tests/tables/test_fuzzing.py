@@ -15,6 +15,7 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support import log_writers as logs
+from support import toy
 
 from cobandit.errors import CobanditError
 from cobandit.tables.card import check_card, read_card
@@ -304,22 +305,9 @@ def test_any_cells_of_a_table(folder, rows, how, transform, cost):
 
 # ----------------------------------------------------------------------------- cards
 
-CARD = {
-    "name": "toy",
-    "title": "Toy",
-    "source": "made up",
-    "license": "CC0-1.0",
-    "kind": "synthetic",
-    "records": "toy.csv",
-    "cost": {"column": "usd", "unit": "USD"},
-    "objectives": [
-        {"name": "accuracy", "column": "ok", "transform": "inverse-percentile", "low": 5, "high": 95}
-    ],
-    "split": {"profiling": 2, "seed": 0},
-    "arms": ["model"],
-    "sha256": "0" * 64,
-    "origin": {"url": "https://example.org/a", "parser": "tidy"},
-}
+FITTED = {"name": "accuracy", "column": "ok", "transform": "inverse-percentile", "low": 5, "high": 95}
+ORIGIN = {"url": "https://example.org/a", "parser": "tidy"}
+CARD = toy.CARD | {"objectives": [FITTED], "sha256": "0" * 64, "origin": ORIGIN}
 
 
 @fuzz()

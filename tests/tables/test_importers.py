@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 from support import log_writers as logs
+from support.toy import write_frame
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -509,14 +510,7 @@ def test_helm_reasons_to_finish_are_no_metrics(here):
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "CSV"])
 def test_tidy_tables_of_every_kind(here, suffix):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
-    write = {
-        "csv": lambda: frame.to_csv("t.csv", index=False),
-        "CSV": lambda: frame.to_csv("t.CSV", index=False),
-        "tsv": lambda: frame.to_csv("t.tsv", index=False, sep="\t"),
-        "jsonl": lambda: frame.to_json("t.jsonl", orient="records", lines=True),
-        "parquet": lambda: frame.to_parquet("t.parquet"),
-    }
-    write[suffix]()
+    write_frame(frame, f"t.{suffix}")
     objective = ["accuracy=correct", "efficiency=seconds:inverse-percentile"]
     table = import_logs("csv", [f"t.{suffix}"], "my.parquet", **(TIDY | {"objective": objective})).table
     assert table.configs == ("example/heron-large 0.7", "example/sparrow-mini 0.0")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import log_writers as logs
 from support.strategies import examples
+from support.toy import write_frame
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -219,12 +220,7 @@ def test_failures_without_a_score_are_refused_unless_they_are_left_out(here):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "CSV"])
 def test_text_may_be_compressed(here, suffix):
-    frame = tidy()
-    separator = "\t" if suffix == "tsv" else ","
-    if suffix == "jsonl":
-        frame.to_json("t.jsonl", orient="records", lines=True)
-    else:
-        frame.to_csv(f"t.{suffix}", index=False, sep=separator)
+    write_frame(tidy(), f"t.{suffix}")
     plain = Path(f"t.{suffix}")
     Path(f"t.{suffix}.gz").write_bytes(gzip.compress(plain.read_bytes()))
     a, b = (import_logs("csv", [f"t.{suffix}{end}"], "a.parquet", **PAID).table.rows for end in ("", ".gz"))

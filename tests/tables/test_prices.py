@@ -40,7 +40,7 @@ def test_prices_are_per_million_and_cached_input_costs_as_other_input_if_not_sai
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "it holds no prices"),
+        ("", "the file is empty"),
         ("- small", "it holds no prices"),
         ("small: 3", "model 'small'"),
         ("small: {input: 3}", "model 'small', field 'output': the field is missing -> give USD per million"),

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import toy
 from support.strategies import examples
 
 from cobandit.errors import CobanditError
@@ -17,21 +18,8 @@ from cobandit.tables.columns import Rule, profiling_mask
 from cobandit.tables.importers import import_logs
 from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile
 
-CARD = {
-    "name": "toy",
-    "title": "Toy",
-    "source": "made up",
-    "license": "CC0-1.0",
-    "kind": "synthetic",
-    "records": "toy.csv",
-    "cost": {"column": "usd", "unit": "USD"},
-    "objectives": [
-        {"name": "accuracy", "column": "correct"},
-        {"name": "speed", "column": "seconds", "transform": "inverse-percentile", "low": 0, "high": 100},
-    ],
-    "split": {"profiling": 2, "seed": 0},
-    "arms": ["model", "temperature"],
-}
+SPEED = toy.CARD["objectives"][1] | {"low": 0, "high": 100}
+CARD = toy.CARD | {"objectives": [toy.CARD["objectives"][0], SPEED], "arms": ["model", "temperature"]}
 
 
 def card(**changes):
@@ -111,15 +99,8 @@ def test_rows_are_sorted_and_named_by_objective():
 
 def test_repr_says_what_the_table_is():
     table = EvaluationTable.from_records(frame(), card(), notes=("one entry dropped",))
-    for part in (
-        "toy",
-        "synthetic",
-        "3 configurations",
-        "6 instances",
-        "accuracy, speed",
-        "USD",
-        "one entry dropped",
-    ):
+    size = "3 configurations x 6 instances"
+    for part in ("toy (synthetic)", size, "accuracy, speed; cost in USD", "one entry dropped"):
         assert part in repr(table)
 
 
@@ -186,11 +167,9 @@ def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
 def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instances):
     directory = tmp_path_factory.mktemp("formats")
     given_frame = frame(arms, instances, seed)
-    given_frame.to_csv(directory / "toy.csv", index=False)
-    given_frame.to_parquet(directory / "toy.parquet")
-    given_frame.to_json(directory / "toy.jsonl", orient="records", lines=True, double_precision=15)
     direct = EvaluationTable.from_records(given_frame, card())
     for suffix in ("csv", "parquet", "jsonl"):
+        toy.write_frame(given_frame, directory / f"toy.{suffix}")
         table = read(directory / f"toy.{suffix}", card())
         pd.testing.assert_frame_equal(table.rows, direct.rows, check_exact=suffix != "jsonl", rtol=1e-13)
         pd.testing.assert_frame_equal(table.arms, direct.arms)
@@ -236,26 +215,17 @@ def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
     pd.testing.assert_frame_equal(table.arms, plain.arms)
 
 
-positive = st.floats(1e-3, 1e6)
+positive, any_ = st.floats(1e-3, 1e6), st.floats(-1e6, 1e6)
 
 
-@given(st.lists(positive, min_size=2, max_size=30), positive, positive)
-def test_inverse_percentile_is_in_the_unit_interval_and_antitone(profiling, one, two):
-    fit, apply, *_ = TRANSFORMS["inverse-percentile"]
-    fitted = fit(np.array(profiling), 5, 95)
+@pytest.mark.parametrize(("name", "values"), [("inverse-percentile", positive), ("negate-minmax", any_)])
+@given(data=st.data())
+def test_transforms_are_in_the_unit_interval_and_antitone(name, values, data):
+    fit, apply, *_ = TRANSFORMS[name]
+    fitted = fit(np.array(data.draw(st.lists(values, min_size=2, max_size=30))), 5, 95)
     if fitted[0] == fitted[1]:
         return
-    fast, slow = apply(np.array(sorted([one, two])), *fitted)
-    assert 0 <= slow <= fast <= 1
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
-def test_negate_minmax_is_in_the_unit_interval_and_antitone(profiling, one, two):
-    fit, apply, *_ = TRANSFORMS["negate-minmax"]
-    fitted = fit(np.array(profiling), 5, 95)
-    if fitted[0] == fitted[1]:
-        return
-    best, worst = apply(np.array(sorted([one, two])), *fitted)
+    best, worst = apply(np.array(sorted([data.draw(values), data.draw(values)])), *fitted)
     assert 0 <= worst <= best <= 1
 
 

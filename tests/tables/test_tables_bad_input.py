@@ -13,27 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import yaml
+from support.toy import CARD, write_frame
 
 from cobandit.faults import TableError
 from cobandit.tables import Card, EvaluationTable, open_table, read, storage
 from cobandit.tables.card import read_card
 from cobandit.tables.storage import file_sha256
-
-CARD = {
-    "name": "toy",
-    "title": "Toy",
-    "source": "made up",
-    "license": "CC0-1.0",
-    "kind": "synthetic",
-    "records": "toy.csv",
-    "cost": {"column": "usd", "unit": "USD"},
-    "objectives": [
-        {"name": "accuracy", "column": "correct"},
-        {"name": "speed", "column": "seconds", "transform": "inverse-percentile"},
-    ],
-    "split": {"profiling": 2},
-    "arms": ["model"],
-}
 
 
 def frame():
@@ -373,12 +358,7 @@ def test_csv_header_only_and_other_encoding(tmp_path):
 
 @pytest.mark.parametrize("name", ["toy.csv", "toy.parquet", "toy.jsonl"])
 def test_files_without_any_known_column(tmp_path, name):
-    other = pd.DataFrame({"konfig": ["a"], "x": [1]})
-    writers = {"toy.csv": other.to_csv, "toy.parquet": other.to_parquet}
-    if name in writers:
-        writers[name](tmp_path / name, index=False)
-    else:
-        other.to_json(tmp_path / name, orient="records", lines=True)
+    write_frame(pd.DataFrame({"konfig": ["a"], "x": [1]}), tmp_path / name)
     text = file_message(tmp_path / name)
     assert "did you mean 'konfig'" in text and "6 faults" in text
 
@@ -426,11 +406,7 @@ def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch
     """It is said what reading would take, before the memory is full; half the memory more and it is read."""
     many = pd.concat([frame().assign(instance=f"{i}-" + frame()["instance"]) for i in range(200)])
     path = tmp_path / f"toy.{suffix}"
-    writers = {"csv": many.to_csv, "parquet": many.to_parquet}
-    if suffix == "jsonl":
-        many.to_json(path, orient="records", lines=True)
-    else:
-        writers[suffix](path, index=False)
+    write_frame(many, path)
     card = Card.model_validate(CARD | {"records": path.name, "sha256": file_sha256(path)})
     needed = storage.BYTES_PER_VALUE * len(many) * len(card.columns)
     for free, fits in ((0.8 * needed, False), (1.2 * needed, True)):
@@ -460,12 +436,8 @@ def test_what_reading_takes_is_near_what_is_said(tmp_path):
             "import re, sys, cobandit; cobandit.read(sys.argv[1]);"
             "print(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1])"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path / "toy.parquet")],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        command = [sys.executable, "-c", code, str(tmp_path / "toy.parquet")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(1024 * int(done.stdout))
     said = storage.BYTES_PER_VALUE * 540_000 * 6
     assert 0.3 * said < peaks[1] - peaks[0] < 1.2 * said
