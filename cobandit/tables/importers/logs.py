@@ -149,9 +149,8 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     for task, taken in of.items():
         if taken != chosen and any(len(each) != 1 for each in of.values()):
             missing = " or ".join(name for name in chosen if name not in taken)
-            problem = (
-                f"the task {task!r} has no {what} {missing}, but {', '.join(sorted(found[task])) or 'none'}"
-            )
+            there = ", ".join(sorted(found[task])) or "none"
+            problem = f"the task {task!r} has no {what} {missing}, but {there}"
             remedy = "name with --metric one of each task, or several that every task has"
             stop("the logs", problem, f"{remedy}, or choose other tasks with --task")
     several = len(chosen) > 1 and all(taken == chosen for taken in of.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,7 +205,6 @@ def _number(text: str) -> float | None:
     return number if 0 <= number < math.inf else None
 
 
-EXPORT = "export it again, with its data"
 PATTERNS = ("*.csv", "*.tsv", "*.jsonl", "*.csv.gz", "*.tsv.gz", "*.jsonl.gz", "*.parquet")
 
 _PAID = Rule(lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost")
@@ -219,7 +218,7 @@ class _Part(NamedTuple):
     """
 
     frame: pd.DataFrame
-    columns: dict[tuple[str, str] | str, str]
+    columns: Mapping[Any, str]
     differing: tuple[str, ...] = ()
 
 
@@ -306,17 +305,18 @@ def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
     if frame.empty:
         if options.where is not None:
             stop(file, "--where leaves none of its rows", "widen it")
-        stop(file, "the table has no rows", EXPORT)
+        stop(file, "the table has no rows", "export it again, with its data")
     instance = str(options.instance)
     _refuse_missing(frame, [instance], file)
     names = _names(frame, instance, file)
-    columns: dict[tuple[str, str] | str, str] = {"instance": instance}
     if options.wide is None:
-        tidy = _tidy(frame, names, options, file)
-        return _Part(tidy, columns | {"config": options.config[0]}, _differing(frame, tidy, options))
-    rest = frame.drop(columns=instance)
-    long, found = _melt(rest, names, options, file, notes)
-    return _Part(long, columns | found)
+        tidy, columns = (
+            _tidy(frame, names, options, file),
+            {"instance": instance, "config": options.config[0]},
+        )
+        return _Part(tidy, columns, _differing(frame, tidy, options))
+    long, found = _melt(frame.drop(columns=instance), names, options, file, notes)
+    return _Part(long, found | {"instance": instance})
 
 
 def _tidy(frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file: Path) -> pd.DataFrame:
@@ -391,11 +391,11 @@ def _with_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
         return Cost(column=cost, unit=unit)
     name = _free("cost", frame)
     frame[name] = charge(frame["config"], cost, "--cost")
-    if isinstance(cost, dict):
-        notes.remarks.append(f"cost: one for each configuration, in {unit}")
-        return Cost(column=name, unit=unit)
-    what = f"{cost:.15g} {unit} for each evaluation" if options.cost else "none is given, so each is 1"
-    notes.remarks.append(f"cost: {what}: methods that weigh costs treat all configurations alike")
+    what = f"one for each configuration, in {unit}"
+    if not isinstance(cost, dict):
+        what = f"{cost:.15g} {unit} for each evaluation" if options.cost else "none is given, so each is 1"
+        what += ": methods that weigh costs treat all configurations alike"
+    notes.remarks.append(f"cost: {what}")
     return Cost(column=name, unit=unit)
 
 
@@ -428,7 +428,7 @@ def _measured(frame: pd.DataFrame, objective: Objective, scale: float, faults: F
 
 def _melt(
     frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file: Path, notes: Notes
-) -> tuple[pd.DataFrame, dict[tuple[str, str] | str, str]]:
+) -> tuple[pd.DataFrame, dict[Any, str]]:
     """Turn the columns of each configuration into rows; a configuration has either every field or a fault.
 
     Parameters
@@ -476,8 +476,7 @@ def _melt(
         notes.left_out["empty cells of a wide file: the configuration was not run there"] += holes
     if long.empty:
         stop(file, "every cell of the configurations is empty", "export it again, with its data")
-    places = {(config, field): name for config, columns in found.items() for field, name in columns.items()}
-    return long, dict(places)
+    return long, {(config, field): found[config][field] for config in found for field in found[config]}
 
 
 def _by_field(
