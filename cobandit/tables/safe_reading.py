@@ -17,11 +17,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import pyarrow as pa
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cobandit.errors import CobanditError
 from cobandit.faults import Fault, TableError, refuse, stop, suggest
@@ -194,6 +194,10 @@ ZSTANDARD = 93
 """Method of compression, in the numbering of zip, that Inspect uses since 2026."""
 
 AGAIN = "copy or export it again"
+
+
+Number = Annotated[float, Field(strict=True)]
+"""A number that is written as one, not as text."""
 
 
 class Record(BaseModel):

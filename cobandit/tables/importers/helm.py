@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, JsonValue, RootModel
 
@@ -26,7 +26,7 @@ from cobandit.tables.importers.logs import (
 )
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
 from cobandit.tables.prices import Prices, Usage, cost_usd
-from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_bytes
+from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text, read_bytes
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -52,8 +52,6 @@ _BOOKKEEPING = {
 }
 """Statistics of every run that say nothing of how good an answer is."""
 
-_Number = Annotated[float, Field(strict=True)]
-
 
 class HelmOptions(PricedOptions):
     """Options of ``cobandit import helm``."""
@@ -70,7 +68,7 @@ class _Name(Record):
 class _Stat(Record):
     name: _Name
     count: int = 0
-    mean: _Number | None = None
+    mean: Number | None = None
 
 
 class _Entry(Record):

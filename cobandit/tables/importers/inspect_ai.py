@@ -37,6 +37,7 @@ from cobandit.tables.importers.logs import (
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
 from cobandit.tables.prices import Prices, Usage, cost_usd
 from cobandit.tables.safe_reading import (
+    Number,
     Record,
     find_files,
     open_archive,
@@ -49,7 +50,6 @@ from cobandit.tables.safe_reading import (
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
 _Tokens = Annotated[int, Field(strict=True, ge=0)]
-_Number = Annotated[float, Field(strict=True)]
 
 
 class ModelUsage(Record):
@@ -60,7 +60,7 @@ class ModelUsage(Record):
     input_tokens_cache_write: _Tokens | None = None
     output_tokens: _Tokens = 0
     total_tokens: _Tokens = 0
-    total_cost: _Number | None = None
+    total_cost: Number | None = None
 
     @property
     def tokens(self) -> Usage:
@@ -80,8 +80,8 @@ class Sample(Record):
     epoch: int = 1
     scores: dict[str, _Score] | None = None
     model_usage: dict[str, ModelUsage] = Field(default_factory=dict)
-    total_time: _Number | None = None
-    working_time: _Number | None = None
+    total_time: Number | None = None
+    working_time: Number | None = None
     started_at: str | None = None
     error: JsonValue = None
     invalidation: JsonValue = None

@@ -9,6 +9,7 @@ times: tokens are counted here, and there is no efficiency objective.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -178,8 +179,13 @@ def _filters(wanted: str | None, logs: Mapping[Path, _Log]) -> dict[str, str]:
 
 
 def _log(file: Path) -> _Log:
-    results = _results(file)
-    return _Log(_lines(file), results, _settings(file, _task(file), results))
+    results, lines = _results(file), []
+    for where, content in read_lines(file):
+        line = parse(_Line, content, where)
+        for key in _NOT_METRICS:  # the documents would fill the memory
+            (line.model_extra or {}).pop(key, None)
+        lines.append((where, line))
+    return _Log(lines, results, _settings(file, _task(file), results))
 
 
 def _compare_documents(logs: dict[Path, _Log], across: bool, notes: Notes) -> None:
@@ -187,22 +193,20 @@ def _compare_documents(logs: dict[Path, _Log], across: bool, notes: Notes) -> No
 
     Tasks that are compared are known to differ: there it is a remark.
     """
-    known: dict[tuple[str, int | str], tuple[str | int, Path]] = {}
-    differing: dict[int | str, tuple[Path, Path]] = {}
+    files: defaultdict[tuple[str, int | str], dict[str | int, Path]] = defaultdict(dict)
     for file, log in logs.items():
         for _, line in log.lines:
             if line.doc_hash is not None:
                 place = ("" if across else _task(file), line.doc_id)
-                hash_, first = known.setdefault(place, (line.doc_hash, file))
-                if hash_ != line.doc_hash:
-                    differing.setdefault(line.doc_id, (first, file))
+                files[place].setdefault(line.doc_hash, file)
+    differing = {doc_id: [*found.values()] for (_, doc_id), found in files.items() if len(found) > 1}
     if not differing:
         return
     problem = f"{len(differing)} documents differ under the same doc_id"
     if across:
         notes.remarks.append(f"note: {problem} between the tasks (by doc_hash)")
         return
-    doc_id, (first, file) = next(iter(differing.items()))
+    doc_id, (first, file, *_) = next(iter(differing.items()))
     remedy = "compare runs on the same documents: leave out those of another version of the task"
     stop(file, f"{problem}: by its doc_hash, {doc_id!r} is another one in {first}", remedy)
 
@@ -218,16 +222,6 @@ def _when(file: Path) -> float:
     except ValueError:
         return 0.0
     return time.replace(tzinfo=UTC).timestamp()
-
-
-def _lines(file: Path) -> list[tuple[str, _Line]]:
-    found = []
-    for where, content in read_lines(file):
-        line = parse(_Line, content, where)
-        for key in _NOT_METRICS:  # the documents would fill the memory
-            (line.model_extra or {}).pop(key, None)
-        found.append((where, line))
-    return found
 
 
 def _results(file: Path) -> _Results:
