@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
-from workloads import SCALES, Front, Online, Rejects, random_rows
+from workloads import SCALES, Front, Once, Online, Rejects, random_rows
 
 import cobandit as cb
 from cobandit.tables import EvaluationTable
@@ -118,6 +118,23 @@ def copsi_growth() -> dict[str, Any]:
     }
 
 
+def once_growth() -> dict[str, Any]:
+    """A run of CoPSI once with 4,000 arms over one with 1,000: all pairs are compared, so 16 at the least.
+
+    What is above that is memory: the pairs of 1,000 arms fit into a processor's cache, those of 4,000 do not.
+    """
+    small, large = Once(1000, share=0.3), Once(4000, share=0.3)
+    times = _in_turns(small.compiled, large.compiled, repetitions=5)
+    few, many = median(times[0]), median(times[1])
+    return {
+        "measurement": "a run of CoPSI once, K = 4,000 over K = 1,000 (N = 300, three tenths of the cost)",
+        "ratio": many / few,
+        "at_most": 24,
+        "seconds": many,
+        "detail": f"{1e3 * few:.0f} ms and {1e3 * many:.0f} ms a run",
+    }
+
+
 def two_threads_over_one() -> dict[str, Any]:
     """One thread's time over two threads', by `cobandit.replay_online`."""
     table = random_table(108, 2)
@@ -161,6 +178,7 @@ def psi_sr_over_class(n_arms: int, evaluations: int, replications: int) -> dict[
 MEASUREMENTS: tuple[Callable[[], dict[str, Any]], ...]
 MEASUREMENTS = (kernel_over_class, many_arms_over_few, copsi_growth, two_threads_over_one)
 FURTHER = (
+    once_growth,
     partial(psi_sr_over_class, 14, 70_000, 20),
     partial(psi_sr_over_class, 100, 20_000, 20),
     partial(psi_sr_over_class, 400, 80_000, 2),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.policies import PSISR, CoHVUCB, CoPSI
+from cobandit.policies import PSISR, CoHVUCB, CoPSI, CoPSIOnce
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
@@ -178,6 +178,28 @@ class Rejects:
             policy.tell(arm, self.rows[arm * self.instances + s % self.instances, 2:])
             s += 1
         return s
+
+
+class Once:
+    """CoPSI once on K arms of two objectives with noise, at a share of what everything costs.
+
+    Examples
+    --------
+    >>> 10 * 5 <= Once(10, share=0.5, instances=40).compiled() < 10 * 40
+    True
+    """
+
+    def __init__(self, n_arms: int, share: float, instances: int = 300):
+        rows = random_rows(np.random.default_rng(n_arms), n_arms, 2, instances)
+        self.costs = rows[:, 0].reshape(n_arms, instances).mean(axis=1)
+        self.feedback = FeedbackRows(rows, np.arange(0, len(rows) + 1, instances), once=True)
+        self.budget, self.instances = share * instances * float(self.costs.sum()), instances
+
+    def compiled(self) -> int:
+        """Play one replication by kernel; the number of pulls."""
+        policy = CoPSIOnce(self.costs, self.budget, 2, self.instances)
+        pulls, *_ = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
+        return int(pulls.sum())
 
 
 def _size(feedback: FeedbackRows) -> int:

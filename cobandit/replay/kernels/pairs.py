@@ -18,6 +18,9 @@ from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import REPLICATIONS, identify, register, sample
 from cobandit.replay.kernels.elimination import empirical, find_clearest, find_front, sort_by_mean, without
 
+#: Rows of the matrix of pairs that are turned into columns together: as many numbers as a line of the cache.
+TURNED = 8
+
 
 class CoPSIOnceParameters(NamedTuple):
     """What the run reads; ``claims_limit`` is infinite where nothing has to be certain."""
@@ -78,24 +81,47 @@ def _planned_depth(costs, depth, n_instances, left):
 
 
 @inner
-def add_squares(arms, first, last, draws, squares):
-    """Add the squared differences of all pairs of arms on the instances from ``first`` to ``last``."""
+def empty_squares(n_objectives, n_arms):
+    """Return (D, K, K) that is zero for pairs a < b; the other half is never touched, and takes no memory."""
+    squares = np.empty((n_objectives, n_arms, n_arms))
+    for d in range(n_objectives):
+        for a in range(n_arms):
+            squares[d, a, a + 1 :] = 0.0
+    return squares
+
+
+@inner
+def read_scores(arms, first, last, draws, n_objectives):
+    """Scores of some arms on the instances from ``first`` to ``last``, (D, q, k)."""
     rows, offsets, _, order = draws
-    n_objectives, k = len(squares), len(arms)
-    block = np.empty((n_objectives, last - first, k))
+    scores = np.empty((n_objectives, last - first, len(arms)))
     for q in range(first, last):
         for a, arm in enumerate(arms):
             row = offsets[arm] + order[q]
             for d in range(n_objectives):
-                block[d, q - first, a] = rows[row, d + 2]
-    for d in range(n_objectives):
-        for a in range(k):
-            total = squares[d, a, a + 1 : k]
-            for q in range(last - first):
-                own, others = block[d, q, a], block[d, q, a + 1 :]
-                for b in range(len(total)):
-                    difference = others[b] - own
-                    total[b] += difference * difference
+                scores[d, q - first, a] = rows[row, d + 2]
+    return scores
+
+
+@inner
+def add_squares(a, places, scores, squares):
+    """Add the squared differences of scores, for the pairs of the arm at place a with those behind it.
+
+    What is known of pairs of those at ``places`` moves together, where others have left: row by row from the
+    first on, so that a row is read from memory once for all that is done with it.
+    """
+    k = len(places)
+    for d in range(len(squares)):
+        total = squares[d, a, a + 1 : k]
+        if places[k - 1] >= k:
+            moved, behind = squares[d, places[a]], places[a + 1 :]
+            for b in range(len(total)):
+                total[b] = moved[behind[b]]
+        for q in range(scores.shape[1]):
+            own, others = scores[d, q, a], scores[d, q, a + 1 :]
+            for b in range(len(total)):
+                difference = others[b] - own
+                total[b] += difference * difference
 
 
 @inner
@@ -178,20 +204,23 @@ def _find_certain(arms, dominated, spared):
 
 
 @inner
-def _compare(arms, n, n_instances, sums, squares, gaps):
-    """Fill the weakest statistics of all pairs of arms, and the gaps."""
+def _compare(arms, places, scores, n, n_instances, sums, squares, gaps):
+    """Add the last scores, and fill the weakest statistics of all pairs of arms and the gaps."""
     per_scatter, k = (1 - n / n_instances) / (n * n), len(arms)
     weakest = gaps.weakest
-    means, low, high = np.empty((len(squares), k)), np.empty(k), np.empty(k)
+    means, turned = np.empty((len(squares), k)), np.empty((TURNED, k))
+    gaps.minus[:k], gaps.above[:k] = -inf, 0
     for d in range(len(squares)):
         for a, arm in enumerate(arms):
             means[d, a] = sums[arm, d] / n
     for a in range(k):
-        low.fill(inf)
-        high.fill(-inf)
+        add_squares(a, places, scores, squares)
+        low, high = weakest[a, a + 1 : k], turned[a % TURNED, a + 1 :]
+        for b in range(len(low)):
+            low[b], high[b] = inf, -inf
         for d in range(len(squares)):
-            of, others, own = squares[d, a], means[d], means[d, a]
-            for b in range(a + 1, k):
+            of, others, own = squares[d, a, a + 1 : k], means[d, a + 1 :], means[d, a]
+            for b in range(len(low)):
                 difference = others[b] - own
                 difference = difference if abs(difference) > TIE else 0.0
                 scatter = of[b] - n * (difference * difference)
@@ -199,11 +228,19 @@ def _compare(arms, n, n_instances, sums, squares, gaps):
                 statistic = difference / sqrt(scatter * per_scatter)
                 low[b] = statistic if statistic < low[b] else low[b]
                 high[b] = statistic if statistic > high[b] else high[b]
+        # of a over b the statistics are those of b over a with the other sign
         weakest[a, a] = -inf
-        for b in range(a + 1, k):  # of a over b the statistics are those of b over a with the other sign
-            weakest[a, b], weakest[b, a] = low[b], -high[b]
-    for a in range(k):
-        _find_minus(a, k, gaps)
+        minus, above = gaps.minus[a + 1 : k], gaps.above[a + 1 : k]
+        for b in range(len(high)):
+            if -high[b] > minus[b]:
+                minus[b], above[b] = -high[b], a
+            if low[b] > gaps.minus[a]:
+                gaps.minus[a], gaps.above[a] = low[b], a + 1 + b
+        if a % TURNED == TURNED - 1 or a == k - 1:  # rows become columns a line of the cache at a time
+            first = a - a % TURNED
+            for b in range(first + 1, k):
+                for c in range(first, min(a + 1, b)):
+                    weakest[b, c] = -turned[c - first, b]
     for a in range(k):
         _find_plus(a, k, gaps)
 
@@ -213,7 +250,7 @@ def _find_minus(a, k, gaps):
     """Fill Delta^- of an arm: the margin of the strongest of those above it."""
     margins, largest, above = gaps.weakest[a], -inf, 0
     for b in range(k):
-        if margins[b] > largest:
+        if margins[b] > largest and gaps.minus[b] < inf:  # else it has left
             largest, above = margins[b], b
     gaps.minus[a], gaps.above[a] = largest, above
 
@@ -232,7 +269,7 @@ def _find_plus(a, k, gaps):
     smallest, nearest = inf, 0
     for b in range(k):
         term = _find_term(a, b, gaps)
-        if term < smallest:
+        if term < smallest and gaps.minus[b] < inf:
             smallest, nearest = term, b
     gaps.plus[a], gaps.nearest[a] = smallest, nearest
 
@@ -243,10 +280,8 @@ def _take_out(gone, k, places, gaps):
 
     A departure takes O(k) times the few that it decided, where all gaps take O(k^2).
     """
-    weakest, minus = gaps.weakest, gaps.minus
-    minus[gone] = inf  # nobody needs it
-    for b in places:
-        weakest[b, gone] = -inf
+    minus = gaps.minus
+    minus[gone] = inf  # it has left
     freed = places[gaps.above[places] == gone]
     before = minus[freed]
     for j in freed:
@@ -264,16 +299,6 @@ def _take_out(gone, k, places, gaps):
 
 
 @inner
-def close_gaps(places, squares):
-    """Move what is known of pairs of those at ``places`` together, where others have left."""
-    for d in range(len(squares)):
-        for a in range(len(places)):
-            of, source = squares[d, a], squares[d, places[a]]
-            for b in range(a + 1, len(places)):
-                of[b] = source[places[b]]
-
-
-@inner
 def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_instances, chance, claims_limit, delta = p
@@ -281,7 +306,7 @@ def _play(p, terms, draws, seen, returned):
     limit, declared = terms.limit, terms.declared
     arms, costs, spent, complete = np.arange(n_arms), terms.ascending.copy(), 0.0, True
     depth, compared = 0, 0  # pairs are compared only where somebody may leave
-    squares = np.zeros((n_objectives, n_arms, n_arms))  # of differences of pairs a < b, by places
+    squares = empty_squares(n_objectives, n_arms)  # of differences of pairs a < b, by places
     whose = np.zeros((2, n_arms), dtype=np.int64)
     gaps = Gaps(np.empty((n_arms, n_arms)), np.empty(n_arms), whose[0], np.empty(n_arms), whose[1])
     places, k = np.arange(n_arms), n_arms  # of the arms among the k that were last compared
@@ -315,13 +340,10 @@ def _play(p, terms, draws, seen, returned):
                 if target == n_instances or (certainty and depth < target):
                     break
                 if compared < depth:
-                    if len(places) < k:
-                        close_gaps(places, squares)
-                    k = len(arms)
+                    scores = read_scores(arms, compared, depth, draws, n_objectives)
+                    _compare(arms, places, scores, depth, n_instances, seen.sums, squares, gaps)
+                    k, compared = len(arms), depth
                     places = np.arange(k)
-                    add_squares(arms, compared, depth, draws, squares)
-                    _compare(arms, depth, n_instances, seen.sums, squares, gaps)
-                    compared = depth
                 place, accepted = find_clearest(places, gaps.minus, gaps.plus)
                 gap = gaps.plus[place] if accepted else gaps.minus[place]
                 if gap < sqrt(chance * (1 - depth / target) / (1 - target / n_instances)):

@@ -13,7 +13,7 @@ from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.pareto_race import FIRST_LOOK, LEAST_SCATTER, STEP
 from cobandit.replay.kernels._cache import compiled, inner
 from cobandit.replay.kernels.compiling import Draws, Tally, keys, register, sample
-from cobandit.replay.kernels.pairs import add_squares, close_gaps
+from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores
 
 #: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.
 DOMINATED, COVERED, OPEN = 1, 2, 4
@@ -167,7 +167,8 @@ def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend, and whether all are settled."""
     n_instances, (n_arms, n_objectives) = p.n_instances, seen.sums.shape
     arms, spent, depth = np.arange(n_arms), 0.0, 0
-    squares = np.zeros((n_objectives, n_arms, n_arms))
+    places = np.arange(n_arms)  # of the arms among those whose squares were last added
+    squares = empty_squares(n_objectives, n_arms)
     standing = Standing(
         np.ones(n_arms, dtype=np.bool_),
         np.zeros((n_arms, n_arms), dtype=np.bool_),
@@ -185,8 +186,10 @@ def _play(p, terms, draws, seen, returned):
             spent, complete = sample(arms, affordable, draws, terms, seen, spent)
         if not complete:
             break
-        add_squares(arms, depth, affordable, draws, squares)
-        depth = affordable
+        scores = read_scores(arms, depth, affordable, draws, n_objectives)
+        for a in range(len(arms)):
+            add_squares(a, places, scores, squares)
+        places, depth = np.arange(len(arms)), affordable
         if depth < min(FIRST_LOOK, n_instances):
             continue
         _call(arms, depth, p, seen.sums, squares, standing.calls)
@@ -195,9 +198,7 @@ def _play(p, terms, draws, seen, returned):
             for d in range(n_objectives):
                 strength[a] += seen.sums[arm, d] / depth
         kept = _conclude(arms, strength, terms.declared[arms], standing, returned)
-        if len(kept) < len(arms):
-            close_gaps(kept, squares)
-            arms = arms[kept]
+        arms, places = arms[kept], places[kept]
     shared = n_instances
     for arm in arms:
         shared = min(shared, seen.pulls[arm])
