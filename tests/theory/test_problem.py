@@ -64,12 +64,6 @@ def test_complexity_scales_with_costs_and_knows_no_order(arguments):
     assert cost_complexity(gaps, 1.5 * costs) >= value >= cost_complexity(1.5 * gaps, costs)
 
 
-def test_equal_costs_give_the_unit_cost_complexity():
-    """max_k k / gamma_(k)^2 for unit costs (Kone et al., 2024)."""
-    gaps = np.array([0.5, 0.125, 0.25])
-    assert cost_complexity(gaps, np.ones(3)) == max(1 / 0.125**2, 2 / 0.25**2, 3 / 0.5**2)
-
-
 @pytest.mark.parametrize("gaps", [[0.0, 0.5], [0.0, 0.0]])
 def test_a_gap_of_zero_makes_identification_ill_posed(gaps):
     assert cost_complexity(gaps, [1.0, 1.0]) == inf

@@ -122,6 +122,9 @@ def test_radius(n, B, lam, alpha):
     assert beta**2 * n == pytest.approx(alpha * log(theory.horizon(B, lam)), rel=1e-9)
 
 
+SMALL = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.3}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "rises", "falls"),
@@ -132,25 +135,13 @@ def test_radius(n, B, lam, alpha):
         (lambda x: theory.confidence_radius(ceil(x), 10, 0.3), False, True),
         (lambda x: theory.index_constant(ceil(x), 0.3), True, False),
         (lambda x: theory.index_constant(2, min(x, 1)), False, True),
-        (lambda x: theory.pull_bound(x, n_arms=3, n_objectives=2, cost_ratio=0.3, budget=9), False, True),
-        (lambda x: theory.pull_bound(0.5, n_arms=3, n_objectives=2, cost_ratio=0.3, budget=x), True, False),
+        (lambda x: theory.pull_bound(x, **SMALL, budget=9), False, True),
+        (lambda x: theory.pull_bound(0.5, **SMALL, budget=x), True, False),
         (lambda x: theory.optimal_utility_bound(x, 9), True, False),
         (lambda x: theory.allocation_constant(1 + ceil(x), 0.3), True, False),
         (lambda x: theory.allocation_constant(5, min(x, 1)), False, True),
-        (
-            lambda x: theory.identification_error_bound(
-                x, n_arms=3, n_objectives=2, cost_ratio=0.3, complexity=1
-            ),
-            False,
-            True,
-        ),
-        (
-            lambda x: theory.identification_error_bound(
-                9, n_arms=3, n_objectives=2, cost_ratio=0.3, complexity=x
-            ),
-            True,
-            False,
-        ),
+        (lambda x: theory.identification_error_bound(x, **SMALL, complexity=1), False, True),
+        (lambda x: theory.identification_error_bound(9, **SMALL, complexity=x), True, False),
     ],
 )
 @given(st.floats(0.05, 1e4), st.floats(0.05, 1e4))
