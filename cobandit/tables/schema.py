@@ -14,6 +14,7 @@ from cobandit.tables.card import Card, Split
 from cobandit.tables.columns import (
     CARD,
     COST,
+    NESTED,
     RANGE,
     Keys,
     Terms,
@@ -115,7 +116,7 @@ rows) -> rescale the column, or give the objective a transform in the card
     numbers = _check_measures(frame, card, terms, faults)
     if not {"config", "instance"} <= set(frame.columns):
         refuse(faults.found)
-    configs, instances = (_encode(frame[column], faults) for column in ("config", "instance"))
+    configs, instances = (encode_names(frame[column], faults) for column in ("config", "instance"))
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
 
@@ -173,15 +174,13 @@ def _check_measures(frame: pd.DataFrame, card: Card, terms: Terms, faults: Fault
     return {name: values for name, values in columns.items() if values is not None}
 
 
-def _encode(column: pd.Series, faults: Faults) -> Keys:
+def encode_names(column: pd.Series, faults: Faults) -> Keys:
     """Read the names of configurations or instances; where there is none, the code is -1."""
     name = str(column.name)
     try:
         keys = encode(column)
     except TypeError:  # factorize cannot hash lists and dictionaries
-        faults.add(
-            "the names are lists or other nested values", "give each a plain name, text or number", name
-        )
+        faults.add("the names are nested values", NESTED, name)
         return Keys((), np.full(len(column), -1))
     missing = keys.codes < 0
     if missing.any():
@@ -195,8 +194,7 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
         try:
             codes = pd.Series(pd.factorize(frame[column])[0])
         except TypeError:
-            remedy = "store plain text or numbers, or leave it out of what describes a configuration"
-            faults.add("the column holds nested values", remedy, column)
+            faults.add("the column holds nested values", NESTED, column)
             continue
         first = codes.groupby(configs.codes).transform("first")
         differs = (configs.codes >= 0) & (codes != first).to_numpy()

@@ -43,10 +43,6 @@ def expected(n=12):
     return {name: by_model[name.split()[0]] for name in NAMES}
 
 
-def test_every_format_has_an_importer():
-    assert set(IMPORTERS) >= {"csv", "helm", "inspect", "lm-eval"}
-
-
 FORMATS = {
     "inspect": ("json", {"latency": "total_time"}, "{}", 1),
     "inspect, archives": ("eval", {"latency": "total_time"}, "{}", 1),

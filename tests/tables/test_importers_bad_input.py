@@ -319,12 +319,12 @@ BAD = [
     (
         swap("tidy.csv", "example/sparrow-mini", ""),
         TIDY,
-        "tidy.csv, row 1, column 'model': the name is blank (and 11 more rows)",
+        "tidy.csv, row 1, column 'model': the name is missing (and 11 more rows)",
     ),
     (
         swap("tidy.csv", ",0.7,000", ",,000", 1),
         [*TIDY, "--config", "temperature"],
-        "tidy.csv, row 13, column 'temperature': the name is blank -> ",
+        "tidy.csv, row 13, column 'temperature': the name is missing -> ",
     ),
     (
         write("more.csv", "model,temperature,question,correct,tokens\nother,0,1,1,5\nother,0,2,1,-1\n"),
@@ -392,7 +392,7 @@ BAD = [
         [*TIDY, "--objective", "efficiency=temperature:inverse-percentile"],
         "the latency 0.0 is not positive",
     ),
-    (nothing, [*TIDY, "--objective", "speed"], "no column 'speed'"),
+    (nothing, [*TIDY, "--objective", "speed"], "'speed': the column is missing"),
     (nothing, TIDY[:2], "does not say --instance, --config, --objective -> give them"),
     (copy("tidy.csv", "tidy.xlsx"), tidy_of("tidy.xlsx"), "not named as"),
     (copy("tidy.csv", "t.parquet"), tidy_of("t.parquet"), "the Parquet file is truncated or damaged"),
@@ -433,7 +433,7 @@ BAD = [
             '{"model": "a", "question": 1, "correct": 1, "tokens": 2}\n',
         ),
         tidy_of("t.jsonl"),
-        "t.jsonl, row 1, column 'model': the name is blank -> ",
+        "t.jsonl, row 1, column 'model': the name is missing -> ",
     ),
     (
         write("t.jsonl", b'{"model": "a\xff", "question": "1", "correct": 1, "tokens": 2}\n'),

@@ -616,19 +616,15 @@ def _evaluations(runs: Sequence[LoggedRun], labels: Sequence[str], pooled: bool)
 
     ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
     """
-    number = [i for i, run in enumerate(runs) for _ in run.evaluations]
-    each = zip(*(row for run in runs for row in run.evaluations), strict=True)
-    found: dict[str, Any] = dict(zip(Evaluation._fields, map(list, each), strict=True))
+    rows = [(i, labels[i], *row) for i, run in enumerate(runs) for row in run.evaluations]
     # as objects, so that a time that is missing stays apart from one that is not a number
-    found["seconds"] = pd.Series(found["seconds"], dtype=object)
+    found = pd.DataFrame(rows, columns=["run", "config", *Evaluation._fields], dtype=object)
+    found = found.astype({"run": int, "config": str, "instance": str, "repeat": str})
+    found["cost"] = pd.to_numeric(found["cost"])
     if pooled and len({run.task for run in runs}) > 1:
-        tasks = [run.task for run in runs]
-        found["instance"] = [f"{tasks[i]}/{name}" for i, name in zip(number, found["instance"], strict=True)]
-    found["name"] = found["instance"]
-    if len(set(found["repeat"])) > 1:
-        pairs = zip(found["instance"], found["repeat"], strict=True)
-        found["name"] = [f"{instance}, {repeat}" for instance, repeat in pairs]
-    return pd.DataFrame({"run": number, "config": [labels[i] for i in number]} | found)
+        found["instance"] = found["run"].map(lambda i: f"{runs[i].task}/") + found["instance"]
+    several = len(set(found["repeat"])) > 1
+    return found.assign(name=found["instance"] + ", " + found["repeat"] if several else found["instance"])
 
 
 def _check_scores(logged: pd.DataFrame, runs: Sequence[LoggedRun], scale: float) -> None:

@@ -17,14 +17,15 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, ValidationError, field_validator
 
-from cobandit.faults import Fault, Faults, Place, refuse, stop, suggest
+from cobandit.faults import Faults, Place, refuse, stop, suggest
 from cobandit.tables.card import Cost, Objective
-from cobandit.tables.columns import NESTED, Rule, check_column, encode, evaluate_condition, read_numbers
+from cobandit.tables.columns import Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
-from cobandit.tables.importers.sources import ImportResult, Names, Notes, RepeatOptions, importer
+from cobandit.tables.importers.sources import TERMS, ImportResult, Names, Notes, RepeatOptions, importer
 from cobandit.tables.prices import make_token_counter
 from cobandit.tables.safe_reading import MAX_FILE, check_size, find_files, first_fault, load_yaml
+from cobandit.tables.schema import check_columns, encode_names
 from cobandit.tables.storage import read_columns
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -347,26 +348,17 @@ def _differing(frame: pd.DataFrame, tidy: pd.DataFrame, options: TidyOptions) ->
 
 
 def _refuse_missing(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
-    known = list(frame.columns)
-    for name in wanted:
-        if known.count(name) > 1:
-            stop(file, f"the column {name!r} stands in it more than once", "keep one")
-        if name not in known:
-            stop(file, f"there is no column {name!r}", suggest(name, known))
+    faults = Faults(str(file))
+    check_columns(frame, list(dict.fromkeys(wanted)), TERMS, faults)
+    refuse(faults.found)
 
 
 def _names(frame: pd.DataFrame, column: str, file: Path) -> np.ndarray:
     """Read a column of names as text, each there."""
-    try:
-        keys = encode(frame[column])
-    except TypeError:  # lists and dictionaries cannot be hashed
-        refuse([Fault(str(file), "the names are nested values", NESTED, column=column)])
-        raise
-    blank = keys.codes < 0
-    if blank.any():
-        row = int(frame.index[int(blank.argmax())]) + 1
-        more = int(blank.sum()) - 1
-        refuse([Fault(str(file), "the name is blank", "fill it in: it tells rows apart", row, column, more)])
+    faults = Faults(str(file))
+    keys = encode_names(frame[column], faults)
+    rows = frame.index + 1  # those of the file, of which --where may have left out some
+    refuse(fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name)) for fault in faults.found)
     return np.array(keys.labels, dtype=object)[keys.codes]
 
 
@@ -462,12 +454,9 @@ def _melt(
     if not found:
         stop(file, f"no column fits the pattern {options.wide!r}", "correct --wide")
     numbers = [name for name in next(iter(found.values())) if name not in options.text]
-    known = list(map(str, frame.columns))
     parts = []
     for config, columns in sorted(found.items()):
-        for column in columns.values():
-            if known.count(column) > 1:
-                stop(file, f"the column {column!r} stands in it more than once", "keep one")
+        _refuse_missing(frame, [*columns.values()], file)
         cells = {field: frame[column] for field, column in columns.items()}
         parts.append(pd.DataFrame({"config": config, "instance": instance} | cells, index=frame.index))
     long = pd.concat(parts).dropna(how="all", subset=numbers)
