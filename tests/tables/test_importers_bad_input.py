@@ -183,7 +183,7 @@ BAD = [
     (
         edit(RESULTS, lambda r: r["higher_is_better"]["sums"].update(exact_match=False)),
         LM,
-        "a lower exact_match is better",
+        "lower exact_match",
     ),
     (nothing, ["lm-eval", "lm/sparrow-mini-t0", *LM[2:]], "only one configuration"),
     (each_line(lambda x: x.update(doc_id=1)), LM, "repeat an instance"),
@@ -192,11 +192,7 @@ BAD = [
     (nothing, [*LM, "--count", "some"], "--count: "),
     (nothing, [*LM, "--by", "temprature"], "did you mean 'temperature'"),
     (each_line(lambda x: x.update(doc_hash="1")), LM, "12 documents differ under the same doc_id"),
-    (
-        alter(ARCHIVE, lambda raw: re.sub(rb"(?s)(PK\x01\x02....)\x00", b"\\1\x01", raw)),
-        EVAL,
-        "the archive is encrypted",
-    ),
+    (alter(ARCHIVE, lambda raw: re.sub(rb"(?s)(PK\x01\x02....)\x00", b"\\1\x01", raw)), EVAL, "is encrypted"),
     (
         edit(LOG, lambda log: log["samples"].extend([log["samples"][0], log["samples"][1] | {"epoch": 2}])),
         INSPECT,
@@ -212,11 +208,7 @@ BAD = [
     (edit(LOG, lambda log: log.update(samples=[])), INSPECT, "holds no samples"),
     (edit(LOG, lambda log: log.update(version=3)), INSPECT, "version 3"),
     (nothing, ["inspect", "tidy.csv"], "not named as Inspect logs"),
-    (
-        each_sample(error={"message": "no"}),
-        INSPECT,
-        "none of its evaluations can be used: 12 samples that ended in an error",
-    ),
+    (each_sample(error={"message": "no"}), INSPECT, "can be used: 12 samples that ended in an error"),
     (nothing, [*INSPECT, "--metric", "includes"], "no scorer 'includes'"),
     (each_sample(scores={"match": {"value": "splendid"}}), INSPECT, "neither a number nor one of C, I, P, N"),
     (each_sample(scores={"match": {"value": [1]}}), INSPECT, "neither a number"),
@@ -245,11 +237,7 @@ BAD = [
         INSPECT,
         "ended as 'cancelled', with 12 of 12 samples -> finish it (inspect eval-retry), or take these",
     ),
-    (
-        each_sample(scores=None),
-        INSPECT,
-        "its samples are not scored -> score them: inspect score json/heron-large-t0.7.json",
-    ),
+    (each_sample(scores=None), INSPECT, "not scored -> score them: inspect score json/heron-large-t0.7.json"),
     (both_logs(write(LOG, "[]")), INSPECT, "none of the 2 logs can be used"),
     (each_sample(id="\ud800"), INSPECT, "not JSON"),
     (
@@ -302,7 +290,7 @@ BAD = [
     (
         lambda: (stat("num_output_tokens", None)(), stat("num_completion_tokens", None)()),
         HELM,
-        "numbers of tokens are missing",
+        "tokens are missing",
     ),
     (stat("inference_runtime", 0.0), HELM, "took 0 seconds"),
     (stat("batch_size", 0), HELM, "batch_size is 0"),
@@ -348,33 +336,17 @@ BAD = [
     (nothing, [*TIDY, "--where", "tokens < 0"], "--where leaves none of its rows"),
     (nothing, [*TIDY, "--where", "temprature > 0"], "did you mean 'temperature'"),
     (nothing, [*TIDY, "--where", "tokens + 1"], "not true or false"),
-    (
-        write("map.yml", "where: question.to_csv('evil')"),
-        YAML,
-        "unknown key 'where' -> give --where on the command line",
-    ),
+    (write("map.yml", "where: question.to_csv('evil')"), YAML, "-> give --where on the command line"),
     (nothing, [*TIDY, "--text", "model"], "as --cost and as --text"),
     (nothing, [*UNPAID, "--cost", "a", "--cost", "b"], "not each is a configuration and its cost"),
-    (
-        nothing,
-        [*UNPAID, "--cost", "example/sparrow-mini=1"],
-        "none is given to example/heron-large -> give each configuration its own",
-    ),
-    (
-        nothing,
-        [*UNPAID, "--cost", "sparrow-mini=1"],
-        "no configuration 'sparrow-mini' -> did you mean 'example/sparrow-mini'",
-    ),
+    (nothing, [*UNPAID, "--cost", "example/sparrow-mini=1"], "none is given to example/heron-large -> give"),
+    (nothing, [*UNPAID, "--cost", "sparrow-mini=1"], "'sparrow-mini' -> did you mean 'example/sparrow-mini'"),
     (
         copy("tidy.csv", "t.csv.gz", lambda raw: gzip.compress(raw)[:-20]),
         tidy_of("t.csv.gz"),
         "t.csv.gz: the compressed file is truncated or damaged",
     ),
-    (
-        copy("tidy.csv", "t.jsonl.gz"),
-        tidy_of("t.jsonl.gz"),
-        "t.jsonl.gz: the compressed file is truncated or damaged",
-    ),
+    (copy("tidy.csv", "t.jsonl.gz"), tidy_of("t.jsonl.gz"), "t.jsonl.gz: the compressed file is truncated"),
     (
         write("wide.csv", "question,a,b\n1,1,0\n2,1,0\n3,n/a,1\n"),
         ["csv", "wide.csv", "--wide", "{config}", "--instance", "question"],
@@ -385,13 +357,9 @@ BAD = [
     (
         nothing,
         [*TIDY, "--arm", "seconds"],
-        "0.519 describes 'example/sparrow-mini', but 0.457 does in tidy.csv, row 1",
+        "describes 'example/sparrow-mini', but 0.457 does in tidy.csv, row 1",
     ),
-    (
-        nothing,
-        [*TIDY, "--objective", "efficiency=temperature:inverse-percentile"],
-        "the latency 0.0 is not positive",
-    ),
+    (nothing, [*TIDY, "--objective", "speed=temperature:inverse-percentile"], "latency 0.0 is not positive"),
     (nothing, [*TIDY, "--objective", "speed"], "'speed': the column is missing"),
     (nothing, TIDY[:2], "does not say --instance, --config, --objective -> give them"),
     (copy("tidy.csv", "tidy.xlsx"), tidy_of("tidy.xlsx"), "not named as"),

@@ -198,12 +198,6 @@ def test_json_lines_may_be_many_and_have_blank_ones(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(read(tmp_path / "toy.jsonl", card()).rows, direct.rows)
 
 
-def test_a_card_next_to_the_records_is_found(tmp_path):
-    frame().to_csv(tmp_path / "toy.csv", index=False)
-    (tmp_path / "toy.yml").write_text(card().model_dump_json())  # JSON is YAML
-    assert read(tmp_path / "toy.csv").n_arms == 3
-
-
 @pytest.mark.slow
 def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
     plain = EvaluationTable.from_records(frame(), card())
