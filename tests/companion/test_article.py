@@ -6,8 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from cobandit.companion import article, paper, regions
-from cobandit.companion.measured import counterparts
+from cobandit.companion import article, claims, paper, regions
 from cobandit.companion.stored import results
 
 PAGE = (Path(__file__).parents[2] / "book" / "intro.md").read_text(encoding="utf-8")
@@ -32,7 +31,7 @@ def is_below(end, one, other):
 
 
 def test_online_is_ahead_or_level(cells):
-    for dataset in ("gsm8k", "piqa", *article.MEASURED):
+    for dataset in ("gsm8k", "piqa", *results.MEASURED):
         end = at_the_end(cells, "online", "standard_regret", dataset)
         assert is_below(end, "CoHVUCB", "UniformAllocation")
         assert is_below(end, "CoHVUCB", "HVUCB") == (dataset != "gsm8k")
@@ -50,7 +49,7 @@ def test_along_a_run_the_advantage_over_uniform_allocation_shows_early(cells):
 
 
 def test_what_a_pull_is_charged_changes_no_error():
-    ours, many = counterparts.judge(results.read_result("measured")), paper.verdicts(results.cells())
+    ours, many = paper.verdicts(claims.in_place(results.MEASURED)), paper.verdicts(results.cells())
     assert ours["realised-costs-do-no-harm"] == many["realised-costs-do-no-harm"] == "holds"
 
 
@@ -63,7 +62,7 @@ def test_psi_sr_errs_less_often(cells):
 
 
 def test_copsi_finds_less_of_the_front_than_uniform_allocation_where_measured(cells):
-    for dataset in article.MEASURED:
+    for dataset in results.MEASURED:
         end = at_the_end(cells, "full-set", "f1", dataset)
         assert end.loc["CoPSI", "mean"] < end.loc["UniformIdentification", "mean"]
     for dataset in ("gsm8k", "piqa"):
@@ -79,7 +78,7 @@ def test_dividing_pays_from_threefold_costs_on():
 
 def test_what_repairs_it():
     cells = article.compare_on_measured(100)
-    for table in article.MEASURED:
+    for table in results.MEASURED:
         at = cells.loc[table]
         f1, half = at.loc["200", "f1"], at.loc["half", "correct"]
         assert f1["CoPSIAdaptive"] > f1["UniformIdentification"] > f1["CoPSI"]

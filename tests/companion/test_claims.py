@@ -123,3 +123,10 @@ def test_what_the_page_says_of_the_claims(rows):
     assert (online == "holds").mean() > 0.5
     ends = [paper.least_target_ratio(14, low, high) for low, high in ((118.37, 147.21), (95.01, 152.16))]
     assert np.sign(np.subtract(ends, 1)).tolist() == [1, -1]
+
+
+def test_measured_tables_stand_in_the_place_of_the_papers():
+    """The claims are judged by its names: sums in words for GSM8K, and PIQA's questions for PIQA."""
+    own, ours = results.read_result("measured"), claims.in_place(results.MEASURED)
+    for name, of in (("word-sums", "gsm8k"), ("piqa-small", "piqa")):
+        assert own.loc[own["dataset"] == name, "mean"].equals(ours.loc[ours["dataset"] == of, "mean"])

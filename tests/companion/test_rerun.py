@@ -25,7 +25,7 @@ from cobandit.companion.paper import experiments
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
 from cobandit.companion.report.pages import KEPT_FRAMES
-from cobandit.companion.report.typeset import formula, plain
+from cobandit.companion.report.report import formula, plain
 from cobandit.errors import CobanditError
 
 SOME = ["landscape", "identification-results"]
@@ -402,7 +402,9 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    (tmp_path / "bad.json").write_text("{}")
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "later").mkdir()
+    put(tmp_path / "later", manifest(format="cobandit report, 2"))
     (tmp_path / "ofother").mkdir()
     put(tmp_path / "ofother", manifest())
     (tmp_path / "short").mkdir()
@@ -423,7 +425,8 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, capfd):
         "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],
         "expected NAME=VALUE": ["page", "landscape", "-p", "seed"],
         "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
-        "no manifest": ["rerun", "--from", "bad.json"],
+        "this is not JSON": ["rerun", "--from", "bad.json"],
+        "format: Input should be 'cobandit report, 1'": ["rerun", "--from", "later"],
         "the field 'command' is missing": ["rerun", "--from", "short/manifest.json"],
         "field 'command' is missing; take": ["rerun", table, "-o", "short"],
         "unknown page of the report 'cohv-ucb'": ["rerun", "--from", "odd"],

@@ -1,7 +1,7 @@
 """Measuring a table: one evaluation, the plan of all, and the records and the card that they become.
 
-``python -m cobandit.companion.measured`` (``make measure``) asks both models every question again; it takes
-hours, can be stopped at any time, and goes on where it was.
+``python -m cobandit.companion.measured.evaluation`` (``make measure``) asks both models every question again;
+it takes hours, can be stopped at any time, and goes on where it was.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from cobandit.faults import stop
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256, write_table
 
+#: What a plan calls this module, which may run as ``__main__``.
+MODULE = "cobandit.companion.measured.evaluation"
 TASKS = {task.NAME: task for task in (word_sums, piqa_small)}
 AT_ONCE = 2
 """Processes: one for each core of the machine that the bundled tables were measured on."""
@@ -101,7 +103,7 @@ def plan(name: str) -> dict[str, Any]:
         **SCORED,
         "largest_cost": "max_tokens",
         "pilot": 2,
-        "evaluate": {"callable": {"function": f"{__name__}:evaluate_{name.replace('-', '_')}"}},
+        "evaluate": {"callable": {"function": f"{MODULE}:evaluate_{name.replace('-', '_')}"}},
         "at_once": AT_ONCE,
         "timeout": 600,
     }
@@ -222,3 +224,7 @@ def main(names: list[str]) -> None:
             measure(name)
     except CobanditError as error:
         sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

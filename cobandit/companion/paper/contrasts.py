@@ -97,7 +97,7 @@ def tables(plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str 
     Parameters
     ----------
     plays : DataFrame
-        As `cobandit.companion.stored.plays.played` gives them.
+        As `cobandit.companion.stored.results.played` gives them.
     dataset, kind : str
     reading : str
         What it does not change is as by default.
@@ -315,7 +315,7 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     Parameters
     ----------
     plays : DataFrame
-        As `cobandit.companion.stored.plays.played` gives them.
+        As `cobandit.companion.stored.results.played` gives them.
     wider : float
         Factor on scores.
 

@@ -7,7 +7,7 @@ import json
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,7 +19,8 @@ from cobandit.files import replace_file
 from cobandit.tables.safe_reading import first_fault
 from cobandit.tables.storage import file_sha256
 
-NAME, FORMAT = "manifest.json", "cobandit report, 1"
+NAME = "manifest.json"
+FORMAT: Literal["cobandit report, 1"] = "cobandit report, 1"
 PACKAGES = ("cobandit", "joblib", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy")
 
 
@@ -83,7 +84,7 @@ class Page(BaseModel):
 class Manifest(BaseModel):
     """All of it, as it stands in ``manifest.json``."""
 
-    format: str = FORMAT
+    format: Literal["cobandit report, 1"] = FORMAT
     command: str
     table: Table
     options: Options
@@ -113,22 +114,16 @@ def read_manifest(path: Path) -> Manifest:
     """
     path = path / NAME if path.is_dir() else path
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        checked = Manifest.model_validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CobanditError(
             f"manifest {path}: {error.strerror}; name the manifest.json of a report"
         ) from None
-    except ValueError:
-        raise CobanditError(
-            f"manifest {path}: this is not JSON; name the manifest.json of a report"
-        ) from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise CobanditError(f"manifest {path}: this is no manifest of a {FORMAT!r}")
-    try:
-        checked = Manifest.model_validate(found)
     except ValidationError as error:
         fault = first_fault(error)
-        raise CobanditError(f"manifest {path}: {fault}; take one that no one has edited") from None
+        raise CobanditError(
+            f"manifest {path}: {fault}; take the manifest.json of a report as it was written"
+        ) from None
     for page in checked.pages:
         _check.choice(page.page, "page of the report", pages.KEPT_FRAMES)
     return checked

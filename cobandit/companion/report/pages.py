@@ -63,12 +63,6 @@ def paths() -> dict[str, Path]:
     return {path.stem: path for folder in (SECTIONS, directory()) for path in sorted(folder.glob("*.md"))}
 
 
-def _tools() -> None:
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise CobanditError(f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}")
-
-
 def source(page: str) -> str:
     """MyST source of a page.
 
@@ -82,7 +76,8 @@ def source(page: str) -> str:
 
 
 def _cells(page: str) -> Any:
-    _tools()
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise CobanditError(f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}")
     import jupytext
 
     notebook = jupytext.reads(source(page), fmt="md:myst")
@@ -182,14 +177,15 @@ def execute(
     given, output = dict(given or {}), Path(output)
     refuse_unknown(page, given)
     notebook = _cells(page)
-    if keep:
-        frames = ", ".join(f"{str(path)!r}: {name}" for name, path in keep.items())
-        code = f"from cobandit.companion.report import pages\n\npages.save({{{frames}}})"
-        notebook.cells.append(_code_cell(code))
 
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
+
+    if keep:
+        frames = ", ".join(f"{str(path)!r}: {name}" for name, path in keep.items())
+        code = f"from cobandit.companion.report import pages\n\npages.save({{{frames}}})"
+        notebook.cells.append(nbformat.v4.new_code_cell(code, id="keep"))
 
     total, finished = sum(cell.cell_type == "code" for cell in notebook.cells) + bool(given), 0
 
@@ -228,12 +224,6 @@ def execute(
             page, error.exec_count, f"{error.ename}: {error.evalue}", error.source, done
         ) from None
     return done
-
-
-def _code_cell(code: str) -> Any:
-    import nbformat
-
-    return nbformat.v4.new_code_cell(code, id="keep")
 
 
 def save(frames: Mapping[str, pd.DataFrame | list[pd.DataFrame]]) -> None:

@@ -1,17 +1,25 @@
-"""How often a race is off and what it costs: on every table, and on made-up ones that it was not tuned on."""
+"""How often a race is off and what it costs: on every table, and on made-up ones that it was not tuned on.
+
+On the made-up tables also other ways to stop: other thresholds, and tests instead of means.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
+from cobandit.dominance import pareto_mask
 from cobandit.policies import CoPSIOnce, ParetoRace, UniformOnce
+from cobandit.policies.copsi_once import PRIOR_VARIANCE
+from cobandit.policies.pareto_race import LEAST_SCATTER, Calls, Standing, beats, find_threshold, next_look
 from cobandit.replay.grid import pack_shared
-from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import load
@@ -112,6 +120,10 @@ def read_rows(name: str) -> tuple[FeedbackRows, NDArray[np.float64]]:
     return FeedbackRows(rows, n_instances * np.arange(n_arms + 1), once=True), costs
 
 
+def _far_off(returned: NDArray[np.bool_], means: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.maximum(metrics.cover(returned, means), metrics.excess(returned, means))
+
+
 def race(name: str, tolerance: float) -> pd.DataFrame:
     """Race a table a thousand times, and run its neighbours at what the races spent on average.
 
@@ -138,18 +150,222 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
     for policy, orders in [(ParetoRace, ORDERS), *neighbours]:
         run = run_kernel(policy(**given, **options), feedback, SEED, np.arange(orders), realised=False)
         spent, returned = run[1:3]
-        by = np.maximum(metrics.cover(returned, means), metrics.excess(returned, means))
-        found.append(
-            {
-                "dataset": name,
-                "tolerance": tolerance,
-                "method": policy.__name__,
-                "runs": orders,
-                "share": spent.mean() / everything,
-                "off": int((by > tolerance + 1e-9).sum()),
-                "largest": by.max(),
-            }
-        )
+        by = _far_off(returned, means)
+        row: dict[str, Any] = {"dataset": name, "tolerance": tolerance, "method": policy.__name__}
+        row |= {"runs": orders, "share": spent.mean() / everything}
+        found.append(row | {"off": int((by > tolerance + 1e-9).sum()), "largest": by.max()})
         if policy is ParetoRace:
             options = {"budget": max(float(spent.mean()), float(costs.sum()))}
+    return pd.DataFrame(found)
+
+
+# ---------------------------------------------------------------------- other ways to stop
+
+ERROR, RIVALS_ORDERS, DRAWS = 0.05, 200, 100
+#: Of the test that two are level: how far from one half the share of won instances has to be.
+INDIFFERENT = 0.1
+
+#: Rewards of the active on the instances seen (n, k, D), N and K to standard errors.
+Threshold = Callable[[NDArray[np.float64], int, int], float]
+#: Rewards in the order of the instances (N, K, D), costs (K,) and tolerance to the spend and who is returned.
+Race = Callable[[NDArray[np.float64], NDArray[np.float64], float], tuple[float, NDArray[np.bool_]]]
+
+
+def list_looks(n_instances: int) -> list[int]:
+    """Depths at which a race compares.
+
+    Examples
+    --------
+    >>> list_looks(24)
+    [20, 21, 22, 23, 24]
+    """
+    looks = [next_look(0, n_instances)]
+    while looks[-1] < n_instances:
+        looks.append(next_look(looks[-1], n_instances))
+    return looks
+
+
+def find_scatter(seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Root of the sum of squared deviations of each pair, as the race takes it: (n, k, D) to (k, k, D)."""
+    centred = seen - seen.mean(axis=0)
+    products = np.einsum("qad,qbd->abd", centred, centred)
+    own = np.einsum("aad->ad", products)
+    scatter = own[:, None] + own[None] - 2 * products
+    return np.sqrt(np.maximum(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
+
+
+def bound_union(seen: NDArray[np.float64], n_instances: int, n_arms: int) -> float:
+    """A union over looks, ordered pairs and objectives."""
+    claims = max(1, n_arms * (n_arms - 1)) * seen.shape[2] * len(list_looks(n_instances))
+    return float(stats.norm.isf(ERROR / claims))
+
+
+def bound_active(seen: NDArray[np.float64], n_instances: int, n_arms: int) -> float:
+    """The same over the pairs that are still active: a step-down."""
+    return bound_union(seen, n_instances, seen.shape[1])
+
+
+def bootstrap(seen: NDArray[np.float64], n_instances: int, n_arms: int) -> float:
+    """Quantile of the largest statistic over active pairs, objectives and looks to come, by multipliers.
+
+    With Gaussian multipliers the sums of an instance's deviations are Gaussian with the covariance that was
+    seen; from look to look they go on as sums without replacement do, with independent increments in
+    n / (N - n).
+    """
+    n, k, n_objectives = seen.shape
+    looks = np.array([look for look in list_looks(n_instances) if n <= look < n_instances])
+    if k < 2 or not len(looks):
+        return 0.0
+    rng, scatter = np.random.default_rng([n, k]), find_scatter(seen)
+    _, sizes, turn = np.linalg.svd((seen - seen.mean(axis=0)).reshape(n, -1), full_matrices=False)
+    clock = looks / (n_instances - looks)
+    sums, largest = np.zeros((DRAWS, k * n_objectives)), np.zeros(DRAWS)
+    for time, step in zip(clock, np.diff(clock, prepend=0.0), strict=True):
+        sums += sqrt(step) * rng.standard_normal((DRAWS, len(sizes))) * sizes @ turn
+        at = sums.reshape(DRAWS, k, n_objectives) / sqrt(time)
+        for d in range(n_objectives):
+            apart = np.abs(at[:, :, None, d] - at[:, None, :, d]) / scatter[:, :, d]
+            np.maximum(largest, apart.reshape(DRAWS, -1).max(axis=1), out=largest)
+    return float(np.quantile(largest, 1 - ERROR))
+
+
+def race_by(threshold: Threshold) -> Race:
+    """Make a race with another threshold: set anew where somebody has left or a quarter more was seen."""
+
+    def stop(
+        rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
+    ) -> tuple[float, NDArray[np.bool_]]:
+        n_instances, n_arms, _ = rewards.shape
+        standing, depth, spent, z, reread = Standing(costs), 0, 0.0, 0.0, (0, 0.0)
+        while len(standing.active):
+            active, before = standing.active, depth
+            depth = next_look(depth, n_instances)
+            spent += (depth - before) * costs[active].sum()
+            seen = rewards[:depth, active]
+            if len(active) != reread[0] or depth > reread[1]:
+                z, reread = threshold(seen, n_instances, n_arms), (len(active), 1.25 * depth)
+            means = seen.mean(axis=0)
+            differences = means[None] - means[:, None]
+            half = z * sqrt(1 - depth / n_instances) / depth * find_scatter(seen)
+            calls = Calls(
+                beats(differences - half),
+                beats(differences - half + tolerance),
+                beats(differences + half - tolerance),
+            )
+            for call in calls:
+                np.fill_diagonal(call, False)
+            standing.conclude(calls, means.sum(axis=1))
+        return spent, standing.returned
+
+    return stop
+
+
+def count_wins(seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """On how many instances j dominates i, (n, k, D) to (k, k)."""
+    return np.array([beats(seen - seen[:, [i]]).sum(axis=0) for i in range(seen.shape[1])], dtype=float)
+
+
+def race_by_signs(
+    rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
+) -> tuple[float, NDArray[np.bool_]]:
+    """Let leave who loses a sign test on won instances, by Holm's step-down; nobody is found to be fine."""
+    active, depth, spent = np.arange(len(costs)), 0, 0.0
+    for look in list_looks(len(rewards)):
+        if len(active) < 2:
+            break
+        spent += (look - depth) * costs[active].sum()
+        depth, won = look, count_wins(rewards[:look, active])
+        chances = stats.binom.sf(won - 1, won + won.T, 0.5)
+        np.fill_diagonal(chances, 1.0)
+        ordered = np.sort(chances, axis=None)
+        pairs = len(active) * (len(active) - 1) // 2
+        kept = np.cumprod(ordered <= ERROR / np.maximum(pairs - np.arange(ordered.size), 1)).sum()
+        if kept:
+            active = active[~(chances <= ordered[kept - 1]).any(axis=1)]
+    return spent, np.isin(np.arange(len(costs)), active)
+
+
+def race_by_ratios(
+    rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
+) -> tuple[float, NDArray[np.bool_]]:
+    """Decide each pair by Wald's ratio of likelihoods: one wins more of the instances, or neither does."""
+    n_arms, depth, spent, bound = len(costs), 0, 0.0, log((1 - ERROR) / ERROR)
+    open_, stays = ~np.eye(n_arms, dtype=bool), np.ones(n_arms, dtype=bool)
+    for look in list_looks(len(rewards)):
+        busy = open_.any(axis=1)
+        if not busy.any():
+            break
+        spent += (look - depth) * costs[busy].sum()
+        depth, won = look, count_wins(rewards[:look])
+        ratios = won * log(1 + 2 * INDIFFERENT) + won.T * log(1 - 2 * INDIFFERENT)
+        stays &= ~(open_ & (ratios >= bound)).any(axis=1)
+        level = np.maximum(ratios, ratios.T) <= -bound
+        open_ &= ~level & stays & stays[:, None]
+    return spent, stays
+
+
+def race_by_ranks(
+    rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
+) -> tuple[float, NDArray[np.bool_]]:
+    """F-Race, of one objective: Friedman's test, and who is then behind the best in ranks leaves."""
+    active, depth, spent = np.arange(len(costs)), 0, 0.0
+    for n in list_looks(len(rewards)):
+        k = len(active)
+        if k < 2:
+            break
+        spent += (n - depth) * costs[active].sum()
+        depth, ranks = n, stats.rankdata(-rewards[:n, active, 0], axis=1)
+        total, squares = ranks.sum(axis=0), (ranks**2).sum()
+        scatter = squares - n * k * (k + 1) ** 2 / 4
+        if not scatter:
+            continue
+        between = (k - 1) * ((total - n * (k + 1) / 2) ** 2).sum() / scatter
+        if stats.chi2.sf(between, k - 1) < ERROR:
+            spread = max(0.0, 2 * (n * squares - (total**2).sum()) / ((n - 1) * (k - 1)))
+            active = active[
+                total - total.min() <= stats.t.isf(ERROR / 2, (n - 1) * (k - 1)) * sqrt(spread) + 1e-9
+            ]
+    best = active[rewards[:depth, active, 0].mean(axis=0).argmax()]
+    return spent, np.arange(len(costs)) == best
+
+
+#: Ways to stop by name; the tests have no tolerance.
+RIVALS: dict[str, Race] = {
+    "union over looks at one near tie (ours)": race_by(
+        lambda seen, n, _: find_threshold(n, seen.shape[2], ERROR)
+    ),
+    "2.5 standard errors": race_by(lambda *_: 2.5),
+    "3 standard errors": race_by(lambda *_: 3.0),
+    "union over looks and pairs": race_by(bound_union),
+    "the same, pairs still active": race_by(bound_active),
+    "multiplier bootstrap, pairs still active": race_by(bootstrap),
+    "sign tests (as S-Race)": race_by_signs,
+    "likelihood ratios (as SPRINT-Race)": race_by_ratios,
+    "Friedman's test (F-Race)": race_by_ranks,
+}
+
+
+def race_rivals(name: str) -> pd.DataFrame:
+    """Stop races on a made-up table in every way, on the same orders of its instances.
+
+    Returns
+    -------
+    DataFrame
+        One row per way and tolerance: ``share`` of the cost of everything, ``off``, how many of the ``runs``
+        were off by more than the tolerance, and the mean ``f1`` of what was returned.
+    """
+    feedback, costs = read_rows(name)
+    rewards = feedback.rows[:, 2:].reshape(len(costs), int(feedback.offsets[1]), -1).transpose(1, 0, 2)
+    means, everything = rewards.mean(axis=0), len(rewards) * float(costs.sum())
+    truth, found = pareto_mask(means, dominance="standard"), []
+    for way, stop in RIVALS.items():
+        if stop is race_by_ranks and rewards.shape[2] > 1:
+            continue
+        for tolerance in TOLERANCES[: 1 if stop in (race_by_signs, race_by_ratios, race_by_ranks) else 2]:
+            orders = (shared_order(SEED, number, len(rewards)) for number in range(RIVALS_ORDERS))
+            spent, returned = zip(*(stop(rewards[order], costs, tolerance) for order in orders), strict=True)
+            by = _far_off(np.array(returned), means)
+            row: dict[str, Any] = {"dataset": name, "way": way, "tolerance": tolerance, "runs": RIVALS_ORDERS}
+            row |= {"share": np.mean(spent) / everything, "off": int((by > tolerance + 1e-9).sum())}
+            found.append(row | {"f1": float(metrics.f1_score(np.array(returned), truth).mean())})
     return pd.DataFrame(found)

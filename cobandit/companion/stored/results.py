@@ -4,7 +4,8 @@
 as is wanted.  ``ledger.csv`` has every printed number with ours and a verdict.
 
 Command: ``python -m cobandit.companion.stored.results [NAME...]``; the name ``ledger`` writes the ledger
-alone, ``confirm`` recomputes a few parts of what other code was stored by, and enters the code at hand.
+alone, ``confirm`` recomputes a few parts of what other code was stored by, and enters the code at hand, and
+``draw`` draws the tables behind the predictions.
 """
 
 from __future__ import annotations
@@ -12,22 +13,25 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import count, islice
 from typing import Any
 
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from rich.console import Console
 from rich.progress import track
 
 from cobandit import _check
 from cobandit.companion import argument, paper, regions
 from cobandit.companion.paper import experiments
-from cobandit.companion.reconstruction import SETTINGS
-from cobandit.companion.stored import kept, races, rivals
+from cobandit.companion.reconstruction import chain
+from cobandit.companion.reconstruction.experiment import DEFAULT, play, read
+from cobandit.companion.reconstruction.hierarchy import SETTINGS
+from cobandit.companion.reconstruction.other import OTHER
+from cobandit.companion.stored import kept, races
 from cobandit.companion.stored.kept import RESULTS as RESULTS
 from cobandit.companion.stored.kept import Verification, differences, directory, read_result, store, stored
 from cobandit.companion.stored.kept import recompute as recompute
-from cobandit.companion.stored.plays import played
 from cobandit.errors import CobanditError
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import metrics, paired_errors
@@ -75,7 +79,67 @@ def drawn_numbers() -> list[tuple[str, str, int]]:
     return [tuple(row) for row in frame.itertuples(index=False)]
 
 
-stored("posterior", drawn_numbers)(played)
+PLAY_SEED = 10**6
+"""Seeds of the plays start here: none of the replays of a page uses them."""
+READ = 200
+"""Other readings are played on tables with smaller numbers."""
+
+
+@stored("posterior", drawn_numbers)
+def played(name: str, kind: str, number: int) -> pd.DataFrame:
+    """Draw a table and play the paper's experiments on it, if it is kept.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    kind : {"table", "prior", "other"}
+    number : int
+        The seed of the table.
+
+    Returns
+    -------
+    DataFrame
+        One row per value: ``dataset``, ``kind``, ``number``, ``reading``, ``key`` and ``value``; the first is
+        whether the table is ``kept``, and the only one if it is not.
+    """
+    if kind == "prior":
+        drawn = chain.draw_prior(name, number)
+    else:
+        drawn = chain.draw(name, number, OTHER if kind == "other" else chain.HIERARCHY)
+    kept = kind == "prior" or drawn.kept
+    seed = PLAY_SEED * (1 + list(SETTINGS).index(name)) + number
+    values = {DEFAULT: {"kept": float(kept)}}
+    if kept:
+        values[DEFAULT] |= play(name, drawn.land, seed)
+    if kept and kind == "table" and number < READ:
+        values |= read(name, drawn.land, seed)
+    rows = [(reading, key, value) for reading, own in values.items() for key, value in own.items()]
+    frame = pd.DataFrame(rows, columns=["reading", "key", "value"])
+    return frame.assign(dataset=name, kind=kind, number=number)
+
+
+WANTED = {"table": 400, "prior": 200, "other": 200}
+"""Kept tables of each kind: that meet the facts, of the prior, and of the other generator."""
+
+
+def draw(folder: str = "_build/posterior") -> None:
+    """Draw and play until enough tables of each kind and data set are kept, and store all.
+
+    It can be interrupted at any time and goes on where it was: what a table plays is kept in the folder.
+    """
+    play_once, start, parts = Memory(folder, verbose=0).cache(played), time.perf_counter(), []
+    with Parallel(n_jobs=-1) as run:
+        for kind, wanted in WANTED.items():
+            for name in NAMES:
+                kept_tables, numbers = 0, count()
+                while kept_tables < wanted:
+                    some = islice(numbers, wanted - kept_tables)
+                    frames = run(delayed(play_once)(name, kind, number) for number in some)
+                    kept_tables += sum(bool(frame["value"].iloc[0]) for frame in frames)
+                    parts += frames
+    store("posterior", parts, time.perf_counter() - start)
+    store_ledger()
+
 
 AUDIT_BLOCK = 1_000
 AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
@@ -103,27 +167,19 @@ def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
 stored("regions", regions.parts)(regions.part)  # of random problems: no table is read
 
 
-@stored(
+stored(
     "race", lambda: [(name, by) for name in (*BUNDLED, *races.MADE_UP) for by in races.TOLERANCES], BUNDLED
-)
-@stored(
+)(races.race)
+stored(
     "swebench-race", lambda: [(*one, by) for one in each(*ELSEWHERE)() for by in races.TOLERANCES], ELSEWHERE
-)
-def race(name: str, tolerance: float) -> pd.DataFrame:
-    """Race a table of the catalogue, or a made-up one: `cobandit.companion.stored.races.race`."""
-    return races.race(name, tolerance)
+)(races.race)
+stored("rivals", lambda: [(name,) for name in races.MADE_UP])(races.race_rivals)
 
 
 @stored("argument", lambda: [("word-sums", method) for method in argument.METHODS], ("word-sums",))
 def argument_states(name: str, method: str) -> pd.DataFrame:
     """What the first figure of the book shows: `cobandit.companion.argument.play_states`."""
     return argument.play_states(load(name), method).assign(dataset=name)
-
-
-@stored("rivals", lambda: [(name,) for name in races.MADE_UP])
-def race_rivals(name: str) -> pd.DataFrame:
-    """Races on a made-up table that stop in other ways: `cobandit.companion.stored.rivals.race_rivals`."""
-    return rivals.race_rivals(name)
 
 
 ONCE_METHODS = ("CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce")
@@ -291,7 +347,9 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
 
 
 def main(names: Sequence[str]) -> None:
-    """Make what is named, or confirm what is stored."""
+    """Make what is named, draw the tables behind the predictions, or confirm what is stored."""
+    if list(names) == ["draw"]:
+        return draw()
     if list(names) != ["confirm"]:
         return make(names)
     for outcome in kept.confirm():

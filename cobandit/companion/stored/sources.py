@@ -94,20 +94,13 @@ def _kernels() -> dict[str, set[Place]]:
     for path in PACKAGE.glob("replay/kernels/*.py"):
         module = f"cobandit.replay.kernels.{path.stem}"
         for statement in _tree(module).body:
-            named = {name.removeprefix("policies.") for name in _attributes(statement)}
+            attributes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
             # a function with a decorator, or a call that registers what it names
-            made = (
-                [getattr(statement, "name", "")]
-                if hasattr(statement, "name")
-                else _names(statement, ast.Load)
-            )
-            for name in named & _bound("cobandit.policies").keys():
+            own = getattr(statement, "name", None)
+            made = [own] if own else _names(statement, ast.Load)
+            for name in attributes & _bound("cobandit.policies").keys():
                 found.setdefault(name, set()).update(place for one in made for place in _leads(module, [one]))
     return found
-
-
-def _attributes(statement: ast.stmt) -> set[str]:
-    return {ast.unparse(node) for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
 
 
 class _Wordless(ast.NodeTransformer):

@@ -1,7 +1,0 @@
-"""``make measure``."""
-
-import sys
-
-from cobandit.companion.measured.evaluation import main
-
-main(sys.argv[1:])
