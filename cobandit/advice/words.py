@@ -159,9 +159,9 @@ def describe_steps(advice: Recommendation) -> list[str]:
     front, steps = advice.front, [""]
     for row in front[1:].to_dict("records"):
         told = [f"{100 * row[f'more_{name}']:+.1f} of {name}" for name in advice.objectives]
-        steps.append(
-            f"{', '.join(told).replace(' of', ' points of', 1)} for {row['times']:.3g} times the cost"
-        )
+        times = f"{row['times']:.3g}"
+        paid = "about the same cost" if times == "1" else f"{times} times the cost"
+        steps.append(f"{', '.join(told).replace(' of', ' points of', 1)} for {paid}")
     return steps
 
 

@@ -17,16 +17,14 @@ from matplotlib.figure import Figure
 import cobandit as cb
 from cobandit import theory
 from cobandit.companion import known_arms
+from cobandit.companion.paper import experiments
 from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
+from cobandit.companion.paper.numbers import published
 from cobandit.companion.proofs import identification_error, pulls
 from cobandit.companion.stored import results
 from cobandit.figures.steps import gap_plane
 from cobandit.figures.style import INK, method_style
 
-#: Radii and first rounds of the paper's online experiments.
-RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
-#: Smallest gaps of the paper's fourteen arms (its Appendix A), and its largest budget per configuration.
-PAPER_GAPS, PAPER_RHO = {"GSM8K": 0.005, "PIQA": 0.010}, 5000
 #: Lines of arms, which have no colour: colours are the methods'.
 ARM_LINES = ("-", "--", ":")
 
@@ -140,10 +138,12 @@ def name_numbers(
     for name in ("gsm8k", "piqa", *results.MEASURED):
         costs = cb.load(name).costs
         said[f"{name}_costs"] = f"{costs.max() / costs.min():.1f}"
-    for data, gap in PAPER_GAPS.items():
-        rounds = identification_error.least_informative_rounds(14, 2, gap)
-        said[f"{data}_rounds"] = f"{rounds / 1e6:.0f} million"
-        said[f"{data}_rounds_times"] = f"{rounds / PAPER_RHO:,.0f}"
+    for number in published():
+        if number.quantity == "gap_min":  # of the fourteen arms of the paper's Appendix A
+            rounds = identification_error.least_informative_rounds(14, 2, number.value)
+            name = str(number.dataset).upper()
+            said[f"{name}_rounds"] = f"{rounds / 1e6:.0f} million"
+            said[f"{name}_rounds_times"] = f"{rounds / max(experiments.IDENTIFICATION_RHO):,.0f}"
     ended: dict[Any, dict[str, float]] = races.to_dict("index")  # type: ignore[assignment]
     for tolerance, name in {0.0: "exact_race", 0.02: "race"}.items():
         said[f"{name}_share"] = percent(ended[tolerance]["share"])

@@ -30,8 +30,6 @@ SETS: dict[str, Row] = {
     "error": (("identification", "stochastic"), "wrong sets", True),
     "f1": (("full-set",), "F1, all arms", False),
 }
-#: The rows of the article's figure: one for each experiment.
-ARTICLE = {"standard_regret": REGRETS["standard_regret"], **SETS}
 
 
 def titles_of(tables: Sequence[EvaluationTable]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,10 @@ from cobandit import _check
 from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.problem import Problem
 from cobandit.replay import Spec, spec
 from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.running import run_kernel
 from cobandit.stats import contrasts, metrics
-
-if TYPE_CHECKING:
-    from cobandit.tables import EvaluationTable
 
 
 class Traits(NamedTuple):
@@ -35,36 +31,6 @@ class Traits(NamedTuple):
     dependence: float
     n_arms: int
     rho: float
-
-
-def traits(problem: Problem | EvaluationTable, rho: float) -> Traits:
-    """Properties of a problem, or of a table, by which its place on the map is found.
-
-    Parameters
-    ----------
-    problem : Problem or EvaluationTable
-        Of a table the truth of its replays.
-    rho : float
-        Budget over the cost of one evaluation of each arm.
-
-    Returns
-    -------
-    Traits
-        Without differences in cost or in hypervolume the dependence is 0.
-
-    Examples
-    --------
-    >>> traits(Problem([[0.2], [0.4], [0.8]], [1.0, 2.0, 4.0]), rho=10)
-    Traits(cost_ratio=4.0, dependence=1.0, n_arms=3, rho=10.0)
-    """
-    from scipy import stats  # half a second that an import of cobandit need not take
-
-    problem = problem if isinstance(problem, Problem) else problem.problem
-    costs, quality = problem.costs, problem.hypervolume
-    flat = np.ptp(costs) == 0 or np.ptp(quality) == 0
-    dependence = 0.0 if flat else float(stats.spearmanr(costs, quality).statistic)
-    ratio = float(costs.max() / costs.min())
-    return Traits(ratio, dependence, problem.n_arms, _check.positive(rho, "rho"))
 
 
 _TUNED = experiments.RADII
@@ -322,6 +288,6 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     )
     # one number per problem: its budgets see the same problem, and are no replications of each other
     gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
-    grouped = gained.groupby(level=[0, 1])
-    ends = pd.DataFrame(grouped.apply(metrics.mean_interval).tolist(), grouped.mean().index, ["low", "high"])
-    return ends.assign(mean=grouped.mean())[["mean", "low", "high"]]
+    runs = gained.rename("gained").reset_index().assign(status="ok")
+    found = metrics.summarise(runs, "gained", ("cost_ratio", "dependence"))
+    return found.set_index(["cost_ratio", "dependence"])[["mean", "low", "high"]]

@@ -13,6 +13,7 @@ import cobandit as cb
 from cobandit.advice.recommendation import read_wishes
 from cobandit.advice.words import describe, describe_steps, draw_front
 from cobandit.cli import app as cli
+from cobandit.testing import table_of
 
 SHAPES = {
     "leaderboard": shapes.make_leaderboard,
@@ -59,6 +60,12 @@ def test_each_step_up_says_what_it_adds_and_what_it_costs():
         times = front["cost"].iloc[place] / front["cost"].iloc[place - 1]
         assert steps[place] == f"{more:+.1f} points of accuracy for {times:.3g} times the cost"
     assert steps[0] == ""
+
+
+def test_a_step_that_costs_hardly_more_is_said_to():
+    table = table_of([[[1.0, 0.2, 0.9]] * 4, [[1.001, 0.4, 0.5]] * 4])
+    steps = describe_steps(cb.recommend(table, replications=2))
+    assert steps[1].endswith(" for about the same cost")
 
 
 def test_a_leaderboard_is_not_answered_with_its_cheapest_model():

@@ -167,12 +167,12 @@ def test_too_few_instances():
 
 
 def test_the_number_of_instances_is_that_of_the_power_of_the_test():
-    from cobandit.stats import power
+    from cobandit.stats import paired_errors
 
     scores, costs = sound(np.random.default_rng(9), n=40)
     scores[0, :], scores[1, :] = np.arange(40) < 24, np.arange(40) < 20  # both wrong on the last sixteen
     (finding,) = found(table_of(scores[:2], costs[:2], profiling=10), "few", alone=False)
-    assert finding.number == power.replays_needed(0.4, 0.5, 0.4) > 40
+    assert finding.number == paired_errors.replays_needed(0.4, 0.5, 0.4) > 40
 
 
 @pytest.mark.slow
