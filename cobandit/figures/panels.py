@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from io import BytesIO, StringIO
-from itertools import count
+from itertools import count, zip_longest
 from typing import Any
 
 import matplotlib as mpl
@@ -180,10 +180,15 @@ def _beside(legend: Legend, ax: Axes) -> bool:
 
 
 def _columns(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[Bbox] | None:
-    """Extents of the columns of a grid without holes: panels that stack have the same edges."""
-    if len({len(row) for row in grid}) != 1:
+    """Extents of the columns of a grid, whose rows may end early: panels that stack have the same edges."""
+    columns = [[panel for panel in column if panel] for column in zip_longest(*grid)]
+    if len({len(row) for row in grid}) != 1 and not all(map(_in_line, columns)):
         return None
-    return [Bbox.union([_extent(panel) for panel in column]) for column in zip(*grid, strict=True)]
+    return [Bbox.union([_extent(panel) for panel in column]) for column in columns]
+
+
+def _in_line(column: Iterable[Sequence[Any]]) -> bool:
+    return len({tuple(panel[0].get_position().intervalx.round(3)) for panel in column}) == 1
 
 
 def _extent(panel: Sequence[Artist]) -> Bbox:
@@ -202,10 +207,12 @@ def _row(
     boxes = [_extent(panel) for panel in row]
     low, high = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
     drawn = []
-    for panel, box in zip(row, columns or boxes, strict=True):
+    for place, box in enumerate(columns or boxes):
+        panel = row[place] if place < len(row) else ()
         for part in parts:
             part.set_visible(part in panel)
-        drawn.append(_svg(figure, Bbox([[box.x0, low], [box.x1, high]])))
+        svg = _svg(figure, Bbox([[box.x0, low], [box.x1, high]]))
+        drawn.append(svg if panel else svg.replace("height: auto", "height: 0"))  # a row that ends early
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
 
 
