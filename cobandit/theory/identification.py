@@ -232,6 +232,11 @@ def sharpened_error_bound(
     >>> sharper = sharpened_error_bound(1e4, allocation=allocation_constant(3, 1.0), **how)
     >>> sharper < identification_error_bound(1e4, cost_ratio=1.0, **how)
     True
+
+    At a budget of L times the complexity the exponent is zero:
+
+    >>> sharpened_error_bound(20.0, allocation=2.0, **how)
+    24.0
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     exponent = 1 / 32 - _check.positive(budget, "budget") / (
