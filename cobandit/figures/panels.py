@@ -231,6 +231,8 @@ def _legend(legend: Legend) -> str:
         alone, size = Figure(), text.get_fontsize()
         marks = handle.get_sizes() if isinstance(handle, PathCollection) else [0.0]  # areas, in points
         wide = float(max(marks)) ** 0.5 / size
+        high = max(0.7, 1.2 * wide)
+        below = 0.35 * (high - 0.7)  # what matplotlib puts of a handle's box below the line of the text
         entry = alone.legend(
             [handle],
             [text.get_text()],
@@ -238,8 +240,8 @@ def _legend(legend: Legend) -> str:
             borderpad=0,
             frameon=False,
             handlelength=max(2, wide),
-            handleheight=max(0.7, 1.2 * wide),
-            scatteryoffsets=[0.5],
+            handleheight=high,
+            scatteryoffsets=[0.5 * (high - 2 * below) / (high - below)],
         )
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
