@@ -184,7 +184,8 @@ def encode_names(column: pd.Series, faults: Faults) -> Keys:
         return Keys((), np.full(len(column), -1))
     missing = keys.codes < 0
     if missing.any():
-        faults.add("the name is missing", f"give the row its {name}, or drop it", name, missing)
+        remedy = f"give every row its {name}; a row without one cannot be counted"
+        faults.add("the name is missing", remedy, name, missing)
     return keys
 
 

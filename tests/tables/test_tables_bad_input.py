@@ -77,7 +77,7 @@ ROWS = [
         with_cell(2, "instance", 1).pipe(lambda f: f.assign(instance=["1", *f["instance"][1:]])),
         ["row 2", "('a', '1')"],
     ),
-    (with_cell(7, "config", None), ["row 7", "'config'", "missing", "drop it"]),
+    (with_cell(7, "config", None), ["row 7", "'config'", "missing", "give every row its config;"]),
     (with_cell(7, "config", " "), ["row 7", "'config'", "missing"]),
     (with_cell(7, "instance", np.nan), ["row 7", "'instance'", "missing"]),
     (frame().assign(instance=[[1]] * 8), ["'instance'", "nested"]),
