@@ -89,42 +89,32 @@ def picture(progress: Progress, events: deque[str]) -> Group:
 
 
 def describe(progress: Progress) -> list[str]:
-    """Say how far a run is, a line each."""
+    """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
     from cobandit.advice.words import some_names
 
-    plan = progress.stage.plan
+    stage, plan, spent = progress.stage, progress.stage.plan, progress.spent
+    if progress.budget is not None:
+        paid = f"{spent:,.6g} of {progress.budget:,.6g} {plan.cost.unit} ({spent / progress.budget:.0%})"
+    else:
+        of = " (the pilot shows what the budget is)" if plan.budget is not None else ""
+        paid = f"{spent:,.4g} {plan.cost.unit}{of}"
+    inherited = f", {progress.inherited:,.6g} of it by an earlier run" if progress.inherited else ""
+    active = f"{len(progress.active)} of {len(stage.names)} configurations active"
     lines = [
-        f"{plan.name}: {plan.method.name}, {progress.stage.name}",
-        f"spent: {spending(progress)}",
-        f"evaluations: {counts(progress)}",
+        f"{plan.name}: {plan.method.name}, {stage.name}",
+        f"spent: {paid}{inherited}",
+        f"evaluations: {stage.evaluated} made, {progress.in_flight} in flight, {active}",
     ]
-    if progress.stage.name == "run":
+    if stage.name == "run":
         front = some_names(list(map(plain, progress.front)), NAMED) or "none yet"
         lines.append(f"front so far: {front}")
         if progress.settled is not None and progress.outstanding is not None:
             within = "" if plan.stop is None else f" within {plan.stop.tolerance}"
             lines.append(
-                f"settled{within}: {progress.settled} of {len(progress.stage.names)}; still to be paid: "
+                f"settled{within}: {progress.settled} of {len(stage.names)}; still to be paid: "
                 f"about {progress.outstanding:,.4g} {plan.cost.unit}"
             )
     return lines
-
-
-def spending(progress: Progress) -> str:
-    """Say what was spent of what."""
-    plan = progress.stage.plan
-    inherited = f", {progress.inherited:,.6g} of it by an earlier run" if progress.inherited else ""
-    if progress.budget is not None:
-        part = f"{progress.spent:,.6g} of {progress.budget:,.6g} {plan.cost.unit}"
-        return f"{part} ({progress.spent / progress.budget:.0%}){inherited}"
-    of = " (the pilot shows what the budget is)" if plan.budget is not None else ""
-    return f"{progress.spent:,.4g} {plan.cost.unit}{of}{inherited}"
-
-
-def counts(progress: Progress) -> str:
-    """Count evaluations and configurations."""
-    active = f"{len(progress.active)} of {len(progress.stage.names)} configurations active"
-    return f"{progress.stage.evaluated} made, {progress.in_flight} in flight, {active}"
 
 
 def print_end(done: Run, out: Console) -> None:

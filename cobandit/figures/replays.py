@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
@@ -49,12 +50,7 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
     'efficiency regret'
     """
     ax = ax or plt.subplots()[1]
-    cells = metrics.summarise(runs, column)
-    for method, options, label, line in variants(cells):
-        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
-        style = method_style(method)
-        ax.plot(cell["rho"], cell["mean"], line, label=label, **style)
-        ax.fill_between(cell["rho"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
+    _draw_means(metrics.summarise(runs, column), "rho", ax)
     rho_axis(ax, runs)
     ax.set_ylabel(ylabel)
     ax.set_title(provenance(runs))
@@ -85,15 +81,7 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """
     ax = ax or plt.subplots()[1]
     cells = metrics.summarise(runs.assign(error=~runs["correct"].astype(bool)), "error")
-    for method, options, label, line in variants(cells):
-        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("rho")
-        style, seen = method_style(method), cell["successes"] > 0
-        ax.plot(cell["rho"], cell["mean"].where(seen), line, label=label, **style)
-        ax.fill_between(
-            cell["rho"], cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0
-        )
-        unseen = cell[~seen & cell["high"].notna()]
-        ax.plot(unseen["rho"], unseen["high"], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
+    _draw_means(cells.assign(unseen=cells["high"].where(cells["successes"] == 0)), "rho", ax)
     log_axis(ax)
     rho_axis(ax, runs)
     ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
@@ -125,12 +113,7 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     """
     ax = ax or plt.subplots()[1]
     shown = paths[paths[column].notna()].assign(status="ok")  # no pull yet: nothing to average
-    cells = metrics.summarise(shown, column, ("method", "options", "spent"))
-    for method, options, label, line in variants(cells):
-        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values("spent")
-        style = method_style(method) | {"marker": ""}
-        ax.plot(cell["spent"], cell["mean"], line, label=label, **style)
-        ax.fill_between(cell["spent"], cell["low"], cell["high"], color=style["color"], alpha=0.2, lw=0)
+    _draw_means(metrics.summarise(shown, column, ("method", "options", "spent")), "spent", ax, marker="")
     unit, most = unit_of(paths), float(shown["spent"].max())
     if most >= 10_000:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.4g}"))
@@ -138,6 +121,19 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     ax.set(xlabel=f"consumed budget ({escape_math(unit)})", ylabel=ylabel)
     ax.set_title(provenance(paths))
     return ax
+
+
+def _draw_means(cells: pd.DataFrame, x: str, ax: Axes, **look: str) -> None:
+    """A line and a band for each variant; where a column ``unseen`` has a limit, an arrow in their place."""
+    for method, options, label, line in variants(cells):
+        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values(x)
+        style = method_style(method) | look
+        limits = cell.get("unseen", cell["mean"] * np.nan)
+        seen = limits.isna()
+        ax.plot(cell[x], cell["mean"].where(seen), line, label=label, **style)
+        ax.fill_between(cell[x], cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0)
+        if "unseen" in cell:
+            ax.plot(cell[x][~seen], limits[~seen], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
 
 
 def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:

@@ -30,27 +30,9 @@ from cobandit.tables.safe_reading import Number, Record, find_files, parse, plai
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
-_BOOKKEEPING = {
-    "num_references",
-    "num_train_trials",
-    "num_prompt_tokens",
-    "num_completion_tokens",
-    "num_output_tokens",
-    "training_co2_cost",
-    "training_energy_cost",
-    "inference_runtime",
-    "inference_denoised_runtime",
-    "inference_idealized_runtime",
-    "batch_size",
-    "num_train_instances",
-    "prompt_truncated",
-    "max_prob",
-    "logprob",
-    "num_perplexity_tokens",
-    "num_bytes",
-    "predicted_index",
-}
-"""Statistics of every run that say nothing of how good an answer is."""
+_BOOKKEEPING = ("num_", "training_", "inference_", "finish_reason_", "batch_size", "prompt_truncated")
+_BOOKKEEPING += ("max_prob", "logprob", "predicted_index")
+"""How the statistics begin that say nothing of how good an answer is."""
 
 
 class HelmOptions(PricedOptions):
@@ -126,7 +108,10 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
     instances = read_each(files, lambda file: _instances(file, notes), notes)
     scored = [
-        (specs[file].task, {name for stats in rows.values() for name in stats if _is_metric(name)})
+        (
+            specs[file].task,
+            {name for stats in rows.values() for name in stats if not name.startswith(_BOOKKEEPING)},
+        )
         for file, rows in instances.items()
     ]
     metrics = choose_metrics("metric", options.metric, scored)
@@ -164,10 +149,6 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     source = f"HELM runs: {', '.join(tasks)}, {metrics}; {paid}; {options.latency}"
     measured = options.identify(tasks, metrics.of, options.latency)
     return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
-
-
-def _is_metric(name: str) -> bool:
-    return name not in _BOOKKEEPING and not name.startswith("finish_reason_")
 
 
 def _spec(file: Path) -> _Spec:
