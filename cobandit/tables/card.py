@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -121,7 +120,7 @@ class Split(Fields):
         named = len(set(self.instances or ()))
         if self.instances is not None and named != self.profiling:
             problem = f"{named} different instances are named, and profiling is {self.profiling}"
-            stop(None, f"{problem}", "let profiling count those that are named")
+            stop(None, problem, "let profiling count those that are named")
         return self
 
 
@@ -223,7 +222,7 @@ class Card(Fields):
     def _next_to_the_card(cls, records: str) -> str:
         if records in (".", "..") or "/" in records or "\\" in records:
             remedy = "name a file next to the card, without a directory"
-            stop(None, f"{records!r} is not a plain file name", f"{remedy}")
+            stop(None, f"{records!r} is not a plain file name", remedy)
         return records
 
     @field_validator("objectives")
@@ -234,7 +233,7 @@ class Card(Fields):
         repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
         if repeated:
             problem = f"the name {repeated[0]!r} is used more than once"
-            stop(None, f"{problem}", "name each objective differently")
+            stop(None, problem, "name each objective differently")
         return objectives
 
     @field_validator("arms")
@@ -253,7 +252,7 @@ class Card(Fields):
             stop(None, f"{self.title!r} hides that this is a reconstruction", "say so in the title")
         if self.origin and not self.sha256:
             remedy = "add the sum of the file at that address"
-            stop(None, "records with an origin need a sha256", f"{remedy}")
+            stop(None, "records with an origin need a sha256", remedy)
         return self
 
 
@@ -289,21 +288,4 @@ def read_card(path: str | Path) -> Card:
     content = load_yaml(path, "card")
     if not isinstance(content, dict):
         stop(path, "the card holds no fields", "write 'name: ...', 'title: ...' and so on")
-    return check_card(content, str(path))
-
-
-def check_card(content: dict[str, Any], source: str | Callable[[str], str]) -> Card:
-    """Make a card of its fields, or raise one error that lists what is wrong with them.
-
-    ``source`` is the file, or says what to call a field.
-
-    Examples
-    --------
-    >>> check_card({"kind": "guess"}, "my.yml")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: 9 faults
-    - my.yml, field 'name': the field is missing -> use lower case, digits, '.', '_' and '-'
-    - ...
-    """
-    return check_fields(Card, content, source)
+    return check_fields(Card, content, str(path))

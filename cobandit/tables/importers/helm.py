@@ -7,6 +7,7 @@ where inference ran in batches, so it is divided by ``batch_size``.  Trials of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -30,9 +31,10 @@ from cobandit.tables.safe_reading import Number, Record, find_files, parse, plai
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
-_BOOKKEEPING = ("num_", "training_", "inference_", "finish_reason_", "batch_size", "prompt_truncated")
-_BOOKKEEPING += ("max_prob", "logprob", "predicted_index")
-"""How the statistics begin that say nothing of how good an answer is."""
+_BOOKKEEPING = re.compile(
+    "(num|training|inference|finish_reason)_.*|batch_size|prompt_truncated|max_prob|logprob|predicted_index"
+)
+"""Names of the statistics that say nothing of how good an answer is."""
 
 
 class HelmOptions(PricedOptions):
@@ -110,7 +112,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     scored = [
         (
             specs[file].task,
-            {name for stats in rows.values() for name in stats if not name.startswith(_BOOKKEEPING)},
+            {name for stats in rows.values() for name in stats if not _BOOKKEEPING.fullmatch(name)},
         )
         for file, rows in instances.items()
     ]

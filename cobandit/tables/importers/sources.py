@@ -15,11 +15,11 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cobandit.faults import Fault, Place, TableError, refuse, stop
-from cobandit.tables.card import Card, Cost, Objective, check_card, read_card
+from cobandit.tables.card import Card, Cost, Objective, read_card
 from cobandit.tables.columns import Terms, default_profiling
 from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.prices import Prices, read_prices
-from cobandit.tables.safe_reading import first_fault
+from cobandit.tables.safe_reading import check_fields, first_fault
 from cobandit.tables.schema import validate
 from cobandit.tables.storage import read, read_memory, write_table
 from cobandit.tables.table import EvaluationTable
@@ -488,7 +488,7 @@ def import_logs(
         f"split: {fields['split']['profiling']:,} of {found.frame['instance'].nunique():,} instances are for "
         f"profiling, seed {fields['split']['seed']}, licence: {fields['license']}"
     )
-    card = check_card(fields, lambda field: _OPTIONS.get(field, f"the card, field {field!r}"))
+    card = check_fields(Card, fields, lambda field: _OPTIONS.get(field, f"the card, field {field!r}"))
     try:
         validate(found.frame, card, f"what was read of the {source} logs", TERMS)
     except TableError as error:
