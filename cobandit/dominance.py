@@ -204,20 +204,12 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
     return int((dominated if dominated.any() else largest).argmax())
 
 
-#: What decides a classification gap, as formulas.
-TERMS = {
-    "dominated": r"$m(i,j)$",
-    "overtaken": r"$M(i,j)$",
-    "needed": r"$M(j,i)^+ + (\Delta_j^-)^+$",
-}
-
-
 class GapTerm(NamedTuple):
-    """What decides the classification gap of an arm i.
+    r"""What decides the classification gap of an arm i.
 
-    ``by`` is the number of the deciding arm j (the lowest if several do); ``term`` a key of `TERMS`:
-    ``dominated`` (i is dominated most strongly by j), ``overtaken`` (i stays on the front until j has gained
-    M(i, j) on it) or ``needed`` (j's own status hangs on i).
+    ``by`` is the number of the deciding arm j (the lowest if several do); ``term`` is ``dominated`` (i is
+    dominated most strongly by j: :math:`m(i,j)`), ``overtaken`` (i stays on the front until j has gained
+    :math:`M(i,j)` on it) or ``needed`` (j's own status hangs on i: :math:`M(j,i)^+ + (\Delta_j^-)^+`).
     """
 
     front: bool

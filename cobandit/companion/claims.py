@@ -31,7 +31,7 @@ from cobandit.figures.style import FAINT, INK, method_label
 from cobandit.tables import open_table
 
 #: What a status can be, with its sign: of statements, of orderings and remarks, of contrasts, of the rest.
-DIVIDED, GIVEN, NO_WORD = "divided", "given", "no word"
+DIVIDED, USED, NO_WORD = "divided", "used", "no word"
 SIGNS = {
     HOLDS: "✓",
     checks.SAYS_NOTHING: "○",
@@ -41,7 +41,7 @@ SIGNS = {
     NOT_SEPARATED: "≈",
     UNKNOWN: "?",
     **dict(zip(WORDS, "✓≈✗?", strict=True)),
-    GIVEN: "▪",
+    USED: "▪",
     NO_WORD: "–",
 }
 KINDS = STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = (
@@ -234,7 +234,7 @@ def remark(measured: Sequence[str]) -> Iterator[Row]:
             page=PAGES[REMARK],
             measured=", ".join(values[2:]),
             replays=", ".join(values[:2]),
-            status=GIVEN if each["role"] == "used" and each["verdict"] == HOLDS else each["verdict"],
+            status=USED if each["role"] == "used" and each["verdict"] == HOLDS else each["verdict"],
         )
 
 
@@ -259,7 +259,7 @@ def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame)
             reconstruction=_span(row["predicted_low"], row["predicted_high"], printed),
             measured=_like(others[row["key"]], printed),
             replays=f"{ours[0]} ({ours[1]})" if " to " in ours[1] else ours[0],
-            status=GIVEN if row["role"] == "used" else NO_WORD,
+            status=USED if row["role"] == "used" else NO_WORD,
         )
 
 
@@ -310,7 +310,7 @@ HEAD = {
     "paper": "paper",
     "reconstruction": "reconstructions, 95 %",
     "measured": "measured tables",
-    "replays": "many replays",
+    "replays": "bundled reconstruction",
     "status": "status",
     "size": "slack or width",
 }

@@ -28,3 +28,4 @@ from cobandit.figures.style import method_label as method_label
 from cobandit.figures.style import method_style as method_style
 from cobandit.figures.style import provenance as provenance
 from cobandit.figures.style import shared_legend as shared_legend
+from cobandit.figures.style import show_power as show_power

@@ -26,9 +26,10 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
+from matplotlib.ticker import LogFormatterMathtext
 from matplotlib.transforms import Bbox
 
-from cobandit.figures.style import INK, LINES, SHADES, follow_theme
+from cobandit.figures.style import INK, LINES, SHADES, follow_theme, show_power
 
 #: Characters from which a figure is shown as a raster image: clouds of many thousand points.
 LARGEST = 1_000_000
@@ -100,6 +101,9 @@ def panels(figure: Figure) -> str:
     >>> panels(figure).count("<svg")
     2
     """
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        if isinstance(axis.get_major_formatter(), LogFormatterMathtext):  # would be drawn digit by digit
+            axis.set_major_formatter(lambda value, _: show_power(value))
     figure.draw_without_rendering()  # places everything
     layout, parts = figure.get_layout_engine(), [p for p in figure.get_children() if p is not figure.patch]
     outside = [legend for ax in figure.axes if (legend := ax.get_legend()) and _beside(legend, ax)]

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from cobandit import _check, dominance
-from cobandit.dominance import TERMS, gap_terms
+from cobandit.dominance import gap_terms
 from cobandit.figures.style import FAINT, INK, LINES, SHADES, escape_math
 from cobandit.policies import Phase
 
@@ -137,7 +137,7 @@ def gap_plane(
     Examples
     --------
     >>> gap_plane([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]], 2, "abc", ("first", "second")).get_title()
-    'c: 0.125, by b, $m(i,j)$'
+    'c, gap 0.125'
     """
     ax = ax or plt.subplots()[1]
     means = _check.means(means)
@@ -172,7 +172,7 @@ def gap_plane(
             )
     high = means.max(axis=0) + room
     ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    ax.set_title(f"{escape_math(names[arm])}: {gap:.3g}, by {escape_math(names[other])}, {TERMS[row.term]}")
+    ax.set_title(f"{escape_math(names[arm])}, gap {gap:.3g}")
     return ax
 
 

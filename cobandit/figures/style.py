@@ -211,7 +211,7 @@ def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
     budgets = runs.groupby("rho")["budget"].first()
     many, in_thousands = len(budgets) > 6, budgets.min() >= 1000
     ax.set_xscale("log", base=2)
-    ax.set_xlabel(r"budget $\rho$, evaluations per configuration")
+    ax.set_xlabel("budget ρ, evaluations per configuration")
     above = ax.secondary_xaxis("top")
     unit = f"{'thousand ' if in_thousands else ''}{unit_of(runs)}".strip()
     above.set_xlabel(f"budget B ({unit})" if unit else "budget B", fontsize="small")
@@ -229,6 +229,21 @@ def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
 def _plain(value: float) -> str:
     """A number as axes show it: whole, or three digits."""
     return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
+
+
+def show_power(value: float) -> str:
+    """A number in scientific notation, as plain text: what a screen reader and a search can read.
+
+    Examples
+    --------
+    >>> show_power(1e4), show_power(2.5e-7), show_power(np.inf)
+    ('10⁴', '2.5 · 10⁻⁷', '∞')
+    """
+    if np.isinf(value):
+        return "∞"
+    digits, exponent = f"{value:.1e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if digits == "1.0" else f"{digits} · 10{raised}"
 
 
 def log_axis(ax: Axes) -> None:

@@ -149,10 +149,12 @@ def test_a_tolerance_shortens_the_front_and_covers_it():
         assert ((at[list(table.objectives)] >= row[list(table.objectives)] - 0.05 - 1e-9).all(axis=1)).any()
 
 
-def test_what_a_method_returned_is_the_front():
-    advice = cb.recommend(
-        shapes.make_short_list(), returned=["large, direct", "small, direct"], replications=2
-    )
+def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
+    returned, table = ["large, direct", "small, direct"], shapes.make_short_list()
+    advice = cb.recommend(table, returned=returned, at_least={"accuracy": 0.45}, replications=2)
+    assert advice.choice.configuration == "large, direct"
+    cheaper = cb.recommend(table, at_least={"accuracy": 0.45}, replications=2).choice.configuration
+    assert cheaper == "medium, direct"
     assert list(advice.front.index) == ["small, direct", "large, direct"]
     assert describe(advice)[0] == "The method returned 2 of 6 configurations, evaluated on 100 instances."
     assert not any("instances tell more" in said or "Evaluate next" in said for said in describe(advice))

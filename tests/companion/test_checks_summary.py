@@ -124,7 +124,7 @@ OTHERS = {
     "Concentration of differences": (concentration, "exp", small_bound),
     "Pulls under feasible selection: 1/λ more": (optimism, "CoHVUCB", ten_more),
     "CoPSI once stays within its budget": (without_replacement, "largest_spend", lambda *args: 1.01),
-    "What certainty costs at least": (theory, "least_evaluations", twice_as_many),
+    "Lower bound on the cost of certainty": (theory, "least_evaluations", twice_as_many),
     "Instances that no method can save in random order": (theory, "least_instances", twice_the_instances),
     "Leave early only when certain: error probability": (without_replacement, "run_kernel", both_returned),
 }
@@ -196,7 +196,7 @@ def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch, t
         ("Pulls: split bound", "sum", 1, 1.3),
         ("The exact constant", "L*", 1, 1.01),
         ("Pulls under feasible selection: 1/λ more", "1/λ", 1, 1.05),
-        ("What certainty costs at least", "2δ", 4 / 3, 1.34),
+        ("Lower bound on the cost of certainty", "2δ", 4 / 3, 1.34),
         ("Exploration with several in flight", "κ − 1", 1, 1.05),
         ("Reachable sets: where phases without a failure lead", "γ/8", 1, 1.01),
         ("One objective: H_reach and the sum over arms", "16/9", 1, 1.01),

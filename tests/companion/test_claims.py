@@ -43,8 +43,8 @@ def test_status_follows_from_the_columns(rows):
     for row in orderings.to_dict("records"):
         assert row["status"] == claims.together(row["measured"], row["replays"])
     numbers = rows[rows["kind"] == claims.NUMBER]
-    given = numbers["status"] == claims.GIVEN
-    assert (numbers.loc[given, "reconstruction"] == "").all()
+    used = numbers["status"] == claims.USED
+    assert (numbers.loc[used, "reconstruction"] == "").all()
     judged = paper.judge_contrasts(results.read_result("posterior"))
     assert rows.loc[rows["kind"] == claims.CONTRAST, "status"].tolist() == judged["word"].tolist()
 

@@ -400,7 +400,7 @@ def check_least_instances(seed: int) -> Finding:
     )
 
 
-@check("What certainty costs at least", "once", ours=True)
+@check("Lower bound on the cost of certainty", "once", ours=True)
 def check_certainty(seed: int) -> Finding:
     """Evaluations of a method that guesses with probability 3δ/2 and else looks at everything."""
     g, deltas = 9, (0.0, 0.01, 0.1, 0.3)
