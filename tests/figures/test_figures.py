@@ -95,33 +95,6 @@ def test_by_budget_draws_the_summary(online):
     assert list(ax.get_xticks()) == [0.5, 2, 8]
 
 
-def replays(table, method, rho, replications):
-    """Each run of an online method by the readable class: arms pulled and costs charged."""
-    for replication in range(replications):
-        policy = method.make(
-            rho,
-            n_arms=table.n_arms,
-            n_objectives=table.n_objectives,
-            budget=rho * table.costs.sum(),
-            cost_range=table.cost_range,
-            expected_costs=table.costs,
-        )
-        yield cb.play(policy, table, replication=replication)
-
-
-def test_by_budget_against_runs_one_by_one(small_table):
-    method, replications = cb.spec("CoHVUCB", reward_scale=0.1), 4
-    ax = figures.by_budget(
-        cb.replay_online(small_table, [method], [2, 8], replications), "efficiency_regret", "regret"
-    )
-    gaps = small_table.problem.efficiency_gaps
-    expected = [
-        sum(gaps[run.arms].sum() for run in replays(small_table, method, rho, replications)) / replications
-        for rho in (2, 8)
-    ]
-    assert list(lines(ax, "CoHV-UCB").get_ydata()) == pytest.approx(expected)
-
-
 @pytest.mark.slow
 def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
     for table, thousands in ((small_table, False), (cb.load("synthetic-24"), True)):
@@ -135,65 +108,38 @@ def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
         assert above.get_xlabel() == f"budget B ({unit})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["efficiency_regret", "moving_average"])
-@pytest.mark.slow
-def test_along_runs_against_runs_one_by_one(small_table, column):
-    methods, rho, replications = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")], 20, 2
-    paths = cb.replay_paths(small_table, methods, rho, replications)
+def test_along_runs_draws_the_summary(small_table, column):
+    methods = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")]
+    paths = cb.replay_paths(small_table, methods, rho=20, replications=2)
     ax = figures.along_runs(paths, column, "regret")
+    known = paths[paths[column].notna()]  # a run that has not begun has no average
+    means = known.groupby(["method", "spent"])[column].mean()
     for method in methods:
-        runs = list(replays(small_table, method, rho, replications))
         x, y = lines(ax, method.label).get_data()
-        assert len(x) > 100
-        for spent, shown in zip(x, y, strict=True):
-            values = []
-            for run in runs:
-                paid, gaps = 0.0, []
-                for arm, cost in zip(run.arms, run.costs, strict=True):
-                    paid += cost
-                    if paid > spent * (1 + 1e-9):
-                        break
-                    gaps.append(small_table.problem.efficiency_gaps[arm])
-                if column == "efficiency_regret":
-                    values.append(sum(gaps))
-                elif gaps:  # a run that has not begun has no average
-                    values.append(sum(gaps[-50:]) / len(gaps[-50:]))
-            assert shown == pytest.approx(sum(values) / len(values), abs=1e-12)
+        assert len(x) > 100 and list(x) == list(means[method.name].index)
+        assert list(y) == pytest.approx(means[method.name].tolist(), abs=1e-12)
 
 
 @pytest.mark.slow
-def test_error_bars_against_runs_one_by_one(synthetic):
-    methods, rho, replications = ["CoPSI", "UniformIdentification"], 100, 12
-    charges, table = ("declared", "realised"), synthetic.subset(f"config in {list(synthetic.configs[:6])}")
+def test_error_bars_draw_the_shares_of_wrong_sets(synthetic):
+    methods, charges = ["CoPSI", "UniformIdentification"], ("declared", "realised")
+    table = synthetic.subset(f"config in {list(synthetic.configs[:6])}")
     runs = pd.concat(
-        [
-            cb.replay_identification(table, methods, rho, replications, charge=charge).assign(costs=charge)
-            for charge in charges
-        ]
+        cb.replay_identification(table, methods, 100, 12, charge=charge).assign(costs=charge)
+        for charge in charges
     )
     ax = figures.error_bars(runs)
-    heights, intervals, shares = [bar.get_height() for bar in ax.patches], [], []
-    means, arms = table.means, range(table.n_arms)
-    front = {i for i in arms if not any(all(means[j] > means[i]) for j in arms)}
-    for charge in charges:
-        for name in methods:
-            wrong = 0
-            for replication in range(replications):
-                budget = rho * table.costs.sum()
-                finder = cb.spec(name).make(rho, costs=table.costs, budget=budget, n_objectives=2)
-                cb.play(finder, table, replication=replication, charge=charge)
-                wrong += set(finder.recommend()) != front
-            n, share, z = replications, wrong / replications, 1.959963984540054
-            middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-            half = z * (share * (1 - share) / n + z**2 / (4 * n**2)) ** 0.5 / (1 + z**2 / n)
-            intervals.append((middle - half, middle + half))
-            shares.append(share)
-    assert len(set(shares)) > 1
-    assert heights == pytest.approx(shares)
+    cells = metrics.summarise(runs.assign(error=~runs["correct"]), "error", ("method", "costs"))
+    cells = cells.set_index(["costs", "method"]).loc[[(c, m) for c in charges for m in methods]]
+    assert len(set(cells["mean"])) > 1
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx(cells["mean"].tolist())
+    assert [text.get_text() for text in ax.texts] == [f"{share:.3f}" for share in cells["mean"]]
     whiskers = [lines for bars in ax.containers if hasattr(bars, "has_yerr") for lines in bars.lines[2]]
     drawn = [tuple(ends[:, 1]) for lines in whiskers for ends in lines.get_segments()]
-    assert drawn == [pytest.approx(interval, abs=1e-9) for interval in intervals]
-    assert [text.get_text() for text in ax.texts] == [f"{share:.3f}" for share in shares]
+    wanted = cells[["low", "high"]].itertuples(index=False, name=None)
+    assert drawn == [pytest.approx(interval, abs=1e-9) for interval in wanted]
 
 
 def test_error_by_budget_draws_zero_errors_as_limits(found):

@@ -33,14 +33,18 @@ WIDE = CSV | {"wide": "{config}_{field}"}
 NAMES = ["example/heron-large temperature=0.7", "example/sparrow-mini temperature=0.0"]
 
 
-def rows(imported):
-    return imported.table.rows.astype({"config": str, "instance": str}).set_index(["config", "instance"])
-
-
 def expected(n=12):
     """What the two configurations said, by configuration and position."""
     by_model = {config.model: logs.answers(config, n) for config in logs.SMALL}
     return {name: by_model[name.split()[0]] for name in NAMES}
+
+
+def each_row(instance="{}", first=0):
+    """Rows of the table that was written, each with what was said."""
+    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
+    for config, said in expected().items():
+        for i, one in enumerate(said, first):
+            yield frame.loc[(config, instance.format(i))], one
 
 
 FORMATS = {
@@ -57,12 +61,9 @@ def test_formats_with_tokens_and_times_give_the_numbers_of_the_log(here, name):
     table = imported.table
     assert list(table.configs) == NAMES and table.objectives == ("accuracy", "efficiency")
     assert list(table.arms["temperature"]) == [0.7, 0.0]
-    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
-    for config, said in expected().items():
-        for i, one in enumerate(said):
-            row = frame.loc[(config, instance.format(i + first))]
-            assert row["score"] == one.right and row["tokens"] == one.tokens
-            assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
+    for row, one in each_row(instance, first):
+        assert row["score"] == one.right and row["tokens"] == one.tokens
+        assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
 
 
 def test_inspect_archives_and_json_logs_give_the_same_table(here):
@@ -94,11 +95,8 @@ def test_lm_eval_takes_one_filter_and_counts_tokens(here):
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.objectives == ("accuracy",)
     assert "characters / 4" in imported.table.card.cost.unit and "strict-match" in imported.table.card.source
-    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
-    for config, said in expected().items():
-        for i, one in enumerate(said):
-            row = frame.loc[(config, str(i))]
-            assert row["score"] == one.right and row["tokens"] == -(-len(one.text) // 4)
+    for row, one in each_row():
+        assert row["score"] == one.right and row["tokens"] == -(-len(one.text) // 4)
     assert any("24 lines of the filter 'flexible-extract'" in line for line in imported.report)
     assert any("no latency" in line for line in imported.report)
     lenient = import_logs("lm-eval", ["lm"], "my.parquet", filter="flexible-extract")
@@ -225,9 +223,7 @@ def test_lm_eval_before_lines_named_their_metrics_and_filters(here):
 
     logs.write_lm_eval("old", lines=old)
     new = import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match").table
-    assert rows(import_logs("lm-eval", ["old"], "b.parquet")).equals(
-        new.rows.astype({"config": str, "instance": str}).set_index(["config", "instance"])
-    )
+    assert import_logs("lm-eval", ["old"], "b.parquet").table.rows.equals(new.rows)
 
 
 def test_an_empty_response_costs_a_token_and_is_reported(here):
@@ -258,10 +254,7 @@ def test_a_tokenizer_counts(here):
     model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     model.save("tokenizer.json")
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match", tokenizer="tokenizer.json")
-    frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
-    for config, said in expected().items():
-        for i, one in enumerate(said):
-            assert frame.loc[(config, str(i)), "tokens"] == len(one.text.split())
+    assert all(row["tokens"] == len(one.text.split()) for row, one in each_row())
     assert imported.table.card.cost.unit == "tokens (tokenizer.json)"
     Path("tokenizer.json").write_text("[1, 2]")
     with pytest.raises(CobanditError, match=r"no tokenizer\.json"):
