@@ -37,30 +37,6 @@ def test_every_command_is_among_them():
 
 
 @pytest.mark.slow
-def test_names_in_brackets_are_printed_whole(tmp_path, monkeypatch):
-    """Rich takes text in brackets for markup, and drops what it does not know."""
-    monkeypatch.chdir(tmp_path)
-    rows = [
-        (f"[{n}-shot] gpt", q, float(n + q % 2), 1.0 * (q % (n + 2) == 0)) for n in (0, 5) for q in range(30)
-    ]
-    pd.DataFrame(rows, columns=["config", "instance", "usd", "ok"]).assign(
-        usd=lambda frame: frame["usd"] + 1
-    ).to_csv("my.csv", index=False)
-    (tmp_path / "my.yml").write_text(
-        "{name: my, title: Mine, source: me, license: CC0-1.0, kind: synthetic, records: my.csv, "
-        "cost: {column: usd, unit: '[k] USD'}, objectives: [{name: ok, column: ok}], split: {profiling: 10}}"
-    )
-    said = {}
-    for words in (["validate", "my.csv"], ["recommend", "my.csv", "--replications", "20"]):
-        done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
-        assert done.exit_code == 0, done.output
-        said[words[0]] = done.output
-    assert "[0-shot] gpt" in said["validate"] and "[k] USD" in said["validate"]
-    _, table = said["recommend"].split("Configurations of my")
-    assert "[0-shot] gpt" in table and "[k]" in table
-
-
-@pytest.mark.slow
 def test_small_amounts_are_not_cut_where_the_terminal_is_narrow(tmp_path, monkeypatch):
     """1.5e-0 and a 7 in the next line would read as 1.5."""
     monkeypatch.chdir(tmp_path)

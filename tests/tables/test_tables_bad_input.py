@@ -142,6 +142,12 @@ def test_more_profiling_instances_than_there_are():
     assert "4 profiling and 0 evaluation" in text and "now 100" in text and "1 more configuration" in text
 
 
+def limited(**changes):
+    """A speed whose limits are given, changed."""
+    speed = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
+    return {"objectives": [speed | changes]}
+
+
 CARDS = [
     ({"licence": "MIT"}, ["field 'licence'", "unknown key", "did you mean 'license'"]),
     (
@@ -176,6 +182,12 @@ CARDS = [
     ({"name": 128}, ["field 'name'", "128"]),
     ({"kind": "reconstruction"}, ["'Toy'", "reconstruction", "title"]),
     ({"origin": {"url": "https://example.org/x.json", "parser": "swebench-bash-only"}}, ["sha256"]),
+    (limited(transform="none"), ["mean nothing without a transform"]),
+    (limited(limits=[1, 1]), ["the column is constant"]),
+    (limited(transform="inverse-percentile", limits=[0, 4]), ["the latency 0.0 is not positive"]),
+    (limited(transform="inverse-percentile", limits=[1, -4]), ["the latency -4.0 is not positive"]),
+    (limited(transform="inverse-percentile", low=10), ["low and high mean nothing with limits"]),
+    ({"split": {"profiling": 2, "instances": ["a", "a"]}}, ["1 different instances", "profiling is 2"]),
     ({"arms": ["config"]}, ["field 'arms'", "'config'"]),
     ({"arms": ["model", "model"]}, ["field 'arms'", "once"]),
     ({"arms": [1]}, ["field 'arms.0'", "columns that describe"]),
