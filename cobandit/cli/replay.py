@@ -14,7 +14,6 @@ from cobandit.files import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from cobandit.replay import Spec
 
@@ -45,7 +44,6 @@ def replay(
             help="Budget in evaluations per configuration; repeat for more (default: the paper's).",
         ),
     ] = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw the results: .png, .svg or .pdf.")] = None,
     replications: Annotated[int, typer.Option(help="Independent runs of each method and budget.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
     charge: Annotated[
@@ -91,9 +89,12 @@ def replay(
     from cobandit import _check
     from cobandit.companion.paper import experiments
 
-    _target(output, (".parquet", ".csv"), "--output")
-    if picture is not None:
-        _target(picture, (".png", ".svg", ".pdf"), "--picture")
+    if output.suffix not in (".parquet", ".csv"):
+        raise CobanditError(f"--output {output}: the name must end in .parquet or .csv")
+    if not output.parent.is_dir():
+        raise CobanditError(f"--output {output}: there is no folder {output.parent}")
+    if output.is_dir():
+        raise CobanditError(f"--output {output}: this is a folder")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
     _check.choice(charge, "charge", ("declared", "realised"))
     online = chosen[0].kind == "online"
@@ -115,10 +116,12 @@ def replay(
         runs = cb.replay_identification(
             data, chosen, replications=replications, seed=seed, charge=charge, **budgets, **parallel
         )
-    _write(runs, output)
-    if picture is not None:
-        with replace_file(picture) as partial:
-            _draw(runs, online).savefig(partial)
+    with replace_file(output) as partial:
+        if output.suffix == ".csv":
+            named = {} if online else {"returned": runs["returned"].map("; ".join)}
+            runs.assign(**named).to_csv(partial, index=False)
+        else:
+            runs.to_parquet(partial)
 
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
         title = f"{column} on {data.name}: mean and 95 % interval of {replications} runs"
@@ -137,46 +140,6 @@ def _method(text: str) -> Spec:
     name, _, rest = text.partition(":")
     options = read_pairs(f"--method {text}", filter(None, rest.split(",")), "NAME:option=value,...")
     return spec(name, **options)
-
-
-def _target(path: Path, suffixes: tuple[str, ...], what: str) -> None:
-    """Refuse a file that could not be written."""
-    if path.suffix not in suffixes:
-        raise CobanditError(f"{what} {path}: the name must end in {' or '.join(suffixes)}")
-    if not path.parent.is_dir():
-        raise CobanditError(f"{what} {path}: there is no folder {path.parent}")
-    if path.is_dir():
-        raise CobanditError(f"{what} {path}: this is a folder")
-
-
-def _write(runs: pd.DataFrame, path: Path) -> None:
-    with replace_file(path) as partial:
-        if path.suffix == ".csv":
-            if "returned" in runs:
-                runs = runs.assign(returned=runs["returned"].map("; ".join))
-            runs.to_csv(partial, index=False)
-        else:
-            runs.to_parquet(partial)
-
-
-def _draw(runs: pd.DataFrame, online: bool) -> Figure:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    from cobandit import figures
-
-    figures.use_style()
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
-    if online:
-        figures.by_budget(runs, "efficiency_regret", "hypervolume-efficiency regret", axes[0])
-        figures.by_budget(runs, "standard_regret", "standard hypervolume regret", axes[1])
-    else:
-        figures.error_by_budget(runs, axes[0])
-        figures.by_budget(runs, "f1", "Pareto F1", axes[1])
-    axes[1].legend()
-    return figure
 
 
 def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
