@@ -101,9 +101,9 @@ def panels(figure: Figure) -> str:
     >>> panels(figure).count("<svg")
     2
     """
-    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
-        if isinstance(axis.get_major_formatter(), LogFormatterMathtext):  # would be drawn digit by digit
-            axis.set_major_formatter(lambda value, _: show_power(value))
+    for ticked in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        if isinstance(ticked.get_major_formatter(), LogFormatterMathtext):  # would be drawn digit by digit
+            ticked.set_major_formatter(lambda value, _: show_power(value))
     figure.draw_without_rendering()  # places everything
     layout, parts = figure.get_layout_engine(), [p for p in figure.get_children() if p is not figure.patch]
     outside = [legend for ax in figure.axes if (legend := ax.get_legend()) and _beside(legend, ax)]
