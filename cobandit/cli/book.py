@@ -135,39 +135,18 @@ def reconstruct(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for NAME.parquet and NAME.yml.")
     ] = Path(),
-    number: Annotated[
-        int, typer.Option(min=0, help="Seed of the table; about a third miss a printed fact and are refused.")
-    ] = 12,
+    number: Annotated[int, typer.Option(min=0, help="Seed of the table.")] = 12,
 ) -> None:
     """Draw a reconstruction of one of the paper's tables, which are not public.
 
-    What the paper prints of its table stands next to what the drawn one has.
+    One that misses a printed fact is refused, as about a third do.
     """
-    from cobandit.companion import paper, reconstruction
-    from cobandit.companion.paper import experiments
-    from cobandit.tables import read
+    from cobandit.companion import reconstruction
 
-    out = console()
     reconstruction.setting(name)
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
-    records = reconstruction.write(name, output, number)
-    table = read(records)
-
-    numbers = tuple(n for n in paper.published() if n.dataset == name and n.role == "used")
-    rows = paper.ledger(experiments.facts(table), numbers)
-    rows = rows[rows["ours"].notna()].drop_duplicates(["experiment", "quantity"])
-    shown = Table(
-        title=f"{reconstruction.card(name).title}: what the paper prints of it", title_justify="left"
-    )
-    for heading in ("number", "printed", "here"):
-        shown.add_column(heading, justify="left" if heading == "number" else "right")
-    for row in rows.to_dict("records"):
-        shown.add_row(
-            f"{row['experiment']}: {row['quantity'].replace('_', ' ')}", row["printed"], f"{row['ours']:.6g}"
-        )
-    out.print(shown)
-    out.print(f"{records} written")
+    console().print(f"{reconstruction.write(name, output, number)} written", soft_wrap=True)
 
 
 #: Differences that are written out for each result.

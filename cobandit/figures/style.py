@@ -108,16 +108,10 @@ def method_style(method: str) -> dict[str, Any]:
     >>> method_style("MyOwn") == method_style("MyOwn")
     True
     """
-    look = LOOKS.get(method) or _look_of_name(method)
-    return {"color": look.light, "marker": look.marker}
-
-
-def _look_of_name(method: str) -> Look:
-    number = crc32(method.encode())  # unlike hash, the same in every process
-    looks = list(LOOKS.values())
-    return looks[number % len(looks)]._replace(
-        marker=OTHER_MARKERS[number // len(looks) % len(OTHER_MARKERS)]
-    )
+    if method in LOOKS:
+        return {"color": LOOKS[method].light, "marker": LOOKS[method].marker}
+    place, number = divmod(crc32(method.encode()), len(LOOKS))  # unlike hash, the same in every process
+    return {"color": list(LOOKS.values())[number].light, "marker": OTHER_MARKERS[place % len(OTHER_MARKERS)]}
 
 
 def method_label(method: str, options: str = "") -> str:

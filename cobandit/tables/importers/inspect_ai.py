@@ -246,7 +246,10 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
         elif log.results:
             notes.compare(file, len(log.samples or ()), log.results.get("total_samples"))
-        _check_usage(file, log, options)
+        models = {name for sample in log.samples or () for name in sample.model_usage}
+        if options.usage == "model" and log.eval.model not in models:  # these are no free evaluations
+            problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(models))}"
+            stop(file, problem, "count every model with --usage all")
         wanted = metrics.of[log.eval.task]
         for sample in log.samples or ():
             if reason := sample.why_unusable(wanted):
@@ -337,14 +340,6 @@ def _seconds(time: str | None) -> float:
         return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return 0.0
-
-
-def _check_usage(file: Path, log: _Log, options: InspectOptions) -> None:
-    """Refuse a log that says nowhere what the evaluated model used: these are no free evaluations."""
-    used = {name for sample in log.samples or () for name in sample.model_usage}
-    if options.usage == "model" and log.eval.model not in used:
-        problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(used))}"
-        stop(file, problem, "count every model with --usage all")
 
 
 def _cost(usages: Mapping[str, ModelUsage], where: str, options: InspectOptions, prices: Prices) -> float:
