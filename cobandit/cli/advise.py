@@ -13,7 +13,6 @@ from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cobandit.cli import About, Budget, InCatalogue, Level, console, plain, read_pairs
 
@@ -29,17 +28,10 @@ def datasets() -> None:
 
     out = console()
     for row in cb.datasets().to_dict("records"):
-        shown = Table(
-            show_header=False,
-            box=None,
-            padding=(0, 1),
-            title=Text(row.pop("name"), style="bold"),
-            title_justify="left",
-        )
+        out.print(row.pop("name"), style="bold")
         for key, value in row.items():
             if pd.notna(value):
-                shown.add_row(str(key), plain(value, most=1000))
-        out.print(shown)
+                print_filled(f"{key}: {value}", out, ())
         out.print()
 
 

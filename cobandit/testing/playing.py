@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit.errors import BudgetError, GuaranteeWarning
@@ -56,19 +54,18 @@ def table_of(
     n_profiling = max(map(len, costs_seen))
     n_instances = n_profiling + max(map(len, arms))
     profiling = profiling_mask(n_instances, n_profiling, seed=0)
-    ids = np.array([f"q{q:05d}" for q in range(n_instances)])
-    objectives = [f"objective{d}" for d in range(len(arms[0][0]) - 1)]
-    records = []
+    known, rest = np.flatnonzero(profiling), np.flatnonzero(~profiling)
+    rewards = np.full((len(arms), n_instances, len(arms[0][0]) - 1), np.nan)
+    costs = np.full((len(arms), n_instances), np.nan)
     for i, (rows, seen) in enumerate(zip(arms, costs_seen, strict=True)):
-        blank = [0.5] * (len(rows[0]) - 1)
-        profiled = zip(ids[profiling], ([cost, *blank] for cost in seen), strict=False)
-        evaluated = zip(ids[~profiling], rows, strict=False)
-        records += [[f"arm{i:03d}", q, *row] for q, row in itertools.chain(profiled, evaluated)]
-    return EvaluationTable.from_frame(
-        pd.DataFrame(records, columns=["config", "instance", "cost", *objectives]),
-        cost="cost",
-        unit="units",
-        objectives=objectives,
+        costs[i, known[: len(seen)]], rewards[i, known[: len(seen)]] = seen, 0.5
+        costs[i, rest[: len(rows)]] = [row[0] for row in rows]
+        rewards[i, rest[: len(rows)]] = [row[1:] for row in rows]
+    return EvaluationTable.from_arrays(
+        rewards,
+        costs,
+        configs=[f"arm{i:03d}" for i in range(len(arms))],
+        instances=[f"q{q:05d}" for q in range(n_instances)],
         profiling=n_profiling,
         name=name,
         title=f"Made up ({kind})",
