@@ -423,19 +423,6 @@ def test_two_arms_have_the_gap_asked_for(D, lam, gap):
     assert arms.cost_ratio == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (2, 0.5, 0.25)])
-def test_runs_without_noise_end_where_simulated_ones_do(D, lam, gap):
-    """Within five standard errors and one percent, which is for the noise in the index itself."""
-    two = known.two_arms(D, lam, gap)
-    seen = pulls.run_cohv(two, 1e5, 40, seed=4).pulls[:, 1]
-    expected = optimism.noise_free_pulls(two, 1e5)
-    assert abs(seen.mean() - expected) < 5 * seen.std(ddof=1) / sqrt(len(seen)) + 0.01 * expected
-    assert expected < optimism.noise_free_pulls(two, 1e5, best_index_fixed=True)
-    with pytest.raises(CobanditError, match="two of different"):
-        optimism.noise_free_pulls(known.designed_arms([[0.5], [0.5]], [1.0, 1.0]), 100.0)
-
-
 def pulls_by_bonus(lam, rewards, costs, budget, rng):
     """Pulls of Bernoulli arms that cost lam or 1, by the ratio of means and a bonus for its radius."""
     mean_costs = np.array(costs)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, stats
+from scipy import stats
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import Arms, two_arms
+from cobandit.companion.known_arms import two_arms
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import leaving_probability
 from cobandit.companion.proofs.pulls import compare_bounds, pull_bounds
@@ -55,56 +55,6 @@ def index_at(
     radius = np.asarray(radius, dtype=np.float64)
     upper = np.minimum(1.0, np.asarray(rewards) + radius[..., None])
     return np.asarray(hypervolume(upper) / np.maximum(floor, np.asarray(cost) - radius))
-
-
-def noise_free_pulls(
-    arms: Arms, budget: float, *, alpha: float = 2.0, best_index_fixed: bool = False
-) -> float:
-    r"""Pulls of the worse of two arms after which the indices are equal, if all means are exact.
-
-    CoHV-UCB pulls whichever index is larger, so a run without noise ends where they meet.
-
-    Parameters
-    ----------
-    arms : Arms
-        Two, one of them suboptimal.
-    budget : float
-        B; all of it is spent, at mean costs.
-    alpha : float
-    best_index_fixed : bool
-        Take :math:`\nu_{i^\star}` for the index of the best arm, which otherwise carries a radius of its own.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    CobanditError
-        If there are not two arms of different efficiency, or an argument is out of range.
-
-    Examples
-    --------
-    >>> from cobandit.companion.known_arms import two_arms
-    >>> known = two_arms(2, 0.5, 0.5)
-    >>> [round(noise_free_pulls(known, 1e6, best_index_fixed=fixed)) for fixed in (False, True)]
-    [750, 779]
-    """
-    problem, (best, other) = arms.problem, np.argsort(-arms.problem.efficiency)
-    if problem.n_arms != 2 or not problem.efficiency_gaps.max() > 0:
-        raise CobanditError("arms: two of different efficiency are needed")
-    one = theory.confidence_radius(1, budget, arms.cost_ratio, alpha)
-
-    def index(arm: int, pulls: float) -> float:
-        floor = arms.cost_ratio / 2
-        return float(index_at(problem.means[arm], problem.costs[arm], one / sqrt(pulls), floor=floor))
-
-    def ahead(pulls: float) -> float:
-        rest = (budget - pulls * problem.costs[other]) / problem.costs[best]
-        return index(other, pulls) - (problem.efficiency[best] if best_index_fixed else index(best, rest))
-
-    most = budget / float(problem.costs[other])
-    return float(optimize.brentq(ahead, 1e-9 * most, most * (1 - 1e-9)))
 
 
 # --------------------------------------------------------------------------- means at the ends of their radii
