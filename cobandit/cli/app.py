@@ -62,28 +62,20 @@ def _shared() -> list[inspect.Parameter]:
     from cobandit.tables.importers.sources import UNKNOWN_LICENSE
 
     return [
-        _parameter("name", str | None, None, "Name of the table (default: that of the file)."),
-        _parameter("title", str | None, None, "Title of the table (default: the name of the file)."),
-        _parameter("license", str | None, None, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
-        _parameter("kind", str | None, None, "measured (default), synthetic or reconstruction."),
-        _parameter(
-            "profiling", int | None, None, "Number of profiling instances (default: a fifth, at least 2)."
-        ),
-        _parameter("seed", int | None, None, "Seed of the split (default: 0)."),
-        _parameter(
-            "update",
-            bool,
-            False,
-            "Add to an earlier table: new evaluations are added, those imported again replaced, others kept.",
-        ),
-        _parameter("force", bool, False, "Replace an earlier table and its card."),
+        _parameter("name", str | None, "Name of the table (default: that of the file)."),
+        _parameter("title", str | None, "Title of the table (default: the name of the file)."),
+        _parameter("license", str | None, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
+        _parameter("kind", str | None, "measured (default), synthetic or reconstruction."),
+        _parameter("profiling", int | None, "Number of profiling instances (default: a fifth, at least 2)."),
+        _parameter("seed", int | None, "Seed of the split (default: 0)."),
+        _parameter("update", bool, "Add to an earlier table; evaluations imported again are replaced."),
+        _parameter("force", bool, "Replace an earlier table and its card."),
     ]
 
 
-def _parameter(
-    name: str, kind: Any, default: Any, help_: str, metavar: str | None = None
-) -> inspect.Parameter:
+def _parameter(name: str, kind: Any, help_: str, metavar: str | None = None) -> inspect.Parameter:
     annotation = Annotated[kind, typer.Option(help=help_, metavar=metavar)]
+    default = False if kind is bool else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -99,11 +91,10 @@ def _own(importer: Importer) -> list[inspect.Parameter]:
             kind = list[str] | None
         elif get_origin(field.annotation) is Literal:  # the model refuses another, and says what it may be
             metavar = f"[{'|'.join(get_args(field.annotation))}]"
-        default = False if kind is bool else None
         text = field.description or ""
         if isinstance(field.default, str):
             text += f" [default: {field.default}]"
-        parameters.append(_parameter(name, kind, default, text.replace("[", r"\["), metavar))
+        parameters.append(_parameter(name, kind, text.replace("[", r"\["), metavar))
     return parameters
 
 

@@ -25,11 +25,6 @@ PATIENCE = 8.0
 """Seconds without a byte after which a download is given up."""
 
 
-def cache_directory() -> Path:
-    """Where fetched files are kept, as the operating system has it."""
-    return Path(pooch.os_cache("cobandit"))
-
-
 def fetch(url: str, target: Path, sha256: str) -> str | None:
     """Download a file, check its sum and put it in place.
 
@@ -229,7 +224,8 @@ def _mirrored(card: Card) -> Path | None:
 
 
 def _cached(card: Card) -> Path:
-    return cache_directory() / card.name / card.records
+    """Where fetched records are kept: in a folder that the operating system has for it."""
+    return Path(pooch.os_cache("cobandit")) / card.name / card.records
 
 
 def _found(card: Card) -> tuple[str, Path | None]:

@@ -159,7 +159,7 @@ class EvaluationTable:
             frame, config, instance, cost, unit, objectives, arms, profiling, seed, smallest_cost, about
         )
         try:
-            return cls._check(described.frame, described.card, FRAME, described.notes, FRAME_TERMS)
+            return cls.from_records(described.frame, described.card, FRAME, described.notes, FRAME_TERMS)
         except TableError as error:
             refuse(map(described.rename_columns, error.faults))
             raise
@@ -221,7 +221,12 @@ class EvaluationTable:
 
     @classmethod
     def from_records(
-        cls, frame: pd.DataFrame, card: Card, source: str = "the frame", notes: tuple[str, ...] = ()
+        cls,
+        frame: pd.DataFrame,
+        card: Card,
+        source: str = "the frame",
+        notes: tuple[str, ...] = (),
+        terms: Terms = CARD,
     ) -> EvaluationTable:
         """Check a tidy frame against a card.
 
@@ -234,6 +239,8 @@ class EvaluationTable:
             What to call the frame in messages.
         notes : tuple of str
             What to tell whoever looks at the table.
+        terms : Terms
+            What messages call the settings that mend a fault, by default those of a card.
 
         Raises
         ------
@@ -242,12 +249,6 @@ class EvaluationTable:
         """
         if not isinstance(frame, pd.DataFrame):
             stop(source, f"it is a {type(frame).__name__}", "give a pandas DataFrame")
-        return cls._check(frame, card, source, notes, CARD)
-
-    @classmethod
-    def _check(
-        cls, frame: pd.DataFrame, card: Card, source: str, notes: tuple[str, ...], terms: Terms
-    ) -> EvaluationTable:
         records, arms, limits = validate(frame, card, source, terms)
         return cls(card, (*notes, *_moved(records, card)), records, arms, limits)
 

@@ -384,7 +384,6 @@ TERMS = Terms(
     constant=" (logs: --latency none)",
 )
 
-_ORDER = ("name", "title", "source", "license", "kind", "records", "cost", "objectives", "split", "arms")
 _OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")} | {"": "--title, --kind"}
 _OPTIONS |= {"split.profiling": "--profiling", "split.seed": "--seed"}
 _OPTIONS |= {"cost.unit": "--unit", "cost.column": "--cost"}
@@ -515,7 +514,7 @@ def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str,
         name = re.sub(r"[^a-z0-9._-]+", "-", output.stem.lower()).strip("-._") or "table"
         named = {"name": name, "title": output.stem, "license": UNKNOWN_LICENSE, "kind": "measured"}
         fields = named | measured | {"split": {"profiling": n_profiling, "seed": 0}}
-        return {key: fields[key] for key in _ORDER}
+        return {key: fields[key] for key in Card.model_fields if key in fields}
     kept = old.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
     if kept["split"]["profiling"] == default_profiling(old.frame["instance"].nunique()):
         kept["split"]["profiling"] = n_profiling
