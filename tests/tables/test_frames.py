@@ -6,7 +6,6 @@ import pytest
 
 import cobandit as cb
 from cobandit import EvaluationTable, TableError
-from cobandit.advice.doctor import doctor
 
 COLUMNS = {"config": "model", "instance": "question", "cost": "usd", "unit": "USD"}
 OBJECTIVES = {"accuracy": "correct", "speed": ("latency", "negate-minmax")}
@@ -94,18 +93,6 @@ def test_what_cost_nothing_counts_as_what_the_user_says():
     made = table(frame, smallest_cost=0.001)
     assert made.n_free == 1 and made.rows["cost"].min() == 0.001
     assert "1 of 24 evaluations cost nothing; each counts as 0.001" in repr(made).replace("\n    ", " ")
-
-
-def test_it_works_wherever_a_table_does():
-    made = table(evaluations(questions=40))
-    runs = cb.replay_online(made, "UniformAllocation", rho=4, replications=5)
-    assert (runs["status"] == "ok").all()
-    found = cb.replay_identification(made, "CoPSI", rho=50, replications=5)
-    assert (found["status"] == "ok").all()
-    once = cb.replay_identification(made, "CoPSIOnce", share=0.5, feedback="once", replications=5)
-    assert (once["status"] == "ok").all()
-    assert cb.recommend(made, budget=20, replications=20) is not None
-    assert isinstance(doctor(made), list)
 
 
 @pytest.mark.parametrize("part", ["whole", "subset", "ragged", "one objective"])
