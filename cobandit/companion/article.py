@@ -22,7 +22,7 @@ from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.proofs import identification_error, pulls
 from cobandit.companion.stored import results
-from cobandit.figures.steps import gap_plane
+from cobandit.figures.runs import gap_plane
 from cobandit.figures.style import INK, method_style
 
 #: Lines of arms, which have no colour: colours are the methods'.
