@@ -162,11 +162,7 @@ class Rule(NamedTuple):
 
 MISSING = Rule(np.isnan, "the value is missing", "give the measured value, or evaluate it again")
 FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or evaluate it again")
-COST = Rule(
-    lambda x: x <= 0,
-    "the cost {value} is not positive",
-    "give what the evaluation cost; {free}",
-)
+COST = Rule(lambda x: x <= 0, "the cost {value} is not positive", "give what the evaluation cost; {free}")
 
 SMALLEST, LARGEST = 1e-30, 1e30
 """Costs beyond these are no costs in any unit, and their squares and ratios overflow."""

@@ -64,11 +64,7 @@ def describe_frame(
         If an argument is not as it should be, or names a column that is missing.
     """
     if not isinstance(frame, pd.DataFrame):
-        stop(
-            FRAME,
-            f"it is given a {type(frame).__name__}",
-            "give a pandas DataFrame, or use from_arrays",
-        )
+        stop(FRAME, f"it is given a {type(frame).__name__}", "give a pandas DataFrame, or use from_arrays")
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     keys, measured = _names(config), _read_objectives(objectives)
     described = tuple(dict.fromkeys([*(keys if len(keys) > 1 else ()), *_names(arms)]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -78,6 +78,8 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
 
 MILLION = 1_000_000
 
+_Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
 
 class Price(Fields):
     """USD per million tokens of a model; input that came from a cache costs as other input if not said.
@@ -88,13 +90,9 @@ class Price(Fields):
     0.25
     """
 
-    input: float = Field(ge=0, allow_inf_nan=False, description="give USD per million tokens of input")
-    cached: float = Field(
-        ge=0,
-        allow_inf_nan=False,
-        description="give USD per million tokens of input from a cache, or leave it out",
-    )
-    output: float = Field(ge=0, allow_inf_nan=False, description="give USD per million tokens of output")
+    input: _Usd = Field(description="give USD per million tokens of input")
+    cached: _Usd = Field(description="give USD per million tokens of input from a cache, or leave it out")
+    output: _Usd = Field(description="give USD per million tokens of output")
 
     @model_validator(mode="before")
     @classmethod
@@ -175,11 +173,8 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
         price = prices.get(model)
         if price is not None and not (price.input or price.cached or price.output):
             problem = f"those of {model!r} are zero, and a method needs costs above zero"
-            stop(
-                "prices",
-                problem,
-                "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}",
-            )
+            remedy = "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}"
+            stop("prices", problem, remedy)
 
 
 def cost_usd(usage: Usage, prices: Prices, model: str) -> float:

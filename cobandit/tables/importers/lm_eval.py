@@ -33,14 +33,7 @@ from cobandit.tables.importers.logs import (
 )
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
 from cobandit.tables.prices import TokenCounter, make_token_counter
-from cobandit.tables.safe_reading import (
-    Record,
-    find_files,
-    parse,
-    plain_text,
-    read_bytes,
-    read_lines,
-)
+from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_bytes, read_lines
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")

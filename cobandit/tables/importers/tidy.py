@@ -311,10 +311,8 @@ def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
     _refuse_missing(frame, [instance], file)
     names = _names(frame, instance, file)
     if options.wide is None:
-        tidy, columns = (
-            _tidy(frame, names, options, file),
-            {"instance": instance, "config": options.config[0]},
-        )
+        tidy = _tidy(frame, names, options, file)
+        columns = {"instance": instance, "config": options.config[0]}
         return _Part(tidy, columns, _differing(frame, tidy, options))
     long, found = _melt(frame.drop(columns=instance), names, options, file, notes)
     return _Part(long, found | {"instance": instance})
