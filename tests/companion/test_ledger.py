@@ -121,3 +121,17 @@ def test_tuning_sees_only_the_profiling_split():
     other = cb.EvaluationTable.from_records(changed.drop(columns="split"), card)
     ours, theirs = (experiments.tuning(t, replications=2) for t in (table, other))
     assert ours["efficiency_regret"].tolist() == pytest.approx(theirs["efficiency_regret"].tolist())
+
+
+@pytest.mark.slow
+def test_a_run_without_an_average_yet_does_not_count():
+    """On SWE-bench a first evaluation may cost more than the budget spent so far."""
+    paths = experiments.play("trajectory", cb.load("synthetic-24"), replications=2)
+    first = paths["spent"].min()
+    paths.loc[(paths["spent"] == first) & (paths["replication"] == 0), "moving_average"] = np.nan
+    cells = experiments.trajectory_cells(paths, points=2)
+    cells = cells[(cells["quantity"] == "moving_average") & cells["against"].isna()]
+    assert cells.groupby(cells["spent"] == first)["runs"].unique().map(list).to_dict() == {
+        False: [2],
+        True: [1],
+    }

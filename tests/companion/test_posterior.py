@@ -140,13 +140,11 @@ def test_uniform_allocation_follows_from_means(land):
         assert abs(values.mean() - expected) < 5 * values.std() / np.sqrt(200) + 2e-3 * abs(expected)
 
 
-@pytest.mark.parametrize("rho", [10, 200])
 @pytest.mark.slow
-def test_uniform_identification_by_its_means_is_that_of_its_replays(land, rho):
-    played, _ = facts.play_identification(land, "UniformIdentification", rho, 300, seed=5)
-    shown = facts.uniform_fronts(land.rewards, rho, 300, np.random.default_rng(1))
-    truth = land.front
-    assert (truth == land.problem.pareto_mask).all()
+def test_uniform_identification_by_its_means_is_that_of_its_replays(land):
+    played, _ = facts.play_identification(land, "UniformIdentification", 200, 300, seed=5)
+    shown = facts.uniform_fronts(land.rewards, 200, 300, np.random.default_rng(1))
+    truth = land.problem.pareto_mask
     ours = 2 * (shown & truth).sum(axis=1) / (shown.sum(axis=1) + truth.sum())
     # false alarms: about 1 in 10^5, and a little for the normal approximation
     assert abs(played.mean() - ours.mean()) < 4.4 * np.hypot(played.std(), ours.std()) / np.sqrt(300) + 0.01

@@ -64,13 +64,15 @@ def test_claims_judged_by_printed_means():
     assert len(table) == len(paper.claims())
     verdicts = table["verdict"]
     assert verdicts["CoHVUCB-beats-uniform-at-the-end"] == "holds"
+    assert verdicts.isin(["holds", "holds where printed"]).sum() > 20
     # 0.614 and 0.662 differ by less than a tenth; PIQA's errors at the smallest budget are not printed
     assert verdicts["uniform-competitive-at-the-start"] == "holds where printed"
     assert verdicts["elimination-methods-undecided"] == "holds"
     # 241.79 / 161.07 on PIQA is less than 63.75 / 29.01 on GSM8K
     assert verdicts["standard-advantage-larger-on-piqa"] == "holds"
-    assert verdicts["standard-advantage-larger-on-piqa-as-a-factor"] == "fails"
-    (failed,) = table.loc["standard-advantage-larger-on-piqa-as-a-factor", "against"]
+    (failing,) = verdicts.index[verdicts == "fails"]
+    assert failing == "standard-advantage-larger-on-piqa-as-a-factor"
+    (failed,) = table.loc[failing, "against"]
     assert failed["against"] == "AccuracyCostUCB"
     # no standard regret is printed at a smaller budget
     assert verdicts["standard-advantage-grows-on-piqa"] == "cannot be checked"

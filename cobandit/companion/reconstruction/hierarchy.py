@@ -271,10 +271,10 @@ def _log_latency(slowness: Floats, rest: Floats, wanted: float) -> Floats | None
     return brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + rest if beyond(0.0) < 0 else None
 
 
-def named(state: State) -> dict[str, float]:
-    """Give the parameters of a state by name."""
-    values = zip(PARAMETERS.items(), state.parameters, strict=True)
-    return {name: transform(z) for (name, transform), z in values}
+def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
+    """Give parameters by name, from their normal variables."""
+    pairs = zip(transforms.items(), values, strict=True)
+    return {name: transform(z) for (name, transform), z in pairs}
 
 
 def _shape(setting: Setting) -> tuple[int, int, int, int]:
@@ -301,7 +301,7 @@ def means(setting: Setting, state: State) -> Means | None:
         None where latencies differ by more than printed even between models that are all alike: the prior
         is cut off there.
     """
-    p, shape = named(state), _shape(setting)
+    p, shape = named(PARAMETERS, state.parameters), _shape(setting)
     _, slowness, talk, _, _, own = (e[:, None, None, None] for e in state.models.T)
     correlation = p["slowness_verbosity"]
     verbosity = correlation * slowness + np.sqrt(1 - correlation**2) * talk
@@ -326,7 +326,7 @@ def means(setting: Setting, state: State) -> Means | None:
 
 def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
     """How many of the 1,000 instances each configuration answers correctly, (K,)."""
-    p, shape = named(state), _shape(setting)
+    p, shape = named(PARAMETERS, state.parameters), _shape(setting)
     own, slowness, _, heat, prompt, _ = (e[:, None, None, None] for e in state.models.T)
     correlation = p["ability_slowness"]
     y = correlation * slowness + np.sqrt(1 - correlation**2) * own  # the ability

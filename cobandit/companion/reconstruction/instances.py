@@ -28,6 +28,7 @@ from scipy.special import ndtri
 from cobandit.companion.reconstruction.hierarchy import (
     N_INSTANCES,
     N_PROFILING,
+    PARAMETERS,
     SPLIT_SEED,
     Ends,
     Means,
@@ -180,17 +181,20 @@ def _noise(seed: int, n_arms: int, every: int = 1) -> tuple[Floats, Floats, Floa
 
 
 @lru_cache(maxsize=128)
-def _rank(seed: int, n_arms: int, shared: float) -> NDArray[np.int16]:
+def _answers(seed: int, n_arms: int, shared: float) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     answer, _, _, difficulty = _noise(seed, n_arms)
-    return rank_of(np.sqrt(shared) * difficulty + np.sqrt(1 - shared) * answer)
+    return rank_and_count(np.sqrt(shared) * difficulty + np.sqrt(1 - shared) * answer)
 
 
-def rank_of(scores: Floats) -> NDArray[np.int16]:
-    """How many instances have a smaller score, by configuration, (K, 1000)."""
-    order = scores.argsort(axis=1)
-    rank = np.empty(order.shape, dtype=np.int16)
-    np.put_along_axis(rank, order, np.arange(N_INSTANCES, dtype=np.int16)[None], axis=1)
-    return rank
+def rank_and_count(scores: Floats) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """How many instances have a smaller score, (K, 1000), and how many are passed.
+
+    Those are the correct instances of the evaluation split where so many of all are correct, (K, 1001).
+    """
+    rank = scores.argsort(axis=1).argsort(axis=1).astype(np.int16)
+    held_out = np.zeros((len(rank), rank.shape[1] + 1), dtype=np.int16)
+    np.put_along_axis(held_out, rank[:, N_PROFILING:].astype(np.int64) + 1, 1, axis=1)
+    return rank, held_out.cumsum(axis=1, dtype=np.int16)
 
 
 def body_of_shapes(
@@ -214,24 +218,6 @@ def body_of_shapes(
     return tokens, missed
 
 
-@lru_cache(maxsize=128)
-def passed(seed: int, n_arms: int, shared: float) -> NDArray[np.int16]:
-    """Correct instances of the evaluation split where so many of all are correct, (K, 1001)."""
-    return count_passed(_rank(seed, n_arms, shared))
-
-
-@njit(cache=True)
-def count_passed(rank: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Correct instances of the evaluation split where so many of all are correct, (K, 1001)."""
-    found = np.zeros((rank.shape[0], rank.shape[1] + 1), dtype=np.int16)
-    for i in range(rank.shape[0]):
-        for q in range(N_PROFILING, rank.shape[1]):
-            found[i, rank[i, q] + 1] = 1
-        for c in range(rank.shape[1]):
-            found[i, c + 1] += found[i, c]
-    return found
-
-
 def body(setting: Setting, state: State, every: int = 1) -> Body | None:
     """Draw what does not depend on accuracies.
 
@@ -250,10 +236,11 @@ def body(setting: Setting, state: State, every: int = 1) -> Body | None:
     given = means(setting, state)
     if given is None:
         return None
-    p, (_, length, speed, difficulty) = named(state), _noise(state.instances, setting.n_arms, every)
+    p = named(PARAMETERS, state.parameters)
+    _, length, speed, difficulty = _noise(state.instances, setting.n_arms, every)
     ends = ndtri(p["empty"]), -ndtri(p["endless"])
     shape = _shapes(difficulty, length, p["shared"], p["spread_tokens"], *ends)
     tokens, missed = body_of_shapes(setting, given, p, shape)
     seconds = _seconds(tokens, speed, given.tokens, given.seconds, p["base_latency"], p["noise_seconds"])
-    answers = state.instances, setting.n_arms, p["shared"]
-    return Body(_rank(*answers), passed(*answers), seconds, tokens, missed, given.verbosity)
+    answers = _answers(state.instances, setting.n_arms, p["shared"])
+    return Body(*answers, seconds, tokens, missed, given.verbosity)

@@ -29,10 +29,11 @@ from cobandit.companion.reconstruction.hierarchy import (
     grid,
     log_normal,
     log_uniform,
+    named,
     normal,
     uniform,
 )
-from cobandit.companion.reconstruction.instances import Body, body_of_shapes, count_passed, rank_of
+from cobandit.companion.reconstruction.instances import Body, body_of_shapes, rank_and_count
 
 Floats = NDArray[np.float64]
 
@@ -103,18 +104,13 @@ def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, NDArray[np.i
     tokens, seconds = rng.standard_normal((2, n_arms, N_INSTANCES))
     discrimination = np.exp(0.3 * rng.standard_normal(n_arms))
     answers = discrimination[:, None] * rng.standard_normal(N_INSTANCES)
-    rank = rank_of(answers + rng.logistic(size=(n_arms, N_INSTANCES)))
-    return scores, tokens, seconds, rank, count_passed(rank)
-
-
-def _named(state: Ranked) -> dict[str, float]:
-    values = zip(PARAMETERS.items(), state.parameters, strict=True)
-    return {name: transform(z) for (name, transform), z in values}
+    ranked = rank_and_count(answers + rng.logistic(size=(n_arms, N_INSTANCES)))
+    return scores, tokens, seconds, *ranked
 
 
 def _places(state: Ranked, column: int, skew: float) -> Floats:
     """Places of the configurations between two ends, (K,) in [0, 1]."""
-    p, (scores, *_) = _named(state), _noise(state.seed, len(state.configs))
+    p, (scores, *_) = named(PARAMETERS, state.parameters), _noise(state.seed, len(state.configs))
     mixed = np.sqrt(1 - p["noise"] ** 2) * scores[:, column] + p["noise"] * state.configs[:, column]
     places = ndtr(mixed)
     return np.asarray(((places - places.min()) / np.ptp(places)) ** skew)
@@ -126,7 +122,7 @@ def _gamma(shape: float, scores: Floats) -> Floats:
 
 
 def _scene(name: str, state: Ranked, every: int) -> Scene | None:
-    setting, p = SETTINGS[name], _named(state)
+    setting, p = SETTINGS[name], named(PARAMETERS, state.parameters)
     _, of_tokens, of_seconds, rank, passes = _noise(state.seed, setting.n_arms)
     limit = np.array([arm[2] for arm in grid(setting)])
     # an answer's mean is below its limit; the longest ones have the longer limit
@@ -151,7 +147,7 @@ def _scene(name: str, state: Ranked, every: int) -> Scene | None:
 
 def _landscape(state: Ranked, on: Scene) -> Landscape:
     low, high = logit(on.setting.accuracy.low), logit(on.setting.accuracy.high)
-    places = _places(state, 0, _named(state)["skew_accuracy"])
+    places = _places(state, 0, named(PARAMETERS, state.parameters)["skew_accuracy"])
     return Landscape(on, np.rint(N_INSTANCES / (1 + np.exp(-low - (high - low) * places))))
 
 
