@@ -11,7 +11,6 @@ from cobandit.theory.identification import allocation_constant as allocation_con
 from cobandit.theory.identification import difference_error_bound as difference_error_bound
 from cobandit.theory.identification import difference_error_budget as difference_error_budget
 from cobandit.theory.identification import difference_error_rate as difference_error_rate
-from cobandit.theory.identification import error_rate as error_rate
 from cobandit.theory.identification import exact_allocation_constant as exact_allocation_constant
 from cobandit.theory.identification import identification_budget as identification_budget
 from cobandit.theory.identification import identification_error_bound as identification_error_bound
@@ -58,7 +57,6 @@ from cobandit.theory.sharper import least_divergence as least_divergence
 from cobandit.theory.sharper import least_regret_slope as least_regret_slope
 from cobandit.theory.sharper import leaving_bound as leaving_bound
 from cobandit.theory.sharper import one_sided_failure_probability as one_sided_failure_probability
-from cobandit.theory.sharper import peeled_pull_bound as peeled_pull_bound
 from cobandit.theory.sharper import ratio_leading_constant as ratio_leading_constant
 from cobandit.theory.sharper import ratio_pull_bound as ratio_pull_bound
 from cobandit.theory.sharper import split_pull_bound as split_pull_bound

@@ -448,32 +448,6 @@ def variance_error_bound(
 
 
 # ----------------------------------------------------------------------------- how fast errors fall
-def error_rate(*, n_arms: int, cost_ratio: float, complexity: float) -> float:
-    r"""Rate at which the bound of Theorem 2 falls, :math:`1 / (256\, L_{K,\lambda} H_{\mu,c})`.
-
-    Parameters
-    ----------
-    n_arms : int
-        K >= 2.
-    cost_ratio : float
-        lambda in (0, 1].
-    complexity : float
-        :math:`H_{\mu,c}`; ``inf`` is allowed.
-
-    Returns
-    -------
-    float
-        Of -log(error), per unit of budget.
-
-    Examples
-    --------
-    >>> error_rate(n_arms=2, cost_ratio=1.0, complexity=2.0) == 1 / 768
-    True
-    """
-    n_arms, _, complexity = checked_problem(n_arms, 1, complexity)
-    return 1 / decay_budget(n_arms, cost_ratio, complexity)
-
-
 def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexity: float) -> float:
     r"""Error of PSI-SR at unit costs, by the proof of `difference_error_bound` (ours, not of Kone et al.).
 

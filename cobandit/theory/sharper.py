@@ -120,39 +120,6 @@ def leaving_bound(pulls: int, alpha: float) -> float:
     return float((m * np.exp(-2 * alpha * log_pulls / np.cosh(log_pulls / (4 * m)) ** 2)).min())
 
 
-def peeled_pull_bound(
-    gap: float, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
-) -> float:
-    r"""`lean_pull_bound` with `leaving_bound` for what is lost off the event (ours).
-
-    .. math::
-
-        \mathrm E[n_i(B)] \le 1 + \Bigl\lfloor \frac{\alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2} \Bigr\rfloor
-            + 2(D+1)\,T_B \min_{m \ge 1} m\, T_B^{-2\alpha / \cosh^2(\log T_B / (4m))}
-
-    Parameters
-    ----------
-    gap, n_objectives, cost_ratio, budget, alpha
-        As in `lean_pull_bound`.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> how = {"n_objectives": 1, "cost_ratio": 1.0, "budget": 99}
-    >>> round(lean_pull_bound(0.5, alpha=2, **how)), round(peeled_pull_bound(0.5, alpha=0.6, **how))
-    (2358, 718)
-    """
-    pulls = horizon(budget, cost_ratio)
-    lean = lean_pull_bound(gap, n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha)
-    off = one_sided_failure_probability(
-        n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
-    )
-    return lean + pulls * (2 * (n_objectives + 1) * leaving_bound(pulls, alpha) - off)
-
-
 def lean_pull_bound(
     gap: float, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.asking import play_once
-from support.strategies import cost_vectors, examples, mean_matrices
+from support.asking import made_up, play_once
+from support.strategies import benchmarks, examples, mean_matrices
 
 import cobandit as cb
 from cobandit import testing
@@ -20,27 +20,8 @@ METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
-@st.composite
-def benchmarks(draw, max_arms=6, max_instances=12):
-    """Rewards (K, N, D) on a grid of quarters, costs (K,)."""
-    n_arms, n_instances = draw(st.integers(2, max_arms)), draw(st.integers(1, max_instances))
-    n_objectives = draw(st.integers(1, 3))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    rewards = rng.integers(0, 5, (n_arms, n_instances, n_objectives)) / 4
-    return rewards, draw(cost_vectors(n_arms))
-
-
 def within(spent, budget):
     return spent <= budget * (1 + 1e-9)
-
-
-def made_up(n_arms=8, n_instances=200, seed=0):
-    """Binary answers that are alike, since instances differ in how hard they are."""
-    rng = np.random.default_rng(seed)
-    ability = np.linspace(0.2, 0.8, n_arms)[:, None, None] + np.array([0.0, 0.1])
-    ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
-    hard = rng.random((1, n_instances, 2))
-    return (ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard).astype(float)
 
 
 # ----------------------------------------------------------------------------- the plan

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.asking import play_once
-from support.strategies import cost_vectors, examples
+from support.asking import made_up, play_once
+from support.strategies import benchmarks, examples
 
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import ParetoRace
@@ -13,15 +13,12 @@ from cobandit.policies.pareto_race import Calls, Standing, arrange
 
 
 @st.composite
-def benchmarks(draw, max_arms=6, max_instances=40):
+def races(draw, max_instances=40):
     """Rewards (K, N, D) in tenths, so that ties are frequent; costs (K,) and a tolerance in tenths."""
-    n_arms, n_instances = draw(st.integers(2, max_arms)), draw(st.integers(1, max_instances))
-    n_objectives = draw(st.integers(1, 3))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    rewards = rng.integers(0, 11, (n_arms, n_instances, n_objectives)) / 10
-    if draw(st.booleans()):
-        rewards[-1] = rewards[0][rng.permutation(n_instances)]  # equal means, which floats do not add up to
-    return rewards, draw(cost_vectors(n_arms)), draw(st.integers(0, 3)) / 10
+    rewards, costs = draw(benchmarks(max_instances=max_instances, levels=10))
+    if draw(st.booleans()):  # equal means, which floats do not add up to
+        rewards[-1] = rewards[0][draw(st.permutations(range(rewards.shape[1])))]
+    return rewards, costs, draw(st.integers(0, 3)) / 10
 
 
 def above(mean, other, by=0.0):
@@ -44,7 +41,7 @@ def is_good(returned, means, tolerance, excess):
 
 
 @examples(60)
-@given(benchmarks(max_instances=10))
+@given(races(max_instances=10))
 def test_where_everything_is_evaluated_the_answer_is_exact(benchmark):
     rewards, costs, tolerance = benchmark
     _, n_instances, n_objectives = rewards.shape
@@ -86,20 +83,11 @@ def test_right_calls_in_any_order_leave_everything_covered(seed, n_objectives, n
     assert is_good(np.flatnonzero(standing.returned).tolist(), means, tolerance, excess=2 * tolerance)
 
 
-def made_up(n_arms=8, n_instances=300, seed=0):
-    """Binary answers that are alike, since instances differ in how hard they are."""
-    rng = np.random.default_rng(seed)
-    ability = np.linspace(0.2, 0.8, n_arms)[:, None, None] + np.array([0.0, 0.1])
-    ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
-    hard = rng.random((1, n_instances, 2))
-    return (ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard).astype(float)
-
-
 def test_a_larger_tolerance_costs_less():
     spent = []
     for tolerance in (0.0, 0.05, [0.05, 0.3], 0.3):
         race = ParetoRace(np.ones(8), 2, 300, tolerance=tolerance)
-        play_once(race, made_up())
+        play_once(race, made_up(n_instances=300))
         spent.append(race.spent)
     assert sorted(spent, reverse=True) == spent and spent[-1] < spent[0] < 8 * 300
 
@@ -108,7 +96,7 @@ def test_a_larger_tolerance_costs_less():
 
 
 @examples(60)
-@given(benchmarks(), st.floats(0.01, 1.1))
+@given(races(), st.floats(0.01, 1.1))
 def test_no_run_passes_its_budget_or_evaluates_twice(benchmark, share):
     rewards, costs, tolerance = benchmark
     _, n_instances, n_objectives = rewards.shape
@@ -153,7 +141,7 @@ def told_by(race, rewards):
 
 
 def test_a_smaller_tolerance_goes_on_without_paying_twice():
-    rewards, costs = made_up(), np.arange(1.0, 9.0)
+    rewards, costs = made_up(n_instances=300), np.arange(1.0, 9.0)
     wide = ParetoRace(costs, 2, 300, tolerance=0.2)
     first = play_once(wide, rewards)
     again = ParetoRace(costs, 2, 300, tolerance=0.2)
@@ -169,7 +157,7 @@ def test_a_smaller_tolerance_goes_on_without_paying_twice():
 
 
 def test_holes_are_filled_and_nothing_else():
-    rewards = made_up()
+    rewards = made_up(n_instances=300)
     told = np.random.default_rng(1).random((300, 8)) < 0.5
     order = arrange(told)
     assert sorted(order) == list(range(300)) and (np.diff(told[order].sum(axis=1)) <= 0).all()
@@ -185,7 +173,7 @@ def test_holes_are_filled_and_nothing_else():
 def test_what_is_still_to_be_paid_is_told_roughly():
     expected = actual = 0
     for seed in range(20):
-        race, rewards = ParetoRace(np.ones(8), 2, 300, tolerance=0.05), made_up(seed=seed)
+        race, rewards = ParetoRace(np.ones(8), 2, 300, tolerance=0.05), made_up(n_instances=300, seed=seed)
         while race.depth < 20 and (pull := race.ask()) is not None:
             race.tell(pull, rewards[pull.key])
         expected += race.forecast().sum()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.asking import play_once
 from support.strategies import examples
 
 import cobandit as cb
@@ -41,21 +42,15 @@ def exact_front(tables, standard=False):
     return [i for i, a in enumerate(means) if not any(dominates(b, a) for b in means)]
 
 
-def played(policy, scores):
-    while (pull := policy.ask()) is not None:
-        policy.tell(pull, scores[pull, pull.number])
-    return policy
-
-
 @pytest.mark.parametrize("options", [{}, {"confidence": 0.95}, {"confidence": 0.2}], ids=str)
 @examples(100)
 @given(tables=tenths())
 def test_whoever_evaluates_everything_returns_the_exact_set(options, tables):
     n_arms, n_instances, n_objectives = tables.shape
     finder = CoPSIOnce(np.ones(n_arms), n_arms * n_instances, n_objectives, n_instances, **options)
-    found = played(finder, tables / 10).recommend().tolist()
+    play_once(finder, tables / 10)
     if finder.confidence is None or finder.pulls.sum() == tables[..., 0].size:
-        assert found == exact_front(tables)
+        assert finder.recommend().tolist() == exact_front(tables)
 
 
 @examples(60)
@@ -65,7 +60,7 @@ def test_no_arm_that_is_level_is_certainly_dominated(tables, data):
     order = data.draw(st.permutations(range(tables.shape[1])))
     level = np.stack([tables[0], tables[0][list(order)]])
     finder = CoPSIOnce([1, 1], level[..., 0].size, level.shape[2], level.shape[1], confidence=0.999999)
-    played(finder, level / 10)
+    play_once(finder, level / 10)
     assert finder.recommend().tolist() == [0, 1] and not finder._evidence.dominated.any()
 
 

@@ -28,6 +28,15 @@ def play_once(finder, rewards):
     return made
 
 
+def made_up(n_arms=8, n_instances=200, seed=0):
+    """Binary answers that are alike, since instances differ in how hard they are."""
+    rng = np.random.default_rng(seed)
+    ability = np.linspace(0.2, 0.8, n_arms)[:, None, None] + np.array([0.0, 0.1])
+    ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
+    hard = rng.random((1, n_instances, 2))
+    return (ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard).astype(float)
+
+
 def brute_force_constant(costs):
     """Maximum over all K! orders of what `theory.exact_allocation_constant` computes by sorting."""
     orders = np.array(list(permutations(costs)))

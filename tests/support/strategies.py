@@ -29,3 +29,11 @@ def problems(draw, max_arms=8, max_objectives=4):
     """Means (K, D) and costs (K,)."""
     means = draw(mean_matrices(max_arms, max_objectives))
     return means, draw(cost_vectors(len(means)))
+
+
+@st.composite
+def benchmarks(draw, max_arms=6, max_instances=12, levels=4):
+    """Rewards (K, N, D) on a grid of so many levels above zero, costs (K,)."""
+    shape = draw(st.integers(2, max_arms)), draw(st.integers(1, max_instances)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return rng.integers(0, levels, shape, endpoint=True) / levels, draw(cost_vectors(shape[0]))

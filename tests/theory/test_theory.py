@@ -50,7 +50,6 @@ positive_gaps = st.floats(1e-3, 10)
             8 / np.e,
         ),
         (theory.cost_complexity([0.5, 0.25], [1, 2]), 32),
-        (theory.error_rate(n_arms=2, cost_ratio=1, complexity=2), 1 / 768),
         # L = 3/2: 3 * 2^2 * 2 * exp(1/16 - 48 / (16 * 1.5 * 2))
         (
             theory.difference_error_bound(48, n_arms=3, n_objectives=2, allocation=1.5, complexity=2),
@@ -171,7 +170,6 @@ GOOD = {
     theory.leading_constant: {"gap": 0.5} | {k: HOW[k] for k in ("n_objectives", "cost_ratio", "alpha")},
     theory.ratio_leading_constant: {"gap": 0.5, "cost_ratio": 0.5},
     theory.ratio_pull_bound: {"gap": 0.5, "cost_ratio": 0.5, "budget": 9.0},
-    theory.error_rate: {"n_arms": 3, "cost_ratio": 0.5, "complexity": 4.0},
     theory.difference_error_rate: {"allocation": 1.5, "complexity": 4.0},
     theory.difference_error_bound: {"allocation": 1.5, "complexity": 4.0}
     | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")},
