@@ -55,10 +55,7 @@ def draw_cells(
     predicted : DataFrame, optional
         From `cobandit.companion.stored.results.predictions_of`.
     """
-    size = 2.3 * len(titles), 2.0 * len(rows) + 0.6
-    figure, axes = plt.subplots(
-        len(rows), len(titles), figsize=size, sharex="row", sharey="row", squeeze=False
-    )
+    figure, axes = _panels(titles, len(rows), 2.0 * len(rows) + 0.6, "evaluations per configuration", "row")
     for line, (quantity, (experiments, label, logarithmic)) in zip(axes, rows.items(), strict=True):
         own = cells[(cells["experiment"] == experiments[0]) & (cells["quantity"] == quantity)]
         own = own[own["rho"].notna() & own["against"].isna()]
@@ -72,11 +69,20 @@ def draw_cells(
             _few_decades(line[0])
         line[0].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         line[0].xaxis.set_minor_locator(NullLocator())
-    for name, top, bottom in zip(titles, axes[0], axes[-1], strict=True):
-        top.set_title(titles[name])
-        bottom.set_xlabel("evaluations per configuration")
     shared_legend(figure, columns=4)
     return figure
+
+
+def _panels(
+    titles: Mapping[str, str], rows: int, height: float, label: str, sharex: Any
+) -> tuple[Figure, Any]:
+    """A column of panels for each table, its title above, what the horizontal axis is below."""
+    size = 2.3 * len(titles), height
+    figure, axes = plt.subplots(rows, len(titles), figsize=size, sharex=sharex, sharey="row", squeeze=False)
+    for title, top, bottom in zip(titles.values(), axes[0], axes[-1], strict=True):
+        top.set_title(title)
+        bottom.set_xlabel(label)
+    return figure, axes
 
 
 def _few_decades(ax: Axes) -> None:
@@ -99,17 +105,13 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """Both quantities of a run at the largest budget, against the share of it that is spent."""
     own = cells[(cells["experiment"] == "trajectory") & cells["spent"].notna() & cells["against"].isna()]
     labels = {"efficiency_regret": "regret so far", "moving_average": "gap, last 50 pulls"}
-    size = 2.3 * len(titles), 4.4
-    figure, axes = plt.subplots(2, len(titles), figsize=size, sharex=True, sharey="row", squeeze=False)
+    figure, axes = _panels(titles, 2, 4.4, "share of the budget spent", True)
     for line, (quantity, label) in zip(axes, labels.items(), strict=True):
         for ax, name in zip(line, titles, strict=True):
             here = own[(own["quantity"] == quantity) & (own["dataset"] == name)]
             _draw_methods(ax, here.assign(rho=here["spent"] / here["spent"].max()), False)
         line[0].set(ylabel=label, yscale="log")
         _few_decades(line[0])
-    for name, top, bottom in zip(titles, axes[0], axes[-1], strict=True):
-        top.set_title(titles[name])
-        bottom.set_xlabel("share of the budget spent")
     shared_legend(figure, columns=4)
     return figure
 

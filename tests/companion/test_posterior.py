@@ -118,14 +118,12 @@ def test_used_facts_are_those_that_the_paper_prints(name):
     for number in published():
         known.setdefault(number.key.removesuffix("-2"), []).append(number.value)
     used = facts.USED[name]
-    online = [
-        f"{name}-{run}-32-{{}}-{quantity}"
-        for run, quantity in (
-            ("trajectory", "efficiency_regret"),
-            ("online", "standard_regret"),
-            ("trajectory", "moving_average"),
-        )
-    ]
+    runs = (
+        ("trajectory", "efficiency_regret"),
+        ("online", "standard_regret"),
+        ("trajectory", "moving_average"),
+    )
+    online = [f"{name}-{run}-32-{{}}-{quantity}" for run, quantity in runs]
     assert used.accuracy_cost == known[online[0].format("AccuracyCostUCB")][0]
     uniform = [known[key.format("UniformAllocation")][0] for key in online]
     uniform[0] = (uniform[0] + known[f"{name}-online-32-UniformAllocation-efficiency_regret"][0]) / 2

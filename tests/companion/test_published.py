@@ -11,6 +11,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.companion import paper
+from cobandit.companion.paper import experiments
 
 NUMBERS = paper.published()
 TITLE = r"\title{Cost-Aware Multi-Objective Bandits"
@@ -205,39 +206,20 @@ def test_value_and_rounding_follow_from_what_is_printed(printed, value, half_uni
 def test_what_the_reconstruction_is_given_is_called_so():
     frame = paper.as_frame()
     used = frame[frame["role"] == "used"]
-    assert set(used["experiment"]) == {
-        "table1",
-        "profiling",
-        "online",
-        "trajectory",
-        "identification",
-        "full-set",
-        "stochastic",
-    }
+    assert set(used["experiment"]) == {"table1", "profiling", *experiments.EXPERIMENTS}
     # of the policies under test nothing may be used
     assert set(used["method"].dropna()) == {"UniformAllocation", "AccuracyCostUCB", "UniformIdentification"}
-    assert set(frame.loc[frame["method"].isin(["CoHVUCB", "HVUCB", "CoPSI", "PSISR"]), "role"]) == {
-        "predicted",
-        "arithmetic",
-    }
+    tested = {"CoHVUCB", "HVUCB", "CoPSI", "PSISR"}
+    assert set(frame.loc[frame["method"].isin(tested), "role"]) == {"predicted", "arithmetic"}
     run = frame["method"].isin(used["method"].dropna())
     assert set(frame.loc[run, "role"]) == {"used"}
-    assert set(frame.loc[frame["role"] == "predicted", "method"].dropna()) == {
-        "CoHVUCB",
-        "HVUCB",
-        "CoPSI",
-        "PSISR",
-    }
+    assert set(frame.loc[frame["role"] == "predicted", "method"].dropna()) == tested
 
 
 def test_grids_are_those_that_a_replay_takes():
-    grids = {}
-    for number in NUMBERS:
-        if number.quantity == "rho" and number.item:
-            grids.setdefault(number.experiment, []).append(number.value)
-    assert grids["online"] == [2, 4, 8, 16, 32]
-    assert grids["identification"] == [20, 50, 100, 200, 500, 1000, 2000, 5000]
-    assert grids["full-set"] == [10, 20, 50, 100, 200]
+    for name in ("online", "identification", "full-set"):
+        printed = [n.value for n in NUMBERS if (n.experiment, n.quantity) == (name, "rho") and n.item]
+        assert tuple(printed) == experiments.EXPERIMENTS[name].rho
 
 
 def test_errors_are_whole_numbers_of_replays():
@@ -281,11 +263,7 @@ def test_inconsistencies_are_found_and_only_between_the_same_things():
     for pair in table.to_dict("records"):
         assert numbers[pair["first"]].coordinates == numbers[pair["second"]].coordinates
         assert abs(pair["difference"]) > pair["rounding"]
-
-
-@pytest.mark.slow
-def test_repeated_numbers_that_agree_are_no_inconsistency():
-    table = paper.inconsistencies()
+    # repeated numbers that agree are none
     assert not any("error" in key for key in table["first"])
     assert sum(number.quantity == "arms" and number.printed == "108" for number in NUMBERS) == 4
 

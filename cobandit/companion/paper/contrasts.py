@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -257,11 +258,8 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
             continue
         found[claim.key] = {}
         for dataset in set(claim.datasets) & set(wide):
-            played, key, sign = (
-                wide[dataset],
-                f"{dataset}-{keys[0]}",
-                1 if claim.direction == "higher" else -1,
-            )
+            played, key = wide[dataset], f"{dataset}-{keys[0]}"
+            sign = 1 if claim.direction == "higher" else -1
             values = {m: sign * played[key.format(m)] for m in (*claim.methods, *claim.against)}
             pairs = product(claim.methods, claim.against)
             holds = np.logical_and.reduce([values[one] > values[other] for one, other in pairs])
@@ -291,18 +289,14 @@ def predict_numbers(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFram
 def _interval(
     number: Published, played: pd.DataFrame, values: Floats, printed: dict[str, float], wider: float
 ) -> tuple[float, float]:
-    keys = used_keys(str(number.dataset), number.experiment)
-    key = played_key(number)
-    if number.operation is None:
-        scaled = on_scale(key, values)
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = DERIVED[number.operation][0](values)
+    keys, key = used_keys(str(number.dataset), number.experiment), played_key(number)
+    there, back = DERIVED.get(str(number.operation), (partial(on_scale, key), partial(off_scale, key)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = there(values)
     known = np.isfinite(scaled)
     found = predictive.predict(facts_of(played[known], keys), scaled[known], facts_of(printed, keys))
-    ends = np.array(found.interval(1 - LEVEL, wider))
-    back = off_scale(key, ends) if number.operation is None else DERIVED[number.operation][1](ends)
-    return float(min(back)), float(max(back))
+    ends = back(np.array(found.interval(1 - LEVEL, wider)))
+    return float(min(ends)), float(max(ends))
 
 
 # ------------------------------------ calibration by another generator's tables

@@ -58,21 +58,11 @@ def arithmetic() -> pd.DataFrame:
         corners = [operation(*corner) for corner in product(*map(_ends, inputs))]
         computed = operation(inputs[0].value, inputs[1].value)
         low, high = _ends(number)
-        rows.append(
-            {
-                "key": number.key,
-                "place": number.place,
-                "printed": number.printed,
-                "operation": number.operation,
-                "inputs": number.inputs,
-                "value": number.value,
-                "computed": computed,
-                "low": min(corners),
-                "high": max(corners),
-                "inside": min(corners) <= high + TINY and max(corners) >= low - TINY,
-                "direct": low - TINY <= computed <= high + TINY,
-            }
-        )
+        fields = ("key", "place", "printed", "operation", "inputs", "value")
+        row = {name: getattr(number, name) for name in fields}
+        row |= {"computed": computed, "low": min(corners), "high": max(corners)}
+        row["inside"] = min(corners) <= high + TINY and max(corners) >= low - TINY
+        rows.append(row | {"direct": low - TINY <= computed <= high + TINY})
     return pd.DataFrame(rows)
 
 
@@ -96,17 +86,8 @@ def inconsistencies() -> pd.DataFrame:
         rounding = first.half_unit + second.half_unit
         difference = second.value - first.value
         if first.coordinates == second.coordinates and abs(difference) > rounding + TINY:
-            rows.append(
-                {
-                    "first": first.key,
-                    "second": second.key,
-                    "places": (first.place, second.place),
-                    "printed": (first.printed, second.printed),
-                    "difference": difference,
-                    "relative": difference / first.value,
-                    "rounding": rounding,
-                }
-            )
+            both = (first.key, second.key, (first.place, second.place), (first.printed, second.printed))
+            rows.append((*both, difference, difference / first.value, rounding))
     columns = ["first", "second", "places", "printed", "difference", "relative", "rounding"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -78,19 +78,11 @@ def error_comparisons() -> pd.DataFrame:
             continue
         if costs and b["method"] == "CoPSI":
             a, b = b, a
-        rows.append(
-            {
-                "dataset": a["dataset"],
-                "rho": a["rho"],
-                "about": "costs" if method else "methods",
-                "first": a["method"],
-                "second": b["method"],
-                "costs": (a["costs"], b["costs"]),
-                "errors": (a["errors"], b["errors"]),
-                "replays": a["replays"],
-                **asdict(compare(a["errors"], b["errors"], a["replays"])),
-            }
-        )
+        about = {"about": "costs" if method else "methods", "first": a["method"], "second": b["method"]}
+        pair = {name: (a[name], b[name]) for name in ("costs", "errors")}
+        place = {name: a[name] for name in ("dataset", "rho")}
+        tested = asdict(compare(*pair["errors"], a["replays"]))
+        rows.append(place | about | pair | {"replays": a["replays"]} | tested)
     return pd.DataFrame(rows)
 
 
@@ -140,19 +132,12 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     for numbers in found.values():
         own = [number for number in numbers if number.experiment == claim.experiment]
         number = (own or numbers)[0]
-        rows.append(
-            {
-                "dataset": number.dataset,
-                "rho": number.rho,
-                "spent": number.rho,
-                "method": number.method,
-                "costs": number.costs,
-                "mean": number.value,
-                "low": min(n.value - n.half_unit for n in numbers),
-                "high": max(n.value + n.half_unit for n in numbers),
-            }
-        )
-    frame = pd.DataFrame(rows)
+        low = min(n.value - n.half_unit for n in numbers)
+        high = max(n.value + n.half_unit for n in numbers)
+        place = (number.dataset, number.rho, number.rho, number.method, number.costs)
+        rows.append((*place, number.value, low, high))
+    columns = ["dataset", "rho", "spent", "method", "costs", "mean", "low", "high"]
+    frame = pd.DataFrame(rows, columns=columns)
     return frame[frame["rho"].isin(_at(claim))].reset_index(drop=True)
 
 
@@ -196,18 +181,9 @@ def judge_printed() -> pd.DataFrame:
         # one counterexample, or one example each way, is enough; else a part stands for itself only
         elif verdict == HOLDS and len(details) != claimed and claim.relation != "undecided":
             verdict = HOLDS_WHERE_PRINTED
-        rows.append(
-            {
-                "key": claim.key,
-                "place": claim.place,
-                "says": claim.says,
-                "verdict": verdict,
-                "made": len(details),
-                "claimed": claimed,
-                "against": [] if details.empty else details[details["verdict"] == FAILS].to_dict("records"),
-            }
-        )
-    return pd.DataFrame(rows)
+        failed = [] if details.empty else details[details["verdict"] == FAILS].to_dict("records")
+        rows.append((claim.key, claim.place, claim.says, verdict, len(details), claimed, failed))
+    return pd.DataFrame(rows, columns=["key", "place", "says", "verdict", "made", "claimed", "against"])
 
 
 # -------------------------------------------------------- next to computed ones
