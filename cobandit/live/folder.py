@@ -193,7 +193,7 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     entries = read_entries(path) if path.exists() else []
     if not entries:
         raise CobanditError(
-            f"{path.parent} has no answers: a run keeps them unless its plan says answers: false"
+            f"{path.parent} has no answers: its evaluator gave no text, or its plan says answers: false"
         )
     # one that was in flight when a process died was made again: the last is the one that counts
     return pd.DataFrame(entries).drop_duplicates(["config", "instance"], keep="last", ignore_index=True)

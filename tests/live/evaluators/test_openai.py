@@ -338,7 +338,7 @@ def test_answers_are_kept_and_scored_again_without_a_call(folder, keeps):
         live.run(folder / "plan.yml", folder / "run")
     if not keeps:
         assert not (folder / "run" / "answers.jsonl").exists()
-        with pytest.raises(CobanditError, match="has no answers: a run keeps them unless"):
+        with pytest.raises(CobanditError, match="has no answers: its evaluator gave no text"):
             live.rescore(folder / "run", {"scorer": "number"})
         return
     answers = live.read_answers(folder / "run")
