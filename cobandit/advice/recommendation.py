@@ -440,7 +440,8 @@ def recommend(
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
     strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"
     wishes = read_wishes(table.objectives, at_least, within, prefer)
-    n_instances = _check.count(n_instances or table.n_benchmark, "n_instances", table.n_benchmark)
+    n_instances = table.n_benchmark if n_instances is None else n_instances
+    n_instances = _check.count(n_instances, "n_instances", table.n_benchmark)
     compared = compare_pairs(table, finite, strict, n_instances)
     levels, tails = find_levels(compared, 1 - level, _check.seed(seed)), find_tails(compared)
     questions = front_questions(compared, levels) + efficiency_questions(compared, levels, tails)
