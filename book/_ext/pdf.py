@@ -3,8 +3,9 @@
     python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
 
 Chromium prints, because it typesets formulas with the fonts of the book and keeps pictures and tables as they
-are on the pages.  What is folded is printed open, its code apart, since text points at it.  The claims, the
-pages on use and the reference are to be filtered, run and searched, and stay in the book.
+are on the pages.  What is folded is printed open, since text points at it; code, records and long tables (the
+class and the tag ``unprinted``) are left out.  The claims, the pages on use and the reference are to be
+filtered, run and searched, and stay in the book.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ PRINT = """
 body, .bd-article { font-size: 9.5pt; line-height: 1.4; }
 h1 { font-size: 19pt !important; }
 h2 { font-size: 14pt !important; margin: 1.2rem 0 0.5rem !important; }
-h3 { font-size: 11.5pt !important; margin: 1rem 0 0.4rem !important; }
+h3, h4, h5 { font-size: 11.5pt !important; margin: 1rem 0 0.4rem !important; }
 p, ul, ol { margin-bottom: 0.6rem !important; }
-h1, h2, h3 { break-inside: avoid; }
+h1, h2, h3, h4, h5 { break-inside: avoid; }
 span[id^="document-"] { position: absolute; }
 span[id^="document-"] + section { break-before: page; }
-h1, h2, h3, caption { break-after: avoid; }
-.panels { zoom: 0.8; }
+h1, h2, h3, h4, h5, caption { break-after: avoid; }
+.panels { zoom: 0.7; }  /* four panels in a row, as on a screen */
 figcaption, figcaption *, .numbered-table caption, .numbered-table > p { font-size: 8.5pt !important; }
 div.cell:not(:has(.cell_output, details)) { display: none; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
@@ -48,7 +49,7 @@ table td, table th {
   overflow: visible !important;
 }
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
-details.made, .code-switch, .page-code, .cell_input, .readers { display: none !important; }
+details.made, .code-switch, .page-code, .cell_input, .readers, .unprinted, .tag_unprinted { display: none !important; }
 #jb-print-toc { display: none !important; }
 .front { break-after: page; padding-top: 45mm; text-align: center; }
 .front p:first-child { font-size: 22pt; font-weight: 600; line-height: 1.25; margin-bottom: 8mm !important; }
