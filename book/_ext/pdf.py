@@ -49,7 +49,9 @@ table td, table th {
   overflow: visible !important;
 }
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
-details.made, .code-switch, .page-code, .cell_input, .readers, .unprinted, .tag_unprinted { display: none !important; }
+details.made, .code-switch, .page-code, .cell_input, .readers, .unprinted, .tag_unprinted {
+  display: none !important;
+}
 #jb-print-toc { display: none !important; }
 .front { break-after: page; padding-top: 45mm; text-align: center; }
 .front p:first-child { font-size: 22pt; font-weight: 600; line-height: 1.25; margin-bottom: 8mm !important; }
