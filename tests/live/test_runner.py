@@ -24,6 +24,9 @@ from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.faults import TableError
 from cobandit.live import conduct
 from cobandit.live.evaluators import Failure
+from cobandit.live.journal import read_entries
+from cobandit.live.outcome import read_earlier
+from cobandit.live.pilot import FAILED
 from cobandit.live.plan import check_plan
 from cobandit.policies.registry import list_methods
 from cobandit.testing.protocol import guarantees_aside
@@ -543,6 +546,20 @@ class TestGoingOn:
         known = set(zip(zip(there["model"], there["shots"]), there["instance"]))
         again = {instance for settings, instance in known & {*stopped.evaluated[:5], *fake.evaluated}}
         assert again == ({failed} if failures == "zero" else set())
+
+    def test_what_failures_cost_before_is_counted(self, tmp_path):
+        """They are made again; what they cost then is spent all the same."""
+
+        def fail(configuration, instance, tried):
+            return Failure("no") if instance == failed else None
+
+        plan = check_plan(PLAN | {"failures": "zero"}, "plan")
+        failed = plan.order[plan.pilot]  # the first after the pilot
+        live.run(PLAN | {"failures": "zero"}, tmp_path / "run", evaluator=Fake(fail=fail))
+        journal = tmp_path / "run" / "run.journal"
+        told = [entry for entry in read_entries(journal) if "tell" in entry]
+        charged = sum(entry["cost"] for entry in told if FAILED in entry["record"])
+        assert read_earlier(plan, [journal]).lost == pytest.approx(charged) and charged > 0
 
     @pytest.mark.slow
     @pytest.mark.parametrize("failures", ["zero", "leave-out"])
