@@ -233,6 +233,11 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
         if (config, instance) not in answers.index:
             raise CobanditError(f"no answer was kept of {config!r} on {instance!r}: run the plan anew")
         answer = answers.loc[(config, instance)]
+        if ":" not in options.scorer and pd.isna(answer.get("target")):  # a function may do without
+            raise CobanditError(
+                f"{there.path} keeps texts and no right answers, as its evaluator is a function -> "
+                "score by a function of your own: --scorer my_module:score"
+            )
         for column, value in options.score(answer["text"], str(answer.get("target", ""))).items():
             frame.loc[number, column] = value
     card = yaml.safe_load(there.table.with_suffix(".yml").read_text(encoding="utf-8"))

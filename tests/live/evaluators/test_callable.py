@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.evaluating import opened
 
+from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import EVALUATORS, Failure, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
@@ -294,3 +295,27 @@ def test_an_evaluator_of_ones_own_is_named_with_its_module(here):
         CobanditError, match=r"there is no evaluator 'own_evaluators:constnat': did you mean 'con"
     ):
         find_evaluator("own_evaluators:constnat")
+
+
+def test_texts_without_right_answers_are_scored_by_a_function_alone(tmp_path):
+    """By number, say, every one of them would be wrong."""
+    module = SimpleNamespace(
+        evaluate=lambda settings, instance: {"score": settings["m"], "tokens": 9.0, "answer": "It is 7"},
+        judge=lambda text, target: float("7" in text),
+    )
+    plan = {
+        "name": "texts",
+        "configurations": {"grid": {"m": [0, 1]}},
+        "instances": 12,
+        "budget": 1,
+        "unit": "share",
+        "method": "UniformIdentification",
+        "cost": {"column": "tokens", "unit": "tokens"},
+        "objectives": [{"name": "accuracy", "column": "score"}],
+        "evaluate": {"callable": {"function": "texts_alone:evaluate"}},
+    }
+    with mock.patch.dict(sys.modules, {"texts_alone": module}):
+        live.run(plan, tmp_path)
+        with pytest.raises(CobanditError, match="no right answers, as its evaluator is a function"):
+            live.rescore(tmp_path, {"scorer": "number"})
+        assert live.rescore(tmp_path, {"scorer": "texts_alone:judge"}).exists()
