@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -25,8 +28,38 @@ PATIENCE = 8.0
 """Seconds without a byte after which a download is given up."""
 
 
+class _Watched:
+    """A file that notes when it was last written to, and takes nothing more once the download is given up."""
+
+    def __init__(self) -> None:
+        self.last = time.monotonic()
+        self.abandoned = False
+
+    def download(self, url: str, output_file: str, registry: Any) -> None:
+        """Download as pooch does, through this object (the signature is that of a pooch downloader)."""
+        with open(output_file, "wb") as self.file:
+            pooch.HTTPDownloader(timeout=PATIENCE)(url, self, registry)
+
+    def write(self, chunk: bytes) -> int:
+        """Pass a chunk on to the file."""
+        if self.abandoned:
+            raise TimeoutError("the download was given up")
+        self.last = time.monotonic()
+        return self.file.write(chunk)
+
+
+def cache_directory() -> Path:
+    """Where fetched files are kept, as the operating system has it."""
+    return Path(pooch.os_cache("cobandit"))
+
+
 def fetch(url: str, target: Path, sha256: str) -> str | None:
     """Download a file, check its sum and put it in place.
+
+    A timeout on the socket would not do: it covers neither the resolution of names nor a proxy that stalls
+    between two of its own steps. So the download runs in a daemon thread, which cannot keep the interpreter
+    alive, and is given up when no byte has come for ``PATIENCE`` seconds. A slow line that does deliver is
+    left to finish.
 
     Parameters
     ----------
@@ -44,13 +77,28 @@ def fetch(url: str, target: Path, sha256: str) -> str | None:
     """
     if os.environ.get(OFFLINE, "0") not in ("", "0"):
         return f"not asked, since {OFFLINE} is set"
-    once = pooch.HTTPDownloader(timeout=PATIENCE)
-    try:
-        pooch.retrieve(url, f"sha256:{sha256}", fname=target.name, path=target.parent, downloader=once)
-    except Exception as error:
-        # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
-        return f"{type(error).__name__}: {error}"
-    return None
+    watched = _Watched()
+    outcome: list[str | None] = []
+
+    def retrieve() -> None:
+        try:
+            pooch.retrieve(
+                url, f"sha256:{sha256}", fname=target.name, path=target.parent, downloader=watched.download
+            )
+            outcome.append(None)
+        except Exception as error:
+            # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
+            outcome.append(f"{type(error).__name__}: {error}")
+
+    thread = threading.Thread(target=retrieve, name="cobandit-fetch", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        left = watched.last + PATIENCE - time.monotonic()
+        if left <= 0:
+            watched.abandoned = True
+            return f"no answer within {PATIENCE:g} seconds"
+        thread.join(left)
+    return outcome[0]
 
 
 MIRROR = "COBANDIT_MIRROR"
@@ -224,8 +272,7 @@ def _mirrored(card: Card) -> Path | None:
 
 
 def _cached(card: Card) -> Path:
-    """Where fetched records are kept: in a folder that the operating system has for it."""
-    return Path(pooch.os_cache("cobandit")) / card.name / card.records
+    return cache_directory() / card.name / card.records
 
 
 def _found(card: Card) -> tuple[str, Path | None]:

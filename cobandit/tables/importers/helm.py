@@ -7,7 +7,6 @@ where inference ran in batches, so it is divided by ``batch_size``.  Trials of a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -31,10 +30,27 @@ from cobandit.tables.safe_reading import Number, Record, find_files, parse, plai
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
-_BOOKKEEPING = re.compile(
-    "(num|training|inference|finish_reason)_.*|batch_size|prompt_truncated|max_prob|logprob|predicted_index"
-)
-"""Names of the statistics that say nothing of how good an answer is."""
+_BOOKKEEPING = {
+    "num_references",
+    "num_train_trials",
+    "num_prompt_tokens",
+    "num_completion_tokens",
+    "num_output_tokens",
+    "training_co2_cost",
+    "training_energy_cost",
+    "inference_runtime",
+    "inference_denoised_runtime",
+    "inference_idealized_runtime",
+    "batch_size",
+    "num_train_instances",
+    "prompt_truncated",
+    "max_prob",
+    "logprob",
+    "num_perplexity_tokens",
+    "num_bytes",
+    "predicted_index",
+}
+"""Statistics of every run that say nothing of how good an answer is."""
 
 
 class HelmOptions(PricedOptions):
@@ -110,10 +126,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
     instances = read_each(files, lambda file: _instances(file, notes), notes)
     scored = [
-        (
-            specs[file].task,
-            {name for stats in rows.values() for name in stats if not _BOOKKEEPING.fullmatch(name)},
-        )
+        (specs[file].task, {name for stats in rows.values() for name in stats if _is_metric(name)})
         for file, rows in instances.items()
     ]
     metrics = choose_metrics("metric", options.metric, scored)
@@ -151,6 +164,10 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     source = f"HELM runs: {', '.join(tasks)}, {metrics}; {paid}; {options.latency}"
     measured = options.identify(tasks, metrics.of, options.latency)
     return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
+
+
+def _is_metric(name: str) -> bool:
+    return name not in _BOOKKEEPING and not name.startswith("finish_reason_")
 
 
 def _spec(file: Path) -> _Spec:
