@@ -90,20 +90,24 @@ def picture(progress: Progress, events: deque[str]) -> Group:
 
 def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
-    from cobandit.advice.words import some_names
+    from cobandit.advice.words import amount, some_names
 
     stage, plan, spent = progress.stage, progress.stage.plan, progress.spent
-    if progress.budget is not None:
-        paid = f"{spent:,.6g} of {progress.budget:,.6g} {plan.cost.unit} ({spent / progress.budget:.0%})"
-    else:
-        of = " (the pilot shows what the budget is)" if plan.budget is not None else ""
-        paid = f"{spent:,.4g} {plan.cost.unit}{of}"
-    inherited = f", {progress.inherited:,.6g} of it by an earlier run" if progress.inherited else ""
+    unit, budget = plan.cost.unit, progress.budget
+    paid = f"{amount(spent)} {unit}"
+    if budget is not None:
+        paid = f"{amount(spent)} of {amount(budget)} {unit} ({spent / budget:.0%})"
+    elif plan.budget is not None:
+        paid += " (the pilot shows what the budget is)"
+    inherited = f", {amount(progress.inherited)} of it in an earlier table" if progress.inherited else ""
+    under_way = f"{progress.in_flight:,} in flight"
+    if not progress.busy:
+        under_way = f"{progress.in_flight:,} begun and not ended (no process is at work)"
     active = f"{len(progress.active)} of {len(stage.names)} configurations active"
     lines = [
         f"{plan.name}: {plan.method.name}, {stage.name}",
         f"spent: {paid}{inherited}",
-        f"evaluations: {stage.evaluated} made, {progress.in_flight} in flight, {active}",
+        f"evaluations: {stage.evaluated:,} made, {under_way}, {active}",
     ]
     if stage.name == "run":
         front = some_names(list(map(plain, progress.front)), NAMED) or "none yet"
@@ -112,7 +116,7 @@ def describe(progress: Progress) -> list[str]:
             within = "" if plan.stop is None else f" within {plan.stop.tolerance}"
             lines.append(
                 f"settled{within}: {progress.settled} of {len(stage.names)}; still to be paid: "
-                f"about {progress.outstanding:,.4g} {plan.cost.unit}"
+                f"about {amount(progress.outstanding)} {unit}"
             )
     return lines
 
@@ -120,14 +124,15 @@ def describe(progress: Progress) -> list[str]:
 def print_end(done: Run, out: Console) -> None:
     """Print what a run came to: one answer, the set that its method returns, with what that means."""
     import cobandit as cb
+    from cobandit.advice.words import amount
     from cobandit.policies.identification_policy import IdentificationPolicy
     from cobandit.policies.pareto_race import ParetoRace
     from cobandit.policies.registry import get_kind
 
     plan, policy = done.plan, done.policy
-    of = "" if done.budget is None else f" of {done.budget:,.6g}"
-    inherited = f"; an earlier run had paid {done.inherited:,.6g} of it" if done.inherited else ""
-    lines = [f"spent {done.spent:,.6g}{of} {plan.cost.unit}{inherited}"]
+    of = "" if done.budget is None else f" of {amount(done.budget)}"
+    inherited = f", {amount(done.inherited)} of it in an earlier table" if done.inherited else ""
+    lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}"]
     if isinstance(policy, ParetoRace):
         within = "exactly" if plan.stop is None else f"within {plan.stop.tolerance}"
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled {within}"

@@ -240,7 +240,10 @@ class Conductor:
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
         """Call the evaluator, within the time that it has; what fails as a whole fails for each."""
-        seconds = inf if self.plan.timeout is None else self.plan.timeout * len(instances)
+        each = self.plan.timeout
+        if each is None:
+            each = getattr(self.evaluator, "timeout", inf)
+        seconds = each * len(instances)
         name = self.stage.names[arm]
         try:
             with anyio.move_on_after(seconds):
@@ -260,7 +263,8 @@ class Conductor:
                 f"the evaluator failed on {name!r}, instance {instances[0]!r}, with {type(error).__name__}: "
                 f"{error}.  Correct it and run the plan again: what was evaluated is kept"
             ) from error
-        late = TimedOut(f"no answer within {seconds:g} s", cost=self.stage.mean_cost(arm), retry=True)
+        said = f"no answer within {seconds:g} s, which is its timeout"
+        late = TimedOut(said, cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)
 
     def _name(self, pull: Pull) -> str:

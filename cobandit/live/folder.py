@@ -23,6 +23,9 @@ from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan, ch
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
+FEW = 5
+"""Differences between two plans that a message lists."""
+
 SCORE = "score"
 """The column that a scorer gives."""
 
@@ -61,6 +64,17 @@ class RunFolder:
         """Whether an evaluation was told."""
         journals = [path for path in (self.pilot, self.journal) if path.exists()]
         return any("tell" in entry for path in journals for entry in read_entries(path))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a process is at work here."""
+        try:
+            for path in (self.pilot, self.journal):
+                if path.exists():
+                    Lines(path).close()
+        except CobanditError:
+            return True
+        return False
 
     @property
     def earlier(self) -> list[Path]:
@@ -116,7 +130,7 @@ class RunFolder:
         Raises
         ------
         CobanditError
-            If another plan was started here, with all that differs, or the folder holds other files.
+            If another plan was started here, with what differs, or the folder holds other files.
         """
         if not self.begun:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
@@ -132,8 +146,9 @@ class RunFolder:
             if plan.is_once and self.table.exists():
                 table = os.path.relpath(self.table, base)
                 reuse = f", and add 'reuse: {table}' to this plan: what is there is not evaluated again"
+            differ = "; ".join(other[:FEW]) + f"; and {len(other) - FEW} more" * (len(other) > FEW)
             raise CobanditError(
-                f"{self.path} holds the run of another plan: {'; '.join(other)}.  Continue it with the plan "
+                f"{self.path} holds the run of another plan: {differ}.  Continue it with the plan "
                 f"that it was started with, or choose another folder{reuse}"
             )
 

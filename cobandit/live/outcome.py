@@ -45,8 +45,10 @@ class Estimate:
     Attributes
     ----------
     plan : Plan
+    made : Made
+        Evaluations that an earlier table has.
     pilot : int
-        Evaluations that the pilot makes; what an earlier run has is not among them.
+        Evaluations that the pilot makes; what an earlier table has is not among them.
     least, most : float or None
         What they cost in all; None where nothing says so.
     needed : float or None
@@ -55,6 +57,7 @@ class Estimate:
     """
 
     plan: Plan
+    made: Made
     pilot: int
     least: float | None
     most: float | None
@@ -67,10 +70,22 @@ class Estimate:
         everything = len(plan.names) * len(plan.order)
         size = f"{len(plan.names)} configurations on {len(plan.order)} instances"
         said = [f"{size}: {everything:,} evaluations in all"]
+        if self.made:
+            costs = pd.Series({key: row[plan.cost.column] for key, row in self.made.items()})
+            by_name = costs.groupby(level=0).mean()
+            said.append(
+                f"of these the table has {len(costs):,}, for {costs.sum():,.6g} {unit}: they are charged, "
+                "and not made again"
+            )
+            if len(by_name) == len(plan.names):
+                said.append(f"everything: about {by_name.sum() * len(plan.order):,.4g} {unit} by their means")
         if not self.pilot:
             said.append("pilot: nothing to evaluate")
         elif self.most is None:
-            said.append(f"pilot: {self.pilot:,} evaluations; what they cost shows when they are made")
+            said.append(
+                f"pilot: {self.pilot:,} evaluations; what they cost shows when they are made, and then what "
+                "everything would cost (a largest_cost in the plan says it before)"
+            )
         else:
             said.append(
                 f"pilot: {self.pilot:,} evaluations, at least {self.least:,.4g} and at most {self.most:,.4g} "
@@ -121,7 +136,7 @@ def estimate_run(plan: Plan, evaluator: Evaluator, made: Made) -> Estimate:
             f"{plan.budget:,.6g}: nothing was evaluated; take a larger budget, or a smaller pilot"
         )
     known = most < inf
-    return Estimate(plan, n, least if known else None, most if known else None, _needed(plan))
+    return Estimate(plan, made, n, least if known else None, most if known else None, _needed(plan))
 
 
 def _needed(plan: Plan) -> float | None:
@@ -168,12 +183,15 @@ class Progress:
         What happened; empty where nothing did but a start.
     failed : bool
         Whether that is a failure.
+    busy : bool
+        Whether a process is at work on the run.
     """
 
     stage: Stage
     budget: float | None
     line: str
     failed: bool = False
+    busy: bool = True
 
     @property
     def spent(self) -> float:
@@ -324,9 +342,10 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     if FAILED in frame:
         failed = frame[frame[FAILED]]["config"].value_counts(sort=False)
         most = str(failed.idxmax())
+        first = next(record[FAILED] for record in stage.everything.values() if FAILED in record)
         lines.append(
             f"{failed.sum()} of {len(frame)} evaluations failed and score zero, of {most} {failed.max()} of "
-            f"{int((frame['config'] == most).sum())}"
+            f"{int((frame['config'] == most).sum())}; the first: {first}"
         )
     if TRUNCATED in frame and frame[TRUNCATED].any():
         cut = frame.groupby("config", sort=False)[TRUNCATED].mean()
@@ -347,21 +366,25 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
     CobanditError
         If it has none of them, its cost or a setting is another, or a row lacks what the plan needs.
     """
-    where = f"{source}, field 'reuse': {path}"
-    table = open_measured(plan, path, where)
-    _check_settings(plan, table, where)
+    table = open_measured(plan, path, source)
+    _check_settings(plan, table, source)
     frame = read_columns(path, ("config", "instance"))
     frame["config"] = frame["config"].map(lambda name: _name_here(plan, table, name))
+    frame["instance"] = frame["instance"].astype(str)
+    wanted = frame["config"].isin(plan.names) & frame["instance"].isin(plan.instances.ids)
     if FAILED in frame:
-        frame = frame[~frame[FAILED].astype(bool)]
-    pairs = frame["config"].isin(plan.names) & frame["instance"].astype(str).isin(plan.instances.ids)
-    frame = frame[pairs]
-    if frame.empty:
-        problem = "it has no evaluation of a configuration and an instance of the plan"
-        stop(where, problem, "name the table of a run with the same configurations and instances")
+        wanted &= ~frame[FAILED].astype(bool)
+    if not wanted.any():
+        problem = (
+            f"it has no evaluation of the plan, but such as {frame['config'][0]!r} on instance "
+            f"{frame['instance'][0]!r} (here {plan.names[0]!r} on {plan.order[0]!r})"
+        )
+        remedy = "name both alike, or list the plan's settings as 'arms' on its card (--arm of an import)"
+        stop(source, problem, remedy)
+    frame = frame[wanted]
     measured = frame.drop(columns=[*RESERVED, *plan.settings, *table.card.arms], errors="ignore")
     rows = measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
-    keys = zip(frame["config"], frame["instance"].astype(str), strict=True)
+    keys = zip(frame["config"], frame["instance"], strict=True)
     made = {
         key: {str(name): value for name, value in row.items() if value == value}
         for key, row in zip(keys, rows, strict=True)
@@ -397,7 +420,7 @@ def start_from(plan: Plan, path: Path, source: str) -> Plan:
     if not plan.is_once:
         problem = f"{plan.method.name} comes back to instances"
         stop(source, problem, "a run that starts from a table needs a method that evaluates once")
-    seen = Counter(instance for _, instance in read_made(plan, path, source))
+    seen = Counter(instance for _, instance in read_made(plan, path, f"the table to start from, {path}"))
     ids = tuple(sorted(plan.instances.shuffle(plan.seed), key=lambda name: -seen[name]))
     instances = plan.instances.model_copy(update={"ids": ids})
     return plan.model_copy(update={"instances": instances, "ordered": True, "reuse": str(path)})
@@ -422,7 +445,7 @@ def _check_settings(plan: Plan, table: EvaluationTable, where: str) -> None:
             there = arms.get(name, {}).get(setting, value)
             if not _same(there, value):
                 problem = f"{name!r} has {setting} {there} there and {value} here"
-                stop(where, problem, "leave reuse out, or give the settings that were evaluated")
+                stop(where, problem, "leave the table out, or give the settings that were evaluated")
 
 
 def _same(there: Any, here: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
 from cobandit.live.configurations import RESERVED, Configurations, Instances
-from cobandit.live.evaluators import find_evaluator, shorten
+from cobandit.live.evaluators import WHERE, find_evaluator, shorten
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.registry import SUPPLIED, Policy, get_kind, list_methods
 from cobandit.tables.card import Cost, Objective
@@ -114,7 +114,7 @@ class Plan(Fields):
     at_once : int
         Calls under way at a time.
     timeout : float, optional
-        Seconds that one evaluation may take.
+        Seconds that one evaluation may take; if it is not given, 600 at an endpoint, and any elsewhere.
     patience : float
         Seconds, or written ``10m``, for which a service that fails is tried again before the run stops.
     retries : int
@@ -163,7 +163,7 @@ class Plan(Fields):
     evaluate: Named | None = Field(None, description="write {callable: {function: 'module:function'}}")
     reuse: str | None = Field(None, description="name the table of an earlier run, or leave it out")
     at_once: int = Field(1, ge=1, description="give the number of calls under way at a time, at least 1")
-    timeout: float | None = Field(None, gt=0, description="give seconds, or leave it out for no time-out")
+    timeout: float | None = Field(None, gt=0, description="give seconds, or leave it out")
     patience: float = Field(
         600.0,
         ge=0,
@@ -389,12 +389,25 @@ class Plan(Fields):
         >>> changed.differences(plan.model_dump(mode="json"))
         ['seed is 0 there and 1 here']
         """
-        here = self.model_dump(mode="json")
+        same_names = Configurations.model_validate(written["configurations"]).names == self.names
         return [
-            f"{key} is {shorten(written.get(key))} there and {shorten(here.get(key))} here"
-            for key in here | dict(written)
-            if key not in but and written.get(key) != here.get(key)
+            f"{'.'.join(path)} is {shorten(there)} there and {shorten(here)} here"
+            for path, there, here in _compare(written, self.model_dump(mode="json"))
+            # where a model is asked may change, unless configurations are told apart by it
+            if path[0] not in but and not (path[-1] in WHERE and same_names)
         ]
+
+
+def _compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """Find where two nested values differ: the path, and both."""
+    if isinstance(there, Mapping) and isinstance(here, Mapping):
+        for key in dict(there) | dict(here):
+            yield from _compare(there.get(key), here.get(key), (*path, str(key)))
+    elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+        for place, (old, new) in enumerate(zip(there, here, strict=True)):
+            yield from _compare(old, new, (*path, str(place)))
+    elif there != here:
+        yield path, there, here
 
 
 def read_plan(path: str | Path) -> Plan:

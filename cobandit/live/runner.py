@@ -230,7 +230,7 @@ def read_progress(folder: str | Path) -> Progress:
     budget = plan.budget
     if plan.unit == SHARE:
         budget = budget_of(plan, stage.profile) if isinstance(stage, MainStage) else None
-    return Progress(stage, budget, "")
+    return Progress(stage, budget, "", busy=there.is_busy)
 
 
 def _restore(setup: _Setup) -> Stage:
@@ -265,7 +265,9 @@ def _set_up(
 def _made(setup: _Setup) -> Made:
     """What need not be evaluated, since the plan reuses it."""
     reuse = setup.plan.reuse
-    return {} if reuse is None else read_made(setup.plan, setup.base / reuse, setup.source)
+    if reuse is None:
+        return {}
+    return read_made(setup.plan, setup.base / reuse, f"{setup.source}, field 'reuse': {reuse}")
 
 
 async def _run(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit import _check
-from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.live.evaluators import Answered, Failure, Row, read_row
 from cobandit.live.journal import Lines, copy_plain
 from cobandit.live.pilot import FAILED, Profile, check_row, rewards, worst
@@ -180,7 +180,8 @@ class Stage:
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
         if largest is not None and cost > _check.add_slack(largest[pull]):
-            said = f"{self.names[pull]} cost {cost:g}, more than its largest_cost {largest[pull]:g}"
+            # without the cost, so that Python shows it once of each configuration
+            said = f"an evaluation of {self.names[pull]} cost more than its largest_cost {largest[pull]:g}"
             warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
@@ -338,13 +339,13 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
     CobanditError
         If what is left is too little, or the largest cost is below the mean.
     """
-    total = budget_of(plan, profile)
+    total, unit = budget_of(plan, profile), plan.cost.unit
     largest = plan.largest_costs
     for arm, most in enumerate(largest or []):
         if profile.costs[arm] > _check.add_slack(most):
             raise CobanditError(
                 f"largest_cost of {plan.names[arm]!r} is {most:g}, and its evaluations cost "
-                f"{profile.costs[arm]:g} in the mean: declare what one can cost, or leave largest_cost out, "
+                f"{profile.costs[arm]:g} on average: declare what one can cost, or leave largest_cost out, "
                 "and start in another folder"
             )
 
@@ -353,6 +354,12 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
 
     if total is None:
         return make(None)
+    paid = profile.spent + _paid_before(plan, profile, earlier)
+    if paid > _check.add_slack(total):
+        raise CobanditError(
+            f"{paid:,.6g} {unit} are spent, and the budget is {total:,.6g}: give the plan a larger one, and "
+            "run it again; what was evaluated is kept"
+        )
     budget = total if plan.is_once else total - profile.spent
     try:
         while plan.is_once:
@@ -361,12 +368,19 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
                 break
             budget = total - besides
         return make(budget)
-    except (BudgetError, CobanditError) as error:
-        unit = plan.cost.unit
+    except CobanditError as error:
         raise CobanditError(
-            f"{plan.method.name}: {error}.  The pilot cost {profile.spent:g} of {total:g} {unit}; it stays.  "
-            "Change the plan's budget or method and run it again"
+            f"{plan.method.name}: {error}.  Of {total:,.6g} {unit} in all {paid:,.6g} are spent; what was "
+            "evaluated is kept.  Change the plan's budget or method and run it again"
         ) from None
+
+
+def _paid_before(plan: Plan, profile: Profile, earlier: Earlier | None) -> float:
+    """What was paid besides the pilot before the plan changed."""
+    if earlier is None:
+        return 0.0
+    rows = (row for key, row in earlier.rows.items() if key not in profile.results)
+    return earlier.lost + sum(row[plan.cost.column] for row in rows)
 
 
 def _rehearse(plan: Plan, profile: Profile, policy: Policy, earlier: Earlier | None) -> float:

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit import live
+from cobandit.advice.words import amount
 from cobandit.cli import app as cli
 from cobandit.cli.run import run, watching
 from cobandit.live.plan import check_plan
@@ -72,7 +73,7 @@ def test_a_run_ends_with_its_recommendation(folder):
     spent, _, rest = done.output.partition(", whatever the cost:")
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
     assert [line.strip() for line in names.split("\n") if line.strip()] == list(whole.recommendation)
-    assert f"spent {whole.spent:,.6g} of {whole.budget:,.6g} [k] tokens" in spent
+    assert f"spent {amount(whole.spent)} of {amount(whole.budget)} [k] tokens" in spent
     assert f"The method returned {len(whole.recommendation)} of 6 configurations" in advice  # no second front
     assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
 
@@ -113,7 +114,8 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
     assert "settled within 0.2: 6 of 6; still to be paid: about 0 [k] tokens" in shown
     write(folder, **race | {"name": "again"})
     again = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
-    assert "an earlier run had paid" in again and "pilot: nothing to evaluate" in again
+    assert "of it in an earlier table" in again and "pilot: nothing to evaluate" in again
+    assert "they are charged, and not made again" in plain(again)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.runs import LARGEST, PLAN, Fake, flaky, measure
+from support.runs import LARGEST, PLAN, Fake, asking, flaky, measure
 from support.strategies import examples
 
 import cobandit as cb
@@ -24,6 +24,7 @@ from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.faults import TableError
 from cobandit.live import conduct
 from cobandit.live.evaluators import Failure
+from cobandit.live.evaluators.endpoints import EndpointEvaluator
 from cobandit.live.journal import read_entries
 from cobandit.live.outcome import read_earlier
 from cobandit.live.pilot import FAILED
@@ -215,6 +216,7 @@ class TestFailures:
         told = done.policy.mean_rewards
         np.testing.assert_allclose(means.loc[list(check_plan(plan, "plan").names)], told, atol=1e-12)
         assert "evaluations failed and score zero" in done.losses[0]
+        assert done.losses[0].endswith("; the first: overloaded")
 
     @pytest.mark.slow
     @pytest.mark.parametrize("cost", [None, 4.0])
@@ -254,6 +256,22 @@ class TestFailures:
         late = [line for line in told if "no answer within 0.05 s" in line]
         assert len(slow) == len(late) == 2 and all("tried again" in line for line in late)
         assert len(rows(done.table)) == 240
+
+    @pytest.mark.slow
+    def test_an_evaluator_may_have_a_timeout_of_its_own(self, tmp_path):
+        """As that of endpoints has, since one that is silent would hold a run for ever; the plan's wins."""
+
+        class Silent(Fake):
+            timeout = 0.05
+
+            async def evaluate(self, configuration, instances):
+                await anyio.sleep(0.2)
+                return await super().evaluate(configuration, instances)
+
+        with pytest.raises(CobanditError, match=r"has answered nothing for .* no answer within 0\.05 s"):
+            live.run(PLAN | {"patience": 0.1}, tmp_path / "run", evaluator=Silent())
+        live.run(PLAN | {"patience": 0.1, "timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent())
+        assert EndpointEvaluator.timeout == 600
 
     @pytest.mark.slow
     def test_a_service_is_left_alone_as_long_as_it_wants(self, tmp_path):
@@ -401,8 +419,11 @@ class TestOtherMethods:
 
 @pytest.mark.slow
 def test_a_cost_beyond_the_largest_is_said(tmp_path):
-    with pytest.warns(GuaranteeWarning, match="more than its largest_cost 40: the budget may be exceeded"):
+    with pytest.warns(GuaranteeWarning) as caught:
         live.run(PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake())
+    said = {str(warning.message) for warning in caught}  # each of which Python shows once
+    assert all("cost more than its largest_cost 40: the budget may be exceeded" in each for each in said)
+    assert 0 < len(said) <= 6 < len(caught)
 
 
 class TestPilotFromATable:
@@ -481,6 +502,25 @@ class TestGoingOn:
         assert not fake.calls
         assert before == sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
         live.run(PLAN | {"at_once": 3, "retries": 0, "timeout": 9}, tmp_path / "run", evaluator=fake)
+
+    @pytest.mark.parametrize(
+        ("changes", "differ"),
+        [
+            ({"base_url": "http://127.0.0.1:2/v1"}, []),
+            ({"body": {"seed": 1}}, ["evaluate.options.body.seed is None there and 1 here"]),
+            ({"scorer": "exact"}, ["evaluate.options.scorer is 'number' there and 'exact' here"]),
+        ],
+    )
+    def test_what_differs_is_said_by_its_part(self, changes, differ):
+        """And where an endpoint is may change."""
+        here = asking("http://127.0.0.1:1/v1", body={}) | {"instances": 12}
+        written = check_plan(here, "plan").model_dump(mode="json")
+        openai = here["evaluate"]["openai"] | changes
+        assert check_plan(here | {"evaluate": {"openai": openai}}, "plan").differences(written) == differ
+        told_apart = {"configurations": {"list": [{"model": "a", "base_url": f"http://{n}"} for n in "xy"]}}
+        other = {"configurations": {"list": [{"model": "a", "base_url": f"http://{n}"} for n in "xz"]}}
+        written = check_plan(PLAN | told_apart, "plan").model_dump(mode="json")
+        assert check_plan(PLAN | other, "plan").differences(written)
 
     @pytest.mark.parametrize(
         ("wrong", "said"),
@@ -587,14 +627,17 @@ class TestGoingOn:
         [
             ({"cost": {"column": "tokens", "unit": "characters"}}, "take a table with the same cost"),
             ({"method": "CoPSI"}, "CoPSI may come back to an instance, which has to be evaluated again"),
-            ({"instances": ["a", "b", "c", "d"], "pilot": 2}, "it has no evaluation of a configuration"),
+            (
+                {"instances": ["a", "b", "c", "d"], "pilot": 2},
+                "no evaluation of the plan, but such as .* on instance '.*' .here 'small shots=0' on 'c'.",
+            ),
             (
                 {"objectives": [{"name": "accuracy", "column": "right"}]},
                 "gave no 'right', only correct, tokens, seconds",
             ),
             (
                 {"configurations": {"grid": {"model": ["small", "large"], "shots": [0, 2], "top": [1]}}},
-                "'small shots=0' has top 2 there and 1 here -> leave reuse out",
+                "'small shots=0' has top 2 there and 1 here -> leave the table out",
             ),
             ({"reuse": "nowhere.parquet"}, "nowhere.parquet: there is no such file"),
         ],
@@ -703,7 +746,17 @@ class TestRace:
         settled = [n for n, _ in seen if n is not None]
         assert settled == sorted(settled) and settled[-1] == 6 and seen[-1][1] == 0
         assert next(cost for _, cost in seen if cost is not None) > 0
-        assert live.read_progress(tmp_path / "run").front == done.recommendation
+        progress = live.read_progress(tmp_path / "run")
+        assert progress.front == done.recommendation and not progress.busy
+
+    @pytest.mark.slow
+    def test_a_method_that_follows_has_to_have_what_is_spent(self, tmp_path):
+        race = live.run(RACE, tmp_path / "run", evaluator=Fake())
+        fixed = RACE | {"stop": None, "method": "CoPSIOnce", "unit": "tokens", "budget": race.spent - 100}
+        said = rf"{race.spent:,.6g} tokens are spent, and the budget is {race.spent - 100:,.6g}"
+        with pytest.raises(CobanditError, match=said):
+            live.run(fixed, tmp_path / "run", evaluator=Fake())
+        live.run(fixed | {"budget": race.spent + 300}, tmp_path / "run", evaluator=Fake())
 
     @pytest.mark.slow
     def test_it_starts_from_a_table(self, tmp_path):
@@ -725,6 +778,7 @@ class TestLooking:
         def evaluate(configuration, instance):
             if len(list((tmp_path / "run").glob("run.journal"))) and len(looked) < 3:
                 progress = live.read_progress(tmp_path / "run")
+                assert progress.busy
                 looked.append((progress.stage.name, progress.spent, len(progress.front)))
                 looked.append(len(rows(live.export(PLAN, tmp_path / "run").table)))
             return measure(configuration, instance)

@@ -76,6 +76,8 @@ def test_a_setting_that_was_forgotten_is_named_where_its_rows_are_averaged(here)
     assert said(forgotten, "note: the repeats differ in temperature: ")
     named = import_logs("csv", ["my.csv"], "b.parquet", **PAID | {"config": [*PAID["config"], "temperature"]})
     assert named.table.n_arms == 2 * forgotten.table.n_arms and not said(named, "note: the repeats")
+    # columns that name a configuration together are its settings, by which a plan finds it in the table
+    assert named.table.card.arms == ("model", "temperature") and forgotten.table.card.arms == ()
 
 
 @pytest.mark.slow

@@ -101,6 +101,8 @@ class Evaluator(Protocol):
     digests : mapping of str to str, optional
         A checksum of what is asked in each instance.  A run that has them notices when a text changes between
         two starts; one without the attribute does not.
+    timeout : float, optional
+        Seconds that one evaluation may take if the plan does not say it; any without the attribute.
     """
 
     @property

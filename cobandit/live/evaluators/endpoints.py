@@ -61,8 +61,8 @@ API = Literal["chat", "completions"]
 PATHS: dict[API, str] = {"chat": "chat/completions", "completions": "completions"}
 """Where the requests of an API go, from the base address."""
 
-_CONNECT = 10
-"""Seconds until a connection, or the answer to whether anybody is there, is given up."""
+_CONNECT, _ANSWER = 10, 600
+"""Seconds to wait for a connection or for whether anybody is there, and for any other answer."""
 
 
 class _Message(BaseModel):  # what else a part of an answer holds is ignored
@@ -258,6 +258,7 @@ class EndpointEvaluator:
     cost: str
     block: int = 1
     at_once: None = None
+    timeout: float = _ANSWER
 
     @property
     def digests(self) -> dict[str, str]:

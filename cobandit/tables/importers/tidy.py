@@ -57,7 +57,11 @@ class TidyOptions(RepeatOptions):
         description=f"NAME=COLUMN or NAME=COLUMN:TRANSFORM ({', '.join(TRANSFORMS)}); repeat. NAME alone is "
         "NAME=NAME.",
     )
-    arm: Names = Field((), description="A column that describes the configuration; repeat for more.")
+    arm: Names = Field(
+        (),
+        description="A column that describes the configuration; repeat for more (default: those of --config, "
+        "if there are several).",
+    )
     wide: str | None = Field(
         None,
         description="The file is wide, with columns named by this pattern, such as {config}_{field}, or just "
@@ -138,7 +142,11 @@ def complete_options(options: TidyOptions) -> TidyOptions:
     if options.wide is not None and (options.config or options.arm):
         problem = "a wide file names its configurations in its columns"
         stop("the mapping", problem, "leave out --config and --arm")
-    if options.wide is None or options.fields:
+    if options.wide is None:
+        # several columns that name a configuration together describe it, too
+        joined = options.config if len(options.config) > 1 else ()
+        return options.model_copy(update={"arm": options.arm or joined})
+    if options.fields:
         return options
     if options.text or len(options.objective) > 1:
         problem = "a wide file with one column for each configuration has nothing but a score"

@@ -297,7 +297,7 @@ def test_an_evaluator_of_ones_own_is_named_with_its_module(here):
         find_evaluator("own_evaluators:constnat")
 
 
-def test_texts_without_right_answers_are_scored_by_a_function_alone(tmp_path):
+def test_texts_without_right_answers_are_scored_by_a_function_alone(tmp_path, monkeypatch):
     """By number, say, every one of them would be wrong."""
     module = SimpleNamespace(
         evaluate=lambda settings, instance: {"score": settings["m"], "tokens": 9.0, "answer": "It is 7"},
@@ -314,8 +314,8 @@ def test_texts_without_right_answers_are_scored_by_a_function_alone(tmp_path):
         "objectives": [{"name": "accuracy", "column": "score"}],
         "evaluate": {"callable": {"function": "texts_alone:evaluate"}},
     }
-    with mock.patch.dict(sys.modules, {"texts_alone": module}):
-        live.run(plan, tmp_path)
-        with pytest.raises(CobanditError, match="no right answers, as its evaluator is a function"):
-            live.rescore(tmp_path, {"scorer": "number"})
-        assert live.rescore(tmp_path, {"scorer": "texts_alone:judge"}).exists()
+    monkeypatch.setitem(sys.modules, "texts_alone", module)
+    live.run(plan, tmp_path)
+    with pytest.raises(CobanditError, match="no right answers, as its evaluator is a function"):
+        live.rescore(tmp_path, {"scorer": "number"})
+    assert live.rescore(tmp_path, {"scorer": "texts_alone:judge"}).exists()
