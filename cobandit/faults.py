@@ -211,11 +211,12 @@ def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
     Examples
     --------
     >>> suggest("instnace", ["config", "instance"])
-    "did you mean 'instance'? there is config, instance"
+    "did you mean 'instance'? there are config, instance"
     >>> suggest("zzz", ["config", "instance"], "add the column")
     'add the column'
     """
     known = [str(each) for each in known]
     near = find_nearest(name, known)
     hint = f"did you mean {near!r}? " if near else ""
-    return hint + (f"there is {', '.join(known) or 'none'}" if rest is None else rest)
+    there = f"there are {', '.join(known)}" if len(known) > 1 else f"there is {', '.join(known) or 'none'}"
+    return hint + (there if rest is None else rest)

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from cobandit import _check
 from cobandit.advice import paired
 from cobandit.advice.paired import Evaluations, Gaps, Paired, critical_value
 from cobandit.policies.pareto_race import FIRST_LOOK, ParetoRace, arrange
@@ -377,8 +378,8 @@ class NextEvaluations:
         comparison takes, and ``evaluations`` is everything that is missing.
     evaluations : int
         About how many it takes to settle all.
-    price : float
-        What these cost, in the table's unit.
+    price, step : float
+        What these cost, in the table's unit; and those until one more can be expected to be settled.
     pairs : DataFrame
         ``configuration``, ``instance``: the evaluations to make, in order; those of a budget, if there is
         one, and none if the budget can be expected to settle nothing more.
@@ -389,6 +390,7 @@ class NextEvaluations:
     compared: bool
     evaluations: int
     price: float
+    step: float
     pairs: pd.DataFrame
 
 
@@ -439,14 +441,20 @@ def plan_next(
     costs = table.summary()["cost"].to_numpy()
     race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerance, error=error)
     race.know(rewards)
-    whole, limit = race.forecast(), inf if budget is None else budget
-    settled, compared = int(race.settled.sum()), race.depth >= min(FIRST_LOOK, len(order))
+    looks = [(part, float(part @ costs), int(who.sum())) for part, who in race.foresee()]
+    settled, (whole, price, _) = looks[0][2], looks[-1]
+    limit = inf if budget is None else _check.add_slack(budget)
+    compared = race.depth >= min(FIRST_LOOK, len(order))
     if compared:
-        part, would_be_settled = race.forecast(limit), int(race.forecast_settled(limit).sum())
+        step = next((cost for _, cost, n in looks if n > settled), 0.0)
+        part, _, would_be_settled = max(
+            (each for each in looks if each[1] <= limit), key=lambda each: each[1]
+        )
         worth = would_be_settled > settled
     else:
         part, would_be_settled = (~present[:, order[:FIRST_LOOK]]).sum(axis=1), settled
-        worth = float(part @ costs) <= limit
+        step = float(part @ costs)
+        worth = step <= limit
     chosen = sorted(
         (place, arm)
         for arm in np.flatnonzero(part).tolist()
@@ -458,6 +466,7 @@ def plan_next(
         would_be_settled,
         compared,
         int(whole.sum()),
-        float(whole @ costs),
+        price,
+        step,
         pd.DataFrame(pairs, columns=["configuration", "instance"], dtype=str),
     )

@@ -47,12 +47,14 @@ class Wishes(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in words."""
-        goal = " : ".join(f"{weight:g} {name}" for name, weight in self.prefer.items())
+        weights = " : ".join(f"{weight:g}" for weight in self.prefer.values())
+        goal = " and ".join(self.prefer)
+        if len(self.prefer) > 1:
+            goal = f"mean of {goal}, weighted {weights},"
         asked = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
         asked += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
-        return (f"highest mean of {goal}" if goal else "cheapest") + (
-            f" with {' and '.join(asked)}" if asked else ""
-        )
+        chosen = f"highest {goal}" if goal else "cheapest"
+        return f"{chosen} with {' and '.join(asked)}" if asked else chosen.rstrip(",")
 
 
 class Choice(NamedTuple):
@@ -84,7 +86,7 @@ def read_wishes(
     Examples
     --------
     >>> str(read_wishes(("accuracy", "speed"), {"accuracy": 0.7}, prefer={"accuracy": 3, "speed": 1}))
-    'highest mean of 3 accuracy : 1 speed with accuracy of at least 0.7'
+    'highest mean of accuracy and speed, weighted 3 : 1, with accuracy of at least 0.7'
     """
     if within is not None and not isinstance(within, Mapping):
         within = dict.fromkeys(objectives, within)
@@ -335,6 +337,7 @@ class Recommendation:
             "compared": self.next.compared,
             "evaluations_to_settle": self.next.evaluations,
             "price_to_settle": self.next.price,
+            "price_of_next_step": self.next.step,
         }
         for key, frame in frames.items():
             rows = frame.to_dict("records")

@@ -122,7 +122,7 @@ class SplitComparison:
         n = self.n_instances - self.n_evaluation
         far = (
             f"its means are up to {self.farthest:.2g} standard errors from those of evaluation ({quantity} "
-            f"of {config}), as far as in {percent(self.p_value, 1)} of random splits; its mean costs, which "
+            f"of {config}), as far as in {percent(self.p_value)} of random splits; its mean costs, which "
             f"methods are told, are {low:.2f} to {high:.2f} times those of evaluation"
         )
         if misled := self.told_best not in (self.judged_best, self.best):

@@ -35,15 +35,17 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
-def percent(share: float, digits: int = 0) -> str:
-    """Write a share in percent.
+def percent(share: float) -> str:
+    """Write a share in percent, near its ends to a tenth.
 
     Examples
     --------
-    >>> percent(0.95), percent(0.0123, 1)
-    ('95 %', '1.2 %')
+    >>> percent(0.296), percent(0.995), percent(0.015), percent(0.9996)
+    ('30 %', '99.5 %', '1.5 %', '>99.9 %')
     """
-    return f"{100 * share:.{digits}f} %"
+    digits = 1 if 0 < share < 0.02 or 0.98 < share < 1 else 0
+    written = f"{100 * share:.{digits}f}".removesuffix(".0")
+    return f"{'>99.9' if written == '100' and share < 1 else written} %"
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -51,10 +53,10 @@ def join_names(names: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> join_names(["accuracy", "speed", "cost"]), join_names(["accuracy"])
-    ('accuracy, speed and cost', 'accuracy')
+    >>> join_names(["accuracy", "speed", "cost"]), join_names(["accuracy"]), join_names([])
+    ('accuracy, speed and cost', 'accuracy', '')
     """
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def some_names(names: Sequence[str], most: int = FEW) -> str:
@@ -62,10 +64,10 @@ def some_names(names: Sequence[str], most: int = FEW) -> str:
 
     Examples
     --------
-    >>> some_names(["a", "b", "c", "d", "e"])
-    'a, b, c and 2 more'
+    >>> some_names(["a", "b", "c", "d", "e"]), some_names(["a", "b"])
+    ('a, b, c and 2 more', 'a and b')
     """
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return join_names([*names[:most], f"{len(names) - most} more"] if len(names) > most else names)
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
@@ -136,7 +138,10 @@ def _describe_front(advice: Recommendation) -> str:
         )
     else:
         every = "Both" if on == 2 else f"All {on}"
-        said = f"{every} configurations are worth their cost, {means}: who is cheaper is worse in something."
+        said = (
+            f"{every} configurations are worth their cost, {means}: none is matched by another in "
+            f"{join_names([*advice.objectives, 'cost'])}, and beaten in one of them."
+        )
     if (kept := len(advice.front)) < on:
         said += f" Within {_within(advice)}, {kept} of them stand{'s' * (kept == 1)} for all."
     return said
@@ -159,10 +164,13 @@ def describe_steps(advice: Recommendation) -> list[str]:
     front, steps = advice.front, [""]
     for row in front[1:].to_dict("records"):
         told = [f"{100 * row[f'more_{name}']:+.1f} of {name}" for name in advice.objectives]
-        times = f"{row['times']:.3g}"
-        paid = "about the same cost" if times == "1" else f"{times} times the cost"
-        steps.append(f"{', '.join(told).replace(' of', ' points of', 1)} for {paid}")
+        steps.append(f"{', '.join(told).replace(' of', ' points of', 1)} for {_times_the_cost(row['times'])}")
     return steps
+
+
+def _times_the_cost(ratio: float) -> str:
+    times = f"{ratio:.3g}"
+    return "about the same cost" if times == "1" else f"{times} times the cost"
 
 
 def _name_steps(advice: Recommendation) -> list[str]:
@@ -228,7 +236,7 @@ def _describe_best(advice: Recommendation) -> list[str]:
     interval = f" ({percent(advice.level)} interval {100 * best.low:.1f} to {100 * best.high:.1f})"
     return [
         f"Best {name}: {best.configuration}, {arms[name][best.configuration]:.3f}; next {best.next}, "
-        f"{arms[name][best.next]:.3f}, for {times:.3g} times the cost. The gap is {100 * best.gap:.1f} points"
+        f"{arms[name][best.next]:.3f}, for {_times_the_cost(times)}. The gap is {100 * best.gap:.1f} points"
         f"{interval * (best.low < best.high)}{', so that they are not told apart' * (best.low <= 0)}."
     ]
 
@@ -327,7 +335,9 @@ def _describe_next(advice: Recommendation) -> list[str]:
     budget = f"{amount(advice.budget)} {unit}"
     if not first:
         settles = "can be expected to settle nothing more" if plan.compared else "does not pay for these"
-        return [f"{said} Do not spend {budget} on it: that {settles}."]
+        step = "the least that can" if plan.compared else "the first of them, after which one can say more,"
+        price = f"{step} is about {amount(plan.step)} {unit}"
+        return [f"{said} Do not spend {budget} on it: that {settles}; {price}."]
     bought = len(plan.pairs)
     if not plan.compared:
         return [f"{said} First make {bought:,} of them, and ask again: {', then '.join(first)}, and so on."]

@@ -199,7 +199,9 @@ def print_filled(line: str, out: Console, names: Iterable[str], longest: int = 1
     from cobandit.faults import ellipsize
 
     shown = {plain(name, most=1000) for name in names}
-    text = plain(line, most=100_000).replace(" %", f"{KEPT}%")
+    text = plain(line, most=100_000)
+    for kept in (" %", "n = "):
+        text = text.replace(kept, kept.replace(" ", KEPT))
     for name in sorted((name for name in shown if " " in name or len(name) > longest), key=len, reverse=True):
         text = text.replace(name, ellipsize(name, longest).replace(" ", KEPT))
     text = fill(text, out.width, break_long_words=False, break_on_hyphens=False)
@@ -224,7 +226,7 @@ def _show_table(advice: Recommendation, out: Console) -> None:
                 amount(row["cost"]),
                 "" if times != times else f"x{times:.3g}",
                 *(_show_mean(row, objective) for objective in advice.objectives),
-                f"{row['front_share']:.0%}{'' if row['front_settled'] else ' ?'}",
+                f"{percent(row['front_share'])}{'' if row['front_settled'] else ' ?'}",
             ]
         )
     room = out.width - _width(rows)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
+from rich.text import Text
 from typer.core import TyperGroup
 
 import cobandit as cb
@@ -178,8 +179,9 @@ def main() -> None:
         said = str(error)
         if isinstance(error, OSError):  # a name that is too long, a folder that may not be read
             said = f"{error.filename or 'a file'}: {error.strerror or error} -> check the path"
-        err.print("error: ", style="red", end="")
-        for line in said.splitlines():
+        first, *others = said.splitlines()
+        err.print(Text.assemble(("error: ", "red"), plain(first, most=2000)))
+        for line in others:
             err.print(plain(line, most=2000))
         sys.exit(2)
     except KeyboardInterrupt:

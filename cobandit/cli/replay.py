@@ -126,6 +126,10 @@ def replay(
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
         title = f"{column} on {data.name}: mean and 95 % interval of {replications} runs"
         out.print(_means(runs, column, title))
+    if (runs["status"] == "infeasible").any():
+        out.print(
+            "infeasible: the budget does not pay for the least that the method needs; give a larger one."
+        )
     if not online:
         out.print(
             "correct: share of runs that return the true Pareto set. f1: agreement with it, 1 if exact."

@@ -90,19 +90,20 @@ def picture(progress: Progress, events: deque[str]) -> Group:
 
 def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
-    from cobandit.advice.words import amount, some_names
+    from cobandit.advice.words import amount, percent, some_names
 
     stage, plan, spent = progress.stage, progress.stage.plan, progress.spent
     unit, budget = plan.cost.unit, progress.budget
     paid = f"{amount(spent)} {unit}"
     if budget is not None:
-        paid = f"{amount(spent)} of {amount(budget)} {unit} ({spent / budget:.0%})"
+        paid = f"{amount(spent)} of {amount(budget)} {unit} ({percent(spent / budget)})"
     elif plan.budget is not None:
         paid += " (the pilot shows what the budget is)"
     inherited = f", {amount(progress.inherited)} of it in an earlier table" if progress.inherited else ""
     under_way = f"{progress.in_flight:,} in flight"
     if not progress.busy:
-        under_way = f"{progress.in_flight:,} begun and not ended (no process is at work)"
+        lost = f"{progress.in_flight:,} begun and not ended" if progress.in_flight else "none in flight"
+        under_way = f"{lost} (no process is at work)"
     active = f"{len(progress.active)} of {len(stage.names)} configurations active"
     lines = [
         f"{plan.name}: {plan.method.name}, {stage.name}",
@@ -134,7 +135,10 @@ def print_end(done: Run, out: Console) -> None:
     inherited = f", {amount(done.inherited)} of it in an earlier table" if done.inherited else ""
     lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}"]
     if isinstance(policy, ParetoRace):
-        within = "exactly" if plan.stop is None else f"within {plan.stop.tolerance}"
+        within = "exactly"
+        if plan.stop is not None and plan.stop.tolerance:
+            least = plan.stop.tolerance
+            within = f"within {least} (each is returned, or at most so much better than one that is)"
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled {within}"
         why = "" if policy.status == "settled" else f": {policy.status}"
         lines.append(f"{settled}, on the first {policy.pulls.max()} of {len(plan.order)} instances{why}")

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 import cobandit as cb
 from cobandit import theory
+from cobandit.advice.words import percent
 from cobandit.companion import known_arms
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
@@ -102,18 +103,6 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
         "measured": identification_error.budget_for_error(easy, 0.05, 4000, seed),
     }
     return {"pulls": pull_bounds, "budget": budgets}
-
-
-def percent(share: float) -> str:
-    """A share as the book writes it.
-
-    Examples
-    --------
-    >>> percent(0.296), percent(0.995), percent(0.015)
-    ('30 %', '99.5 %', '1.5 %')
-    """
-    digits = 1 if 0 < share < 0.02 or 0.98 < share < 1 else 0
-    return f"{100 * share:.{digits}f}".removesuffix(".0") + " %"
 
 
 def name_numbers(

@@ -147,6 +147,10 @@ class RunFolder:
                 table = os.path.relpath(self.table, base)
                 reuse = f", and add 'reuse: {table}' to this plan: what is there is not evaluated again"
             differ = "; ".join(other[:FEW]) + f"; and {len(other) - FEW} more" * (len(other) > FEW)
+            if written.get("reuse") and plan.reuse is None:
+                differ += (
+                    f" (it was started from {written['reuse']}, which this plan, or --from, does not name)"
+                )
             raise CobanditError(
                 f"{self.path} holds the run of another plan: {differ}.  Continue it with the plan "
                 f"that it was started with, or choose another folder{reuse}"

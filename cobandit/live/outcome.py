@@ -96,7 +96,7 @@ class Estimate:
         if plan.budget is None:
             said.append("no budget: the run ends when all is settled")
         elif plan.unit == SHARE:
-            said.append(f"budget: {plan.budget:.0%} of what everything costs by the pilot's means")
+            said.append(f"budget: {100 * plan.budget:g} % of what everything costs by the pilot's means")
         else:
             said.append(f"budget: {plan.budget:,.6g} {unit}")
             if self.most is not None and self.most > plan.budget:
@@ -351,7 +351,7 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
         cut = frame.groupby("config", sort=False)[TRUNCATED].mean()
         lines.append(
             f"{int(frame[TRUNCATED].sum())} of {len(frame)} answers were cut off at a limit of tokens, of "
-            f"{cut.idxmax()} {cut.max():.0%}"
+            f"{cut.idxmax()} {100 * cut.max():.0f} %"
         )
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")

@@ -406,6 +406,8 @@ def _compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tupl
     elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
         for place, (old, new) in enumerate(zip(there, here, strict=True)):
             yield from _compare(old, new, (*path, str(place)))
+            if old != new and not isinstance(new, Mapping):
+                return  # of a list of ids the first says enough
     elif there != here:
         yield path, there, here
 

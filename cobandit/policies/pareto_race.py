@@ -279,8 +279,10 @@ class ParetoRace(Once):
                 f"tolerance has shape {values.shape}: give one number, or one for each of the "
                 f"{self.n_objectives} objectives"
             )
-        if (values < 0).any():
-            raise CobanditError(f"tolerance is {values.tolist()}: it must not be negative")
+        if ((values < 0) | (values > 1)).any():
+            raise CobanditError(
+                f"tolerance is {values.tolist()}: numbers from 0 to 1 are needed, as objectives are scored"
+            )
         return np.array(np.broadcast_to(values, self.n_objectives))
 
     def _check_budget(self) -> None:
@@ -337,31 +339,31 @@ class ParetoRace(Once):
         one outcome, in the middle of those that are possible, not a bound.  Before anything is compared it is
         everything.  With a budget they end with the last look that it pays for.
         """
-        return self._foresee(budget)[0]
+        *_, (missing, _) = self.foresee(budget)
+        return missing
 
-    def forecast_settled(self, budget: float = inf) -> NDArray[np.bool_]:
-        """Tell who would be settled after the evaluations of the `forecast`, shape (K,)."""
-        return self._foresee(budget)[1]
-
-    def _foresee(self, budget: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def foresee(self, budget: float = inf) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
+        """Tell the `forecast` after each look, and before any: how many evaluations, and who is settled."""
         standing, depth, reached = deepcopy(self._standing), self.depth, self._reached
         missing = np.zeros(self.n_arms, dtype=np.int64)
-        while len(standing.active):
+        while True:
+            settled = np.ones(self.n_arms, dtype=np.bool_)
+            settled[standing.active] = False
+            yield missing.copy(), settled
+            if not len(standing.active):
+                return
             active = standing.active
             target = next_look(depth, self.n_kept)
             start, reached, depth = reached, reached + target - depth, target
             open_ = ~self._told[start:reached] & ~self.left_out[start:reached, None]
             more = np.where(np.isin(np.arange(self.n_arms), active), open_.sum(axis=0), 0)
             if (missing + more) @ self.costs > _check.add_slack(budget):
-                break
+                return
             missing += more
             if self.depth >= FIRST_LOOK:
                 standing.conclude(*self._calls(active, depth))
             elif depth == self.n_kept:  # then all is known, whatever it says
                 standing.active = standing.active[:0]
-        settled = np.ones(self.n_arms, dtype=np.bool_)
-        settled[standing.active] = False
-        return missing, settled
 
     def recommend(self) -> NDArray[np.int64]:
         """Return who is settled to be returned, and the empirical front of those that are still open.

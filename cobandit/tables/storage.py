@@ -77,13 +77,15 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         stop(path, "there is no such file", "check the path")
     if path.suffix.lower() in (".yml", ".yaml"):
         stop(path, "this is a card, or another YAML file", "name its table; the card next to it is found")
+    whose = "its card"
     if not isinstance(card, Card):
-        card = read_card(card if card is not None else path.with_suffix(".yml"))
+        file = Path(card) if card is not None else path.with_suffix(".yml")
+        card, whose = read_card(file), str(file)
     check_size(path)
     found = file_sha256(path) if card.sha256 else None
     if found != card.sha256:
-        problem = f"the file's sha256 is {found}, but the card of {card.name!r} says {card.sha256}"
-        remedy = "restore the file that the card describes, or put the new sum in the card if it is meant"
+        problem = f"the file's sha256 is {found}, but {whose} says {card.sha256}"
+        remedy = "restore the file that the card describes, or put the new sum into it if it is meant"
         stop(path, problem, remedy)
     notes: tuple[str, ...] = ()
     if card.origin and card.origin.parser == "swebench-bash-only":

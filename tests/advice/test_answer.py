@@ -255,10 +255,12 @@ def make_sparse():
     [
         (shapes.make_agents, 0.5, "settled for {settled} of {K}; the rest takes about {more} more evalua"),
         (shapes.make_agents, 0.5, " {price} USD. Do not spend 0.5 USD on it: that can be expected to set"),
+        (shapes.make_agents, 0.5, "settle nothing more; the least that can is about {step} USD."),
         (shapes.make_agents, 100, " For 100 USD make {bought} of them, after which {then} of {K} can be "),
         (shapes.make_agents, None, " {price} USD. Evaluate next: {first}, then "),
         (make_sparse, None, "at most {more} more evaluations, {price} USD. Evaluate next: {first}, then "),
-        (make_sparse, 0.01, "Do not spend 0.01 USD on it: that does not pay for these."),
+        (make_sparse, 0.01, "Do not spend 0.01 USD on it: that does not pay for these; the first of them, "),
+        (make_sparse, 0.01, "after which one can say more, is about {step} USD."),
         (make_sparse, 30, " First make {bought} of them, and ask again: {first}, then "),
     ],
 )
@@ -267,6 +269,7 @@ def test_what_to_evaluate_next_is_told_with_its_number_and_its_price(make, budge
     plan, line = advice.next, describe(advice)[-1]
     first = [f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs[:1].itertuples()]
     numbers = {"settled": plan.settled, "K": len(advice.arms), "bought": len(plan.pairs), "then": 2}
+    numbers["step"] = f"{plan.step:.4g}"
     price = f"{plan.price:.4g}"
     assert said.format(**numbers, more=f"{plan.evaluations:,}", price=price, first="".join(first)) in line
 

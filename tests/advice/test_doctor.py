@@ -72,7 +72,7 @@ def test_duplicated_configurations(clean):
     scores[5], costs[5] = scores[1], costs[1]
     scores[4], costs[4] = scores[1], costs[1]
     (finding,) = found(table_of(scores, costs, profiling=30), "duplicates")
-    assert finding.number == 2 and finding.found.endswith("for arm1, arm4, arm5")
+    assert finding.number == 2 and finding.found.endswith("for arm1, arm4 and arm5")
 
 
 def test_alike_in_scores_alone_is_no_duplicate(clean):

@@ -85,6 +85,8 @@ def test_where_nothing_can_be_settled_nothing_is_to_be_spent():
     assert plan.settled == plan.would_be_settled == 0 and not len(plan.pairs) and plan.evaluations > 10
     enough = plan_next(table, budget=plan.price)
     assert enough.would_be_settled == 2 and len(enough.pairs) == plan.evaluations
+    assert len(plan_next(table, budget=plan.step).pairs)  # what it says is the least is enough, and no less
+    assert not len(plan_next(table, budget=0.999 * plan.step).pairs)
 
 
 def test_before_anything_can_be_compared_the_first_comparison_is_named():
@@ -93,4 +95,5 @@ def test_before_anything_can_be_compared_the_first_comparison_is_named():
     assert not plan.compared and plan.settled == 0
     assert plan.pairs["instance"].nunique() == FIRST_LOOK - 8  # eight are evaluated by all
     assert plan.evaluations == 58 * table.rows["instance"].nunique() - len(table.rows)
-    assert not len(plan_next(table, budget=0.01).pairs)
+    assert not len(plan_next(table, budget=0.999 * plan.step).pairs)
+    assert len(plan_next(table, budget=plan.step).pairs)

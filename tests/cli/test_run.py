@@ -98,7 +98,7 @@ def test_another_folder_and_an_export(folder):
 def test_a_dry_run_starts_nothing(folder):
     done = call("run", "plan.yml", "--dry-run")
     assert done.exit_code == 0 and "6 configurations on 40 instances: 240 evaluations in all" in done.output
-    assert "budget: 50% of what everything costs" in done.output and not (folder / "runs").exists()
+    assert "budget: 50 % of what everything costs" in done.output and not (folder / "runs").exists()
 
 
 @pytest.mark.slow

@@ -766,6 +766,8 @@ class TestRace:
         fine = RACE | {"stop": {"tolerance": 0.02}}
         for _ in range(2):  # and again, as after a kill
             done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
+        with pytest.raises(CobanditError, match=r"instances\.0 is .*; ordered is True there .*started from"):
+            live.run(fine, tmp_path / "fine", evaluator=fake)
         assert not set(first.evaluated) & set(fake.evaluated)
         assert 0 < done.inherited <= rough.spent and done.inherited + fake.billed == pytest.approx(done.spent)
 

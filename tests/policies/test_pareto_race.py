@@ -117,7 +117,8 @@ def test_no_run_passes_its_budget_or_evaluates_twice(benchmark, share):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"tolerance": -0.1}, "must not be negative"),
+        ({"tolerance": -0.1}, "numbers from 0 to 1"),
+        ({"tolerance": 2}, "numbers from 0 to 1"),
         ({"tolerance": [0.1, 0.1, 0.1]}, "2 objectives"),
         ({"tolerance": float("nan")}, "finite"),
         ({"error": 0.0}, "must be positive"),

@@ -350,6 +350,7 @@ BAD = [
     (nothing, [*TIDY, "--arm", "seconds"], "sparrow-mini', but 0.457 does in tidy.csv, row 1"),
     (nothing, [*TIDY, "--objective", "speed=temperature:inverse-percentile"], "latency 0.0 is not positive"),
     (nothing, [*TIDY, "--objective", "speed"], "'speed': the column is missing"),
+    (nothing, [*TIDY, "--objective", "a=correct:percentile"], "no transform 'percentile' -> did you mean"),
     (nothing, TIDY[:2], "does not say --instance, --config, --objective -> give them"),
     (copy("tidy.csv", "tidy.xlsx"), tidy_of("tidy.xlsx"), "not named as"),
     (copy("tidy.csv", "t.parquet"), tidy_of("t.parquet"), "the Parquet file is truncated or damaged"),

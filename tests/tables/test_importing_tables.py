@@ -59,7 +59,7 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
     twice = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
     assert (twice.table.rows["accuracy"] == 0.5).all()
     assert np.allclose(twice.table.rows["cost"], once.rows["cost"] + 5)
-    assert "are averaged, 2 to 2 per row" in said(twice, "note: repeats")[0]
+    assert "are averaged, 2 per row" in said(twice, "note: repeats")[0]
     apart = import_logs("csv", ["my.csv"], "c.parquet", repeats="separate", **PAID)
     assert list(apart.table.n_instances) == [24, 24] and "003, repeat 2" in set(apart.table.rows["instance"])
     for name in ("front_settled", "efficient_settled"):

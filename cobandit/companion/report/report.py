@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
-from cobandit.advice.words import amount, describe, describe_steps, worth_showing
+from cobandit.advice.words import amount, describe, describe_steps, percent, worth_showing
 from cobandit.companion.report.manifest import Manifest
 from cobandit.companion.report.pages import source
 from cobandit.figures import described
@@ -201,7 +201,7 @@ def _arms(advice: Recommendation) -> str:
         ]
     columns |= {
         "step up": [steps.get(str(name), "not on the front") for name in arms.index],
-        "stays": arms["front_share"].map("{:.0%}".format),
+        "stays": arms["front_share"].map(percent),
         "settled": arms["front_settled"].map({True: "yes", False: "no"}),
     }
     return _html(pd.DataFrame(columns))

@@ -215,7 +215,7 @@ def find_evaluator(name: str) -> Kind:
     >>> find_evaluator("calable")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: there is no evaluator 'calable': did you mean 'callable'? there is ...
+    cobandit.errors.CobanditError: there is no evaluator 'calable': did you mean 'callable'? there are ...
     """
     module, _, short = name.rpartition(":")
     if module:
@@ -326,7 +326,8 @@ def read_row(given: Any, source: str) -> Row:
     >>> read_row({"correct": "yes"}, "my_module:evaluate")
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: my_module:evaluate gave 'yes' for 'correct': a finite number is needed
+    cobandit.errors.CobanditError: my_module:evaluate gave 'yes' for 'correct': a finite number is needed; \
+if there is none, raise cobandit.live.evaluators.Failure
     """
     if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
         raise CobanditError(
@@ -341,7 +342,10 @@ def read_row(given: Any, source: str) -> Row:
         except (TypeError, ValueError):
             row[name] = math.nan
         if not math.isfinite(row[name]):
-            raise CobanditError(f"{source} gave {shorten(value)} for {name!r}: a finite number is needed")
+            raise CobanditError(
+                f"{source} gave {shorten(value)} for {name!r}: a finite number is needed; if there is none, "
+                f"raise {Failure.__module__}.{Failure.__name__}"
+            )
     return row
 
 

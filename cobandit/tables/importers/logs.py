@@ -320,10 +320,11 @@ def average_repeats(
         return frame.assign(instance=separate)
     keys = [name for name in frame if name not in measured]
     group = frame.groupby(keys, sort=False, dropna=False).ngroup()
-    sizes = group.value_counts()
+    low, high = group.value_counts().agg(["min", "max"])
+    each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     notes.remarks.append(
-        f"note: repeats of an instance (epochs, trials) are averaged, {sizes.min():,} to {sizes.max():,} per "
-        "row: instances are what counts as independent; --repeats separate keeps them apart"
+        f"note: repeats of an instance (epochs, trials) are averaged, {each} per row: instances are what "
+        "counts as independent; --repeats separate keeps them apart"
     )
     means = frame[list(measured)].groupby(group).mean()
     return frame[~group.duplicated()].assign(**{name: means[name].to_numpy() for name in measured})

@@ -331,6 +331,9 @@ def _tidy(frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file:
     cost = read_cost(options.cost, list(frame.columns))
     taken = [objective.column for objective in options.objective] + [*options.text, *options.arm]
     taken += [cost] if isinstance(cost, str) else []
+    for name, colon, transform in (objective.column.rpartition(":") for objective in options.objective):
+        if colon and name in frame and f"{name}:{transform}" not in frame:
+            stop(file, f"there is no transform {transform!r}", suggest(transform, TRANSFORMS))
     _refuse_missing(frame, taken, file)
     for column in sorted({"config", "instance"} & set(taken)):
         problem = f"the column {column!r} is measured or descriptive"
