@@ -54,6 +54,8 @@ class Page(HTMLParser):
         self.silent += tag in ("script", "style")
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
+        if given.get("http-equiv") == "refresh":  # an address that was published before leads on
+            self.links.append(given["content"].partition("url=")[2])
         if (tag == "link" and "stylesheet" in given.get("rel", "")) or (tag == "script" and "src" in given):
             self.assets.append(given.get("href") or given["src"])
         if tag == "img":

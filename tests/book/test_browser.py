@@ -7,14 +7,17 @@ import http.server
 import threading
 
 import pytest
-from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, WIDTH, Visit
+from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, REDIRECTING, WIDTH, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, NEEDS_CHROMIUM, NEEDS_BOOK]
 
-#: Every page of the book and the index; of the pages of source code, which one template makes, the longest.
+#: Every page of the book and the index; of the pages of source code, which one template makes, and of the old
+#: addresses, which lead to others of these, one each.
 BUILT = [path for path in HTML.rglob("*.html") if "_static" not in path.parts and path != HTML / "index.html"]
-SOURCES = sorted((path for path in BUILT if "_modules" in path.parts), key=lambda path: path.stat().st_size)
-PAGES = sorted(path.relative_to(HTML).as_posix() for path in {*BUILT, *SOURCES[-1:]} - set(SOURCES[:-1]))
+SOURCES = [path for path in BUILT if "_modules" in path.parts]
+OLD = [path for path in BUILT if path.as_posix().endswith(REDIRECTING)]
+LEFT_OUT = {*sorted(SOURCES, key=lambda path: path.stat().st_size)[:-1], *sorted(OLD)[:-1]}
+PAGES = sorted(path.relative_to(HTML).as_posix() for path in {*BUILT} - LEFT_OUT)
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

@@ -268,9 +268,10 @@ class TestFailures:
                 await anyio.sleep(0.2)
                 return await super().evaluate(configuration, instances)
 
+        plan = PLAN | {"patience": 0.1, "instances": 6}
         with pytest.raises(CobanditError, match=r"has answered nothing for .* no answer within 0\.05 s"):
-            live.run(PLAN | {"patience": 0.1}, tmp_path / "run", evaluator=Silent())
-        live.run(PLAN | {"patience": 0.1, "timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent())
+            live.run(plan, tmp_path / "run", evaluator=Silent())
+        live.run(plan | {"timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent())
         assert EndpointEvaluator.timeout == 600
 
     @pytest.mark.slow
