@@ -268,7 +268,7 @@ class TestFailures:
                 await anyio.sleep(0.2)
                 return await super().evaluate(configuration, instances)
 
-        plan = PLAN | {"patience": 0.1, "instances": 6}
+        plan = PLAN | {"patience": 0.1, "instances": 8, "budget": 1}
         with pytest.raises(CobanditError, match=r"has answered nothing for .* no answer within 0\.05 s"):
             live.run(plan, tmp_path / "run", evaluator=Silent())
         live.run(plan | {"timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent())
