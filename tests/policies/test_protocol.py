@@ -11,6 +11,7 @@ from cobandit.policies.asktell import Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.registry import KERNELS
+from cobandit.testing.playing import on
 
 METHODS = [
     *(cb.spec(name) for name in (*methods.ONLINE, *methods.IDENTIFICATION)),
@@ -37,6 +38,20 @@ def test_protocol(method):
 @pytest.mark.parametrize("method", METHODS, ids=named)
 def test_kernel_makes_the_pulls_of_its_class(method):
     testing.check_kernel(method, range(30))
+
+
+@pytest.mark.parametrize("method", [*METHODS, *map(cb.spec, methods.ONCE)], ids=named)
+def test_costs_matter_only_up_to_scale(method):
+    """The same feedback in another unit leads to the same pulls."""
+    for seed in range(4):
+        made = []
+        for unit in (1.0, 7.0, 1 / 3):
+            rng = np.random.default_rng(seed)
+            rows = [[(unit * cost, *row) for row in rng.random((30, 2))] for cost in rng.uniform(0.2, 1, 6)]
+            table = testing.table_of(rows)
+            policy = testing.policy_on(method, table, 11.5 * table.costs.sum())
+            made.append([event.pull.key for event in testing.fly(policy, on(table))])
+        assert made[0] == made[1] == made[2]
 
 
 # ----------------------------------------------------------------------------- what the checks find

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.asking import brute_force_constant, noise_free, run
+from support.asking import brute_force_constant, forced, noise_free, noisy, run
 from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
@@ -24,13 +24,6 @@ def floor(x):
 
 def adaptive(costs, budget, n_objectives=1):
     return cb.CoPSIAdaptive(costs, budget, n_objectives)
-
-
-def leaving(order):
-    """Scalar rewards without noise for which arms leave in this order: the worst has the largest gap."""
-    rewards = np.empty((len(order), 1))
-    rewards[list(order), 0] = 2.0 ** -np.arange(len(order))[::-1]
-    return rewards
 
 
 def assert_spends_all(finder):
@@ -61,7 +54,7 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
 
     for order in permutations(range(n_arms)):
         finder = adaptive(costs, budget)
-        run(finder, noise_free(leaving(order), costs))
+        run(finder, noise_free(forced(order), costs))
         assert [phase.removed for phase in finder.phases] == list(order[:-1])
         gone, targets = 0.0, []
         for r in range(n_arms - 1):
@@ -75,24 +68,14 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
 
 
 @pytest.mark.slow
-@examples(60)
-@given(problems(max_arms=8), st.floats(1, 60), st.integers(0, 10**6))
-def test_all_is_spent_under_any_feedback(given_problem, factor, seed):
+@examples(120)
+@given(problems(max_arms=8), st.sampled_from([1, 3]), st.floats(1, 60), st.integers(0, 10**6))
+def test_all_is_spent_under_any_feedback(given_problem, power, factor, seed):
+    """Also with costs a thousandfold apart."""
     means, costs = given_problem
-    rng = np.random.default_rng(seed)
+    costs = costs**power
     finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1])
-    run(finder, lambda arm: (np.clip(means[arm] + rng.normal(0, 0.3, means.shape[1]), 0, 1), costs[arm]))
-    assert_spends_all(finder)
-
-
-@pytest.mark.slow
-@examples(60)
-@given(st.integers(2, 9), st.floats(1, 60), st.integers(0, 10**6))
-def test_all_is_spent_with_costs_a_thousandfold_apart(n_arms, factor, seed):
-    rng = np.random.default_rng(seed)
-    costs = 10 ** rng.uniform(-3, 0, n_arms)
-    finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum())
-    run(finder, noise_free(leaving(rng.permutation(n_arms)), costs))
+    run(finder, noisy(means, costs, seed))
     assert_spends_all(finder)
 
 
@@ -116,7 +99,7 @@ def test_no_step_of_the_proof_fails_in_forced_orders():
 
 def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
     costs = np.array([1.0, 4.0, 1.0, 0.25])
-    rewards = leaving((2, 1, 0, 3))
+    rewards = forced((2, 1, 0, 3))
     gain = allocation_constant(4, 1 / 16) / exact_allocation_constant(costs)
     exact, paper = cb.CoPSIExact(costs, 200.0, 1), cb.CoPSI(costs, 200.0 * gain, 1)
     assert run(exact, noise_free(rewards, costs)) == run(paper, noise_free(rewards, costs))
@@ -149,30 +132,6 @@ def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spr
         else:
             assert phase.target == reached
         reached = phase.target
-
-
-def test_cheaper_charges_are_spent_on_more_pulls():
-    costs = np.array([1.0, 2.0, 1.0])
-    pulls = {}
-    for charge in (1.0, 0.5):
-        finder = adaptive(costs, 60.0)
-        run(finder, lambda arm, charge=charge: ([0.1 * (arm + 1)], charge * costs[arm]))
-        pulls[charge] = finder.phases[-1].target
-        assert finder.spent <= 60
-    assert pulls[0.5] > pulls[1.0]
-
-
-@pytest.mark.slow
-def test_each_rule_spends_more_than_the_one_before(synthetic):
-    how = {"rho": [30, 200], "replications": 40}
-    methods = ["CoPSI", "CoPSIExact", "CoPSIAdaptive"]
-    for charge in ("declared", "realised"):
-        runs = cb.replay_identification(synthetic, methods, charge=charge, **how)
-        used = (runs["spent"] / runs["budget"]).groupby(runs["method"]).agg(["min", "max"])
-        assert (used["max"] <= 1 + 1e-9).all()
-        assert used.loc["CoPSI", "max"] < used.loc["CoPSIExact", "max"] < 1
-        least = 1 - np.sort(synthetic.costs)[-2:].sum() / (30 * synthetic.costs.sum())
-        assert used.loc["CoPSIAdaptive", "min"] > (least if charge == "declared" else 0.95)
 
 
 @pytest.mark.slow

@@ -93,16 +93,6 @@ def test_the_truth_of_a_table_knows_ties_in_both_orders(tables):
     assert gaps == pytest.approx([term.gap for term in terms], abs=1e-12)
 
 
-def test_standard_dominance_agrees_with_moocore():
-    import moocore
-
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        means = rng.integers(0, 5, (int(rng.integers(2, 12)), int(rng.integers(1, 4)))) / 4
-        expected = moocore.is_nondominated(means, maximise=True, keep_weakly=True)
-        assert (cb.pareto_mask(means, dominance="standard") == expected).all()
-
-
 def test_a_tolerance_for_each_objective():
     points = [[0.9, -2e-9], [0.9 - 1e-12, -1e-9], [0.5, -0.5e-9]]  # accuracy, and what it costs
     assert cb.pareto_mask(points, dominance="standard").tolist() == [True, True, False]

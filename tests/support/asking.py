@@ -1,5 +1,6 @@
 """Ask and tell in tests; what an order of elimination costs, by trying all."""
 
+import math
 from itertools import permutations
 
 import numpy as np
@@ -12,6 +13,27 @@ def run(policy, feedback):
         policy.tell(arm, *feedback(arm))
         arms.append(arm)
     return arms
+
+
+def slack(budget):
+    """A budget with what is forgiven of rounding."""
+    return budget * (1 + 1e-9)
+
+
+def noisy(means, costs, seed, spread=0.0):
+    """Feedback around given means; costs stay within [1 - spread, 1 + spread] times their mean."""
+    rng = np.random.default_rng(seed)
+    return lambda arm: (
+        np.clip(means[arm] + rng.normal(0, 0.2, len(means[arm])), 0, 1),
+        costs[arm] * rng.uniform(1 - spread, 1 + spread),
+    )
+
+
+def forced(order):
+    """Scalar rewards for which arms are rejected in this order: the worst has the largest gap."""
+    rewards = np.empty((len(order), 1))
+    rewards[list(order), 0] = 2.0 ** -np.arange(len(order))[::-1]
+    return rewards
 
 
 def noise_free(rewards, costs):
@@ -35,6 +57,25 @@ def made_up(n_arms=8, n_instances=200, seed=0):
     ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
     hard = rng.random((1, n_instances, 2))
     return (ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard).astype(float)
+
+
+def successive_rejects(rewards, n_rounds):
+    """Best arm by successive rejects (Audibert and Bubeck, 2010), written on its own.
+
+    ``rewards[i][n]`` belongs to pull n of arm i. The pulls in their order, and the arm that is left.
+    """
+    K = len(rewards)
+    log_bar = 0.5 + sum(1 / i for i in range(2, K + 1))
+    active, done, arms = list(range(K)), 0, []
+    for k in range(1, K):
+        target = math.ceil((n_rounds - K) / (log_bar * (K + 1 - k)) - 1e-9)
+        target = min(target, len(rewards[0]))
+        for i in active:
+            arms += [i] * (target - done)
+        done = max(done, target)
+        means = {i: sum(rewards[i][:done]) / done for i in active}
+        active.remove(min(active, key=means.__getitem__))
+    return arms, active[0]
 
 
 def brute_force_constant(costs):

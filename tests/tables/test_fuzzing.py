@@ -7,6 +7,7 @@ are drawn anew in each run. Most inputs are only read; one in thirty-two becomes
 import gzip
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +15,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from support import log_writers as logs
-from support import toy
+from support import logs, toy
 
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card, read_card
@@ -69,15 +69,16 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("fuzz")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
-        logs.write_lm_eval(
-            place / "lm", n=4, lines=lambda config, n: logs.lm_eval_lines(config, n, ["strict-match"])
-        )
-        logs.write_inspect(place / "json", n=4)
-        logs.write_inspect(place / "eval", n=4, kind="eval")
-        logs.write_helm(place / "helm", n=4)
-        logs.write_tidy(place / "tidy.csv", n=4)
-        logs.write_wide(place / "wide.csv", n=4)
-        frame = pd.read_csv("tidy.csv", dtype={"question": str})
+        shutil.copytree(logs.STORED, place, dirs_exist_ok=True)
+        logs.write_lm_eval(place / "lm", function=lambda lines: lines[:4])
+        for path in map(Path, (logs.HEADS, logs.TAILS)):
+            logs.change(path, lambda log: log.update(samples=log["samples"][:4]))
+            logs.pack(Path("eval", path.name).with_suffix(".eval"), r"samples/([5-9]|1.)_")
+        for path in place.rglob("per_instance_stats.json"):
+            logs.change(path, lambda entries: entries.__delitem__(slice(9, None)))
+        Path("wide.csv").write_text("".join(Path("wide.csv").read_text().splitlines(keepends=True)[:5]))
+        frame = pd.read_csv("tidy.csv", dtype={"question": str}).groupby("model").head(4)
+        frame.to_csv("tidy.csv", index=False)
         frame.to_json("t.jsonl", orient="records", lines=True)
         frame.to_parquet("t.parquet")
         Path("t.csv.gz").write_bytes(gzip.compress(Path("tidy.csv").read_bytes()))

@@ -3,8 +3,8 @@
 import json
 import re
 import shlex
+import shutil
 import sys
-import zipfile
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from support import log_writers as logs
+from support import logs
 from support.toy import write_frame
 from typer.testing import CliRunner
 
@@ -33,16 +33,10 @@ WIDE = CSV | {"wide": "{config}_{field}"}
 NAMES = ["example/heron-large temperature=0.7", "example/sparrow-mini temperature=0.0"]
 
 
-def expected(n=12):
-    """What the two configurations said, by configuration and position."""
-    by_model = {config.model: logs.answers(config, n) for config in logs.SMALL}
-    return {name: by_model[name.split()[0]] for name in NAMES}
-
-
 def each_row(instance="{}", first=0):
     """Rows of the table that was written, each with what was said."""
     frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
-    for config, said in expected().items():
+    for config, said in logs.answers().items():
         for i, one in enumerate(said, first):
             yield frame.loc[(config, instance.format(i))], one
 
@@ -62,7 +56,7 @@ def test_formats_with_tokens_and_times_give_the_numbers_of_the_log(here, name):
     assert list(table.configs) == NAMES and table.objectives == ("accuracy", "efficiency")
     assert list(table.arms["temperature"]) == [0.7, 0.0]
     for row, one in each_row(instance, first):
-        assert row["score"] == one.right and row["tokens"] == one.tokens
+        assert row["score"] == one.correct and row["tokens"] == one.tokens
         assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
 
 
@@ -74,9 +68,7 @@ def test_inspect_archives_and_json_logs_give_the_same_table(here):
 
 def test_inspect_archives_of_recent_versions_are_compressed_by_zstandard(here):
     for path in Path("eval").iterdir():
-        with zipfile.ZipFile(path) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        logs.zip_with_zstandard(path, members)
+        logs.zip_with_zstandard(path, logs.members(path))
     import_logs("inspect", ["eval"], "new.parquet")
     import_logs("inspect", ["json"], "json.parquet")
     assert Path("json.parquet").read_bytes() == Path("new.parquet").read_bytes()
@@ -96,7 +88,7 @@ def test_lm_eval_takes_one_filter_and_counts_tokens(here):
     assert imported.table.objectives == ("accuracy",)
     assert "characters / 4" in imported.table.card.cost.unit and "strict-match" in imported.table.card.source
     for row, one in each_row():
-        assert row["score"] == one.right and row["tokens"] == -(-len(one.text) // 4)
+        assert row["score"] == one.correct and row["tokens"] == -(-len(one.text) // 4)
     assert any("24 lines of the filter 'flexible-extract'" in line for line in imported.report)
     assert any("no latency" in line for line in imported.report)
     lenient = import_logs("lm-eval", ["lm"], "my.parquet", filter="flexible-extract")
@@ -111,9 +103,9 @@ def test_lm_eval_counts_prompts_too_if_asked(here):
     assert np.allclose(all_.costs - some.costs, -(-prompt // 4))
 
 
-def multiple_choice(config, n):
+def multiple_choice(lines):
     """Lines of a task in which the model rates given answers; the only filter is called none."""
-    lines = logs.lm_eval_lines(config, n, filters=("none",))
+    lines = logs.unfiltered(lines)
     for line in lines:
         choices = {f"gen_args_{i}": {"arg_0": "ab" * 10, "arg_1": " no!"} for i in range(2)}
         line |= {"arguments": choices, "resps": [[["-1.5", "False"]], [["-0.5", "True"]]]}
@@ -124,7 +116,7 @@ def multiple_choice(config, n):
 def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
     samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
     samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
-    logs.change(next(Path("json").iterdir()), lambda log: log.update(samples=log["samples"][:10]))
+    logs.change(logs.HEADS, lambda log: log.update(samples=log["samples"][:10]))
     for imported in (
         import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match", profiling=6),
         import_logs("inspect", ["json"], "b.parquet", profiling=6),
@@ -135,7 +127,7 @@ def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
 
 def test_tasks_with_different_metrics_are_pooled_by_one_each_or_none_is_dropped(here):
     """Each task takes the first of the metrics named that it has."""
-    logs.write_lm_eval("mc", task="choices", lines=multiple_choice)
+    logs.write_lm_eval(here / "mc", "choices", multiple_choice)
     both = {"task": ["sums", "choices"], "filter": "strict-match", "count": "all"}
     several = r"more than one metric: acc, acc_norm, exact_match -> choose with --metric \(repeat it"
     with pytest.raises(CobanditError, match=several):
@@ -149,17 +141,17 @@ def test_tasks_with_different_metrics_are_pooled_by_one_each_or_none_is_dropped(
 
 
 def test_lm_eval_multiple_choice_costs_what_is_read(here):
-    logs.write_lm_eval("mc", lines=multiple_choice)
+    logs.write_lm_eval(here / "mc", function=multiple_choice)
     with pytest.raises(CobanditError, match=r"nothing was generated .*--count all"):
         import_logs("lm-eval", ["mc"], "my.parquet", metric="acc")
     table = import_logs("lm-eval", ["mc"], "my.parquet", metric="acc", count="all").table
     assert np.allclose(table.costs, 2 * (20 / 4 + 1))
 
 
-def write_two_tasks(first=logs.lm_eval_lines, second=logs.lm_eval_lines, **results):
+def write_two_tasks(first=list, second=list, **results):
     """Runs of two tasks that share one results file, as those of one command do."""
-    logs.write_lm_eval("two", task="sums", lines=first)
-    logs.write_lm_eval("two", task="sums_cot", lines=second)
+    logs.write_lm_eval(Path("two"), "sums", first)
+    logs.write_lm_eval(Path("two"), "sums_cot", second)
     for place in Path("two").rglob("results_*.json"):
         logs.change(place, lambda run: run.update(results))
         logs.change(place, lambda run: run["configs"].update(sums=run["configs"]["sums_cot"]))
@@ -179,10 +171,7 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
 
 
 def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
-    def unfiltered(config, n):
-        return logs.lm_eval_lines(config, n, filters=("none",))
-
-    write_two_tasks(unfiltered)
+    write_two_tasks(logs.unfiltered)
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
     assert list(imported.table.n_instances) == [24, 24]
@@ -194,8 +183,8 @@ def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
 
 
 def test_lm_eval_documents_that_differ_between_compared_tasks_are_counted(here):
-    def other(config, n):
-        return [line | {"doc_hash": f"{line['doc_id'] // 10}"} for line in logs.lm_eval_lines(config, n)]
+    def other(lines):
+        return [line | {"doc_hash": f"{line['doc_id'] // 10}"} for line in lines]
 
     write_two_tasks(second=other)
     imported = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", compare_tasks=True)
@@ -213,26 +202,26 @@ def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_s
 
 @pytest.mark.slow
 def test_lm_eval_before_lines_named_their_metrics_and_filters(here):
-    def old(config, n):
-        lines = logs.lm_eval_lines(config, n, filters=("none",))
+    def old(lines):
+        lines = logs.unfiltered(lines)
         for line in lines:
             line["arguments"] = [list(line["arguments"]["gen_args_0"].values())]
             for key in ("filter", "metrics", "doc_hash", "prompt_hash", "target_hash"):
                 del line[key]
         return lines
 
-    logs.write_lm_eval("old", lines=old)
+    logs.write_lm_eval(here / "old", function=old)
     new = import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match").table
     assert import_logs("lm-eval", ["old"], "b.parquet").table.rows.equals(new.rows)
 
 
 def test_an_empty_response_costs_a_token_and_is_reported(here):
-    def silent(config, n):
-        lines = logs.lm_eval_lines(config, n, filters=("none",))
+    def silent(lines):
+        lines = logs.unfiltered(lines)
         lines[3]["resps"] = [[""]]
         return lines
 
-    logs.write_lm_eval("silent", lines=silent)
+    logs.write_lm_eval(here / "silent", function=silent)
     imported = import_logs("lm-eval", ["silent"], "my.parquet")
     assert any(line.startswith("note: 2 of 24 evaluations cost nothing") for line in imported.report)
     assert pd.read_parquet("my.parquet")["tokens"].min() == 1
@@ -264,14 +253,6 @@ def test_a_tokenizer_counts(here):
 # ----------------------------------------------------------------------------- Inspect AI
 
 
-def changed(change, config=logs.SMALL[0], path="json"):
-    """The logs, with a change to the samples of one configuration."""
-    log = logs.inspect_log(config, 12)
-    for i, sample in enumerate(log["samples"]):
-        change(i, sample)
-    logs.write_eval(Path(path) / f"{logs.file_name(config)}.json", log)
-
-
 def report(**options):
     return "\n".join(import_logs("inspect", ["json"], "my.parquet", **options).report)
 
@@ -285,7 +266,7 @@ def test_inspect_leaves_out_what_failed_and_says_so(here):
         elif i == 3:
             sample["scores"]["match"]["value"] = float("nan")
 
-    changed(fail)
+    logs.change_samples(fail, logs.HEADS)
     text = report()
     assert "took: 20 evaluations" in text
     assert "left out: 2 samples that ended in an error" in text
@@ -304,15 +285,14 @@ def test_inspect_leaves_out_what_failed_and_says_so(here):
     ],
 )
 def test_inspect_scores_are_numbers_or_letters(here, value, score):
-    changed(lambda i, sample: sample["scores"]["match"].update(value=value))
+    logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value=value), logs.HEADS)
     report()
     frame = pd.read_parquet("my.parquet").query("config.str.startswith('example/sparrow')")
     assert (frame["score"] == score).all()
 
 
 def test_inspect_scores_may_be_a_dictionary(here):
-    for config in logs.SMALL:
-        changed(lambda i, sample: sample["scores"]["match"].update(value={"f1": 0.5, "em": 1}), config)
+    logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value={"f1": 0.5, "em": 1}))
     with pytest.raises(CobanditError, match=r"more than one scorer: match\.em, match\.f1"):
         report()
     assert "accuracy: match.f1" in report(metric="match.f1")
@@ -320,8 +300,7 @@ def test_inspect_scores_may_be_a_dictionary(here):
 
 
 def test_a_judge_of_ten_points_is_scaled_only_if_that_is_said(here):
-    for config in logs.SMALL:
-        changed(lambda i, sample: sample["scores"]["match"].update(value=i % 11), config)
+    logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value=i % 11))
     with pytest.raises(CobanditError, match=r"outside 0 to 1 .*--scale"):
         report()
     report(scale=10)
@@ -333,7 +312,7 @@ def test_inspect_counts_the_evaluated_model_and_graders_only_if_asked(here):
     def graded(i, sample):
         sample["model_usage"]["example/grader"] = {"output_tokens": 1000, "total_tokens": 1500}
 
-    changed(graded)
+    logs.change_samples(graded, logs.HEADS)
     assert "note: 12 samples also used other models" in report()
     alone = import_logs("inspect", ["json"], "a.parquet").table.costs
     together = import_logs("inspect", ["json"], "b.parquet", usage="all").table.costs
@@ -341,22 +320,20 @@ def test_inspect_counts_the_evaluated_model_and_graders_only_if_asked(here):
 
 
 def test_inspect_prices_are_used_if_asked(here):
-    for config in logs.SMALL:
-        changed(lambda i, s: s["model_usage"][s["output"]["model"]].update(total_cost=0.01 * (i + 1)), config)
+    logs.change_samples(lambda i, s: s["model_usage"][s["output"]["model"]].update(total_cost=0.01 * (i + 1)))
     table = import_logs("inspect", ["json"], "my.parquet", cost="usd").table
     assert table.card.cost.unit == "USD" and table.cost_range[1] <= 0.12
 
 
 def test_each_score_that_is_named_is_an_objective(here):
     """Inspect's scorers, HELM's and the harness' metrics: none is dropped, and each keeps its name."""
-    for config in logs.SMALL:
-        changed(lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5}), config)
+    logs.change_samples(lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5}))
     found = import_logs("inspect", ["json"], "my.parquet", metric=["kind", "match", "cost"], latency="none")
     assert found.table.objectives == ("kind", "match", "cost_score")
     assert found.table.raw_means["kind"].tolist() == pytest.approx([np.mean(np.arange(12) / 20)] * 2)
     alone = import_logs("inspect", ["json"], "alone.parquet", metric="match", latency="none").table
     assert found.table.summary()["match"].tolist() == alone.summary()["accuracy"].tolist()
-    changed(lambda i, s: i == 3 or s["scores"].update(kind={"value": 0.5}))
+    logs.change_samples(lambda i, s: i == 3 and s["scores"].pop("kind"), logs.HEADS)
     fewer = import_logs("inspect", ["json"], "my.parquet", metric=["match", "kind"])
     assert "left out: 1 samples without a score of kind" in fewer.report
     helm = import_logs("helm", ["helm"], "h.parquet", metric=["quasi_exact_match", "exact_match"]).table
@@ -396,15 +373,14 @@ def test_inspect_times_may_be_others_or_none(here):
 
 @pytest.mark.slow
 def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
-    for config in logs.SMALL:
-        changed(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2), config)
+    logs.change_samples(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
     imported = import_logs("inspect", ["json"], "my.parquet", latency="total_time")
     assert list(imported.table.n_instances) == [6, 6]
     frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
-    for config, said in expected().items():
+    for config, said in logs.answers().items():
         for i in range(6):
             pair, row = said[2 * i : 2 * i + 2], frame.loc[(config, str(i))]
-            assert row["score"] == np.mean([one.right for one in pair])
+            assert row["score"] == np.mean([one.correct for one in pair])
             assert row["tokens"] == np.mean([one.tokens for one in pair])
             assert row["seconds"] == pytest.approx(np.mean([one.seconds for one in pair]))
     assert any("are averaged, 2 per row" in line for line in imported.report)
@@ -416,10 +392,12 @@ def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
 
 @pytest.mark.slow
 def test_epochs_that_say_the_same_settle_nothing_more(here):
-    for config in logs.SMALL:
-        log = logs.inspect_log(config, 12)
+    def often(log):
         log["samples"] = [sample | {"epoch": epoch} for epoch in range(1, 31) for sample in log["samples"]]
-        logs.write_eval(Path("thirty") / f"{logs.file_name(config)}.json", log)
+
+    shutil.copytree("json", "thirty")
+    for path in Path("thirty").iterdir():
+        logs.change(path, often)
     once, thirty = (
         import_logs("inspect", [folder], f"{folder}.parquet").table for folder in ("json", "thirty")
     )
@@ -429,11 +407,7 @@ def test_epochs_that_say_the_same_settle_nothing_more(here):
 
 def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
     path = next(Path("eval").glob("sparrow*"))
-    with zipfile.ZipFile(path) as archive:
-        kept = {n: archive.read(n) for n in archive.namelist() if n not in ("header.json", "summaries.json")}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in kept.items():
-            archive.writestr(name, content)
+    logs.pack(path, "header.json|summaries.json")
     with pytest.raises(CobanditError, match=r"ended as 'started', with 12 samples .* these with --unfin"):
         import_logs("inspect", ["eval"], "my.parquet")
     imported = import_logs("inspect", ["eval"], "my.parquet", unfinished=True)
@@ -444,25 +418,17 @@ def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
 # ----------------------------------------------------------------------------- HELM
 
 
-def test_helm_leaves_out_perturbed_instances_and_divides_by_the_batch(here):
+def test_helm_leaves_out_perturbed_instances(here):
     imported = import_logs("helm", ["helm"], "my.parquet", metric="quasi_exact_match")
     assert any("left out: 2 perturbed instances" in line for line in imported.report)
-    _, entries = logs.helm_run(logs.SMALL[0], 12, batch=1)
-    runs = [path.parent for path in Path("helm").rglob("run_spec.json") if "sparrow" in str(path)]
-    (runs[0] / "per_instance_stats.json").write_text(json.dumps(entries))
-    again = import_logs("helm", ["helm"], "again.parquet", metric="quasi_exact_match")
-    assert np.allclose(again.table.raw_means, imported.table.raw_means, rtol=1e-12)
 
 
 def test_settings_that_differ_in_white_space_alone_stay_apart(here):
     for suffix in ("\n", "\n\n", ""):
         place = Path("helm/runs/v1") / f"suffix{len(suffix)}"
-        place.mkdir()
-        spec, entries = logs.helm_run(logs.SMALL[0], 12)
-        spec["adapter_spec"]["output_suffix"] = suffix
-        spec["adapter_spec"]["temperature"] = 0.5
-        (place / "run_spec.json").write_text(json.dumps(spec))
-        (place / "per_instance_stats.json").write_text(json.dumps(entries))
+        shutil.copytree("helm/runs/v1/sums_model=sparrow-mini-t0", place)
+        setting = {"output_suffix": suffix, "temperature": 0.5}
+        logs.change(place / "run_spec.json", lambda spec, new=setting: spec["adapter_spec"].update(new))
     table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
     assert table.n_arms == 5 and list(table.arms.columns) == ["model", "output_suffix", "temperature"]
 
@@ -488,7 +454,7 @@ def test_helm_reasons_to_finish_are_no_metrics(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
         entries = [entry for entry in json.loads(file.read_text()) if len(entry["stats"]) > 1]
         for entry in entries:
-            entry["stats"].append(logs._stat("finish_reason_stop", 1))
+            entry["stats"].append({"name": {"name": "finish_reason_stop"}, "count": 1, "mean": 1})
         file.write_text(json.dumps(entries))
     assert import_logs("helm", ["helm"], "my.parquet").table.n_arms == 2
 
@@ -554,14 +520,14 @@ def test_objectives_in_a_mapping_may_be_written_as_in_a_card(here):
 
 
 def test_the_card_is_as_the_paper_splits_and_says_what_was_done(here):
-    logs.write_inspect("fifty", n=50)
-    imported = import_logs("inspect", ["fifty"], "My Evals.parquet", license="MIT", title="Mine")
+    imported = import_logs("inspect", [logs.THIRD.parent], "My Evals.parquet", license="MIT", title="Mine")
     card = yaml.safe_load(Path("My Evals.yml").read_text())
     assert card["name"] == "my-evals" and card["license"] == "MIT" and card["title"] == "Mine"
-    assert card["split"] == {"profiling": 10, "seed": 0} and card["kind"] == "measured"
+    assert card["split"] == {"profiling": 8, "seed": 0} and card["kind"] == "measured"
     assert cb.read("My Evals.parquet").configs == imported.table.configs
-    logs.write_inspect("four", n=4)
-    assert import_logs("inspect", ["four"], "x.parquet", latency="none").table.card.split.profiling == 2
+    for path in Path("json").iterdir():
+        logs.change(path, lambda log: log.update(samples=log["samples"][:4]))
+    assert import_logs("inspect", ["json"], "x.parquet", latency="none").table.card.split.profiling == 2
 
 
 def test_an_import_that_is_repeated_writes_the_same_files(here):
@@ -607,7 +573,6 @@ def test_settings_leave_secrets_and_nested_values_behind():
 
 
 def test_long_settings_are_shortened_and_stay_apart(here):
-    logs.write_inspect("json", [logs.SMALL[0]])
     for path in Path("json").glob("*.json"):
         log = json.loads(path.read_text())
         log["eval"]["model"] = "m"
@@ -658,16 +623,6 @@ def test_every_option_has_its_help(source):
     text = CliRunner().invoke(cli.app, ["import", source, "--help"], env={"COLUMNS": "200"}).stdout
     for name in [*IMPORTERS[source].options.model_fields, "output", "license", "profiling"]:
         assert f"--{name.replace('_', '-')}" in text
-
-
-def test_the_bundled_logs_are_what_the_writer_writes_and_are_small(tmp_path):
-    folder = data_directory() / "logs"
-    logs.write_inspect(tmp_path, logs.EXAMPLE, 40, failed=(7, 23))
-    bundled = {path.name: path.read_text() for path in folder.glob("*.json")}
-    assert bundled == {path.name: path.read_text() for path in tmp_path.iterdir()}
-    assert sum(map(len, bundled.values())) < 200_000
-    readme = (folder / "README.md").read_text()
-    assert "Nothing was measured" in readme
 
 
 def test_the_bundled_logs_import(tmp_path):

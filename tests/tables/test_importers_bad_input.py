@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from support import log_writers as logs
+from support import logs
 
 from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
@@ -17,7 +17,6 @@ from cobandit.tables import safe_reading
 from cobandit.tables.importers import import_logs, tidy
 from cobandit.tables.importers.sources import Notes
 
-DATE = logs.DATE
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
 INSPECT, EVAL = ["inspect", "json"], ["inspect", "eval"]
 HELM = ["helm", "helm", "--metric", "exact_match"]
@@ -179,8 +178,8 @@ BAD = [
     (write(SAMPLES, b"\xff\xfe\x00"), LM, "not JSON"),
     (write(SAMPLES, '{"a": 1}\n'), LM, "line 1: the field 'doc_id' is missing"),
     (write(SAMPLES, "[1]\n"), LM, "line 1: "),
-    (drop(RESULTS), LM, f"results_{DATE}.json next to it, of which there is none"),
-    (copy(RESULTS, f"x_{DATE}.json"), LM, "next to it, of which there is results_"),
+    (drop(RESULTS), LM, f"results_{logs.DATE}.json next to it, of which there is none"),
+    (copy(RESULTS, f"x_{logs.DATE}.json"), LM, "next to it, of which there is results_"),
     (write(RESULTS, "{}"), LM, "does not name the model"),
     (nothing, ["lm-eval", "tidy.csv"], "not named as samples"),
     (nothing, ["lm-eval", "json"], "there are no samples of the harness"),

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from support import log_writers as logs
+from support import logs
+from support.logs import HEADS
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -14,7 +15,6 @@ from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
 from cobandit.tables.importers import import_logs
 
-HEADS, TAILS = (f"json/{logs.file_name(config)}.json" for config in logs.SMALL)
 BY = {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
 CSV = BY | {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
 
@@ -39,9 +39,8 @@ def test_what_is_new_is_added_what_changed_replaced_and_the_rest_kept(here):
         said(same)
         == "update: 0 evaluations added, 0 replaced, 20 unchanged, 0 that are not in this import kept"
     )
-    logs.write_inspect("new", [logs.SMALL[0]])
     logs.change(
-        f"new/{Path(HEADS).name}",
+        logs.put("new"),
         lambda log: [
             log.update(samples=log["samples"][5:]),
             log["samples"][0]["scores"]["match"].update(value="P"),
@@ -83,17 +82,14 @@ def test_the_first_update_makes_the_table(here):
 def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here):
     """Also alone, when nothing differs within its log, and with a number that is written differently."""
     import_logs("inspect", ["json"], "my.parquet")
-    logs.write_inspect("new", [logs.EXAMPLE[1]])
+    logs.put("new", logs.THIRD)
     imported = import_logs("inspect", ["new"], "my.parquet", update=True)
     assert imported.table.configs == (
         "example/heron-large temperature=0.7",
         "example/sparrow-mini temperature=0.0",
         "example/sparrow-mini temperature=0.7",
     )
-    logs.write_inspect("again", [logs.SMALL[0]])
-    logs.change(
-        f"again/{Path(HEADS).name}", lambda log: log["eval"]["model_generate_config"].update(temperature=0)
-    )
+    logs.change(logs.put("again"), lambda log: log["eval"]["model_generate_config"].update(temperature=0))
     imported = import_logs("inspect", ["again"], "my.parquet", update=True)
     assert imported.table.n_arms == 3 and "12 unchanged" in said(imported)
 
@@ -147,8 +143,7 @@ def test_the_card_keeps_what_it_says(here):
     ],
 )
 def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
-    for path in (HEADS, TAILS):
-        logs.change(path, lambda log: [s["scores"].update(other={"value": 1}) for s in log["samples"]])
+    logs.change_samples(lambda i, sample: sample["scores"].update(other={"value": 1}))
     import_logs("inspect", ["json"], "my.parquet", metric="match")
     before = {path: path.read_bytes() for path in (Path("my.parquet"), Path("my.yml"))}
     with pytest.raises(CobanditError, match=message):

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support import log_writers as logs
+from support import logs
+from support.logs import HEADS, TAILS, change_samples
 from typer.testing import CliRunner
 
 from cobandit.cli import app as cli
@@ -18,7 +19,6 @@ from cobandit.tables.importers import import_logs as import_new
 
 import_logs = partial(import_new, force=True)
 SPARROW = "example/sparrow-mini temperature=0.0"
-HEADS, TAILS = (f"json/{logs.file_name(config)}.json" for config in logs.SMALL)
 
 
 def rerun(path, again, created="2026-02-01T10:20:30+00:00", status="success", **tokens):
@@ -32,11 +32,6 @@ def rerun(path, again, created="2026-02-01T10:20:30+00:00", status="success", **
                 usage.update(tokens)
 
     logs.change(again, later)
-
-
-def change_samples(path, function):
-    """Change each sample of a log, given its place."""
-    logs.change(path, lambda log: [function(i, sample) for i, sample in enumerate(log["samples"])])
 
 
 def set_stat(path, name, value, *instances):
@@ -107,7 +102,7 @@ def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
         log["samples"] = [each | wrong | {"epoch": epoch} for each in log["samples"] for epoch in (1, 2)]
 
     rerun(HEADS, "json/a.json")
-    change_samples("json/a.json", lambda i, sample: sample.update(scores={"match": {"value": 1.0}}))
+    change_samples(lambda i, sample: sample.update(scores={"match": {"value": 1.0}}), "json/a.json")
     logs.change(HEADS, twice)
     import_logs("inspect", ["json"], "my.parquet")
     assert set(pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")["score"]) == {1.0}
@@ -143,9 +138,9 @@ USELESS = {
     "cancelled": lambda: logs.change(X, lambda log: log.update(status="cancelled", samples=[])),
     "without samples": lambda: logs.change(X, lambda log: log.update(samples=None)),
     "older": lambda: logs.change(X, lambda log: log.update(version=1)),
-    "not scored": lambda: change_samples(X, lambda i, sample: sample.pop("scores")),
-    "scored otherwise": lambda: change_samples(X, lambda i, s: s.update(scores={"f1": {"value": 0.5}})),
-    "without usage": lambda: change_samples(X, lambda i, sample: sample.update(model_usage={})),
+    "not scored": lambda: change_samples(lambda i, sample: sample.pop("scores"), X),
+    "scored otherwise": lambda: change_samples(lambda i, s: s.update(scores={"f1": {"value": 0.5}}), X),
+    "without usage": lambda: change_samples(lambda i, sample: sample.update(model_usage={}), X),
 }
 
 
@@ -156,7 +151,8 @@ def test_one_log_of_no_use_among_good_ones_is_left_out(here, how, task):
     """Also one of another task, and of another configuration: it changes nothing but the report."""
     options = {"metric": "match", "task": ["sums"]}
     before = import_logs("inspect", ["json"], "before.parquet", **options)
-    logs.write_eval(X, logs.inspect_log(logs.EXAMPLE[1], 12, task=task))
+    shutil.copy(logs.THIRD, X)
+    logs.change(X, lambda log: log["eval"].update(task=task))
     USELESS[how]()
     after = import_logs("inspect", ["json"], "my.parquet", **options)
     assert Path("before.parquet").read_bytes() == Path("my.parquet").read_bytes()
@@ -271,9 +267,7 @@ def test_a_free_evaluation_in_money_costs_a_thousandth_of_the_median(here):
 @pytest.mark.slow
 def test_a_free_epoch_is_no_free_evaluation_of_its_own(here):
     """The rule holds for evaluations, before they are averaged."""
-    for config in logs.SMALL:
-        path = f"json/{logs.file_name(config)}.json"
-        change_samples(path, lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
+    change_samples(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
     before = import_logs("inspect", ["json"], "my.parquet").table.rows
     without_tokens(HEADS, 0)
     after = import_logs("inspect", ["json"], "my.parquet").table.rows

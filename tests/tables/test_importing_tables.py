@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from support import log_writers as logs
+from support import logs
 from support.strategies import examples
 from support.toy import write_frame
 from typer.testing import CliRunner
@@ -175,7 +175,7 @@ def test_a_column_that_is_named_as_a_number_is_a_column(here):
 
 
 def test_the_length_of_text_may_be_the_cost(here):
-    said_ = [answer.text for config in logs.SMALL for answer in logs.answers(config, 12)]
+    said_ = [answer.text for said in logs.answers().values() for answer in said][::-1]
     tidy(answer=said_, prompt=lambda f: "Add: " + f["question"])
     by = {"instance": "question", "config": ["model"]}
     options = by | {"objective": ["accuracy=correct"]}
@@ -188,7 +188,7 @@ def test_the_length_of_text_may_be_the_cost(here):
 
 
 def test_an_empty_text_is_free(here):
-    said_ = [answer.text for config in logs.SMALL for answer in logs.answers(config, 12)]
+    said_ = [answer.text for said in logs.answers().values() for answer in said][::-1]
     tidy(answer=["", *said_[1:]])
     imported = import_logs("csv", ["my.csv"], "a.parquet", text="answer", **TIDY)
     assert (

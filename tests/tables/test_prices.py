@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support import log_writers
+from support import logs
 
 from cobandit.faults import TableError
 from cobandit.tables.importers import import_logs
@@ -66,7 +66,7 @@ def test_what_is_no_file_of_prices_is_refused(write, content, said):
 @pytest.fixture
 def priced(here):
     """Logs, and prices of their models."""
-    models = {config.model for config in log_writers.SMALL}
+    models = ["example/sparrow-mini", "example/heron-large"]
     (here / "prices.yml").write_text("".join(f"{m}: {{input: 2, cached: 0.5, output: 10}}\n" for m in models))
     return here
 
@@ -91,15 +91,18 @@ def test_prices_turn_logged_tokens_into_money(priced, source, folder):
 
 
 def test_what_was_logged_wins_over_prices_and_cached_input_has_its_own(priced):
-    config = log_writers.SMALL[0]
-    log = log_writers.inspect_log(config, 12)
-    for sample in log["samples"]:
-        sample["model_usage"][config.model] |= {"input_tokens_cache_read": 10, "input_tokens_cache_write": 4}
-    log["samples"][0]["model_usage"][config.model]["total_cost"] = 0.25
-    log_writers.write_eval(priced / "json" / f"{log_writers.file_name(config)}.json", log)
+    used = []
+
+    def cache(i, sample):
+        (usage,) = sample["model_usage"].values()
+        usage |= {"input_tokens_cache_read": 10, "input_tokens_cache_write": 4}
+        usage |= {} if i else {"total_cost": 0.25}
+        used.append(usage)
+
+    logs.change_samples(cache, logs.HEADS)
     table = import_logs("inspect", ["json"], "my.parquet", cost="usd", prices="prices.yml").table
-    (name,) = [name for name in table.configs if name.startswith(config.model)]
-    usage = log["samples"][1]["model_usage"][config.model]
+    (name,) = [name for name in table.configs if "sparrow" in name]
+    usage = used[1]
     expected = (2 * (usage["input_tokens"] + 4) + 0.5 * 10 + 10 * usage["output_tokens"]) / 1e6
     assert costs(table)[name, "1"] == 0.25
     assert costs(table)[name, "2"] == pytest.approx(expected, rel=1e-12)

@@ -4,7 +4,6 @@ import moocore
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from support.strategies import mean_matrices
 
 from cobandit import classification_gaps, margins, pareto_mask
@@ -65,19 +64,6 @@ def test_twins_off_the_grid(n_arms, n_objectives):
     assert classification_gaps(mu).tolist() == [gamma(mu.tolist(), i) for i in range(n_arms)]
 
 
-@given(mean_matrices(), st.data())
-def test_names_of_arms_do_not_matter(mu, data):
-    order = np.array(data.draw(st.permutations(range(len(mu)))))
-    assert (pareto_mask(mu[order]) == pareto_mask(mu)[order]).all()
-    assert (classification_gaps(mu[order]) == classification_gaps(mu)[order]).all()
-
-
-@given(mean_matrices(), st.sampled_from([0.25, 2.0]), st.sampled_from([0.0, 0.5, -1.0]))
-def test_gaps_scale_with_the_objectives_and_ignore_their_origin(mu, scale, shift):
-    assert (pareto_mask(scale * mu + shift) == pareto_mask(mu)).all()
-    assert (classification_gaps(scale * mu + shift) == scale * classification_gaps(mu)).all()
-
-
 @given(mean_matrices())
 def test_gaps_are_zero_exactly_where_the_status_hangs_on_a_tie(mu):
     """gamma >= 0; an arm that another one equals or beats, but not strictly everywhere, stays, with gap 0."""
@@ -86,24 +72,6 @@ def test_gaps_are_zero_exactly_where_the_status_hangs_on_a_tie(mu):
     for i in np.flatnonzero(mask):
         if any((mu[j] >= mu[i]).all() for j in others(mu, i)):
             assert gaps[i] == 0
-
-
-@given(mean_matrices(), st.data())
-def test_duplicates_share_their_fate(mu, data):
-    twin = data.draw(st.integers(0, len(mu) - 1))
-    more = np.vstack([mu, mu[twin]])
-    mask, gaps = pareto_mask(more), classification_gaps(more)
-    assert (mask[:-1] == pareto_mask(mu)).all() and mask[-1] == mask[twin]
-    assert gaps[-1] == gaps[twin] == (0 if mask[twin] else classification_gaps(mu)[twin])
-
-
-@given(mean_matrices(max_objectives=1))
-def test_one_objective_is_best_arm_identification(mu):
-    """gamma_1 = mu_1 - mu_2 for the best arm, mu_1 - mu_i for the others."""
-    scores = mu[:, 0]
-    first, second = np.sort(scores)[::-1][:2]
-    assert (pareto_mask(mu) == (scores == first)).all()
-    assert (classification_gaps(mu) == np.where(scores == first, first - second, first - scores)).all()
 
 
 @pytest.mark.parametrize("n_objectives", [2, 3, 5])
