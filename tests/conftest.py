@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,22 @@ def small_table():
 def synthetic():
     """The bundled table."""
     return load("synthetic-24")
+
+
+@pytest.fixture
+def refused(monkeypatch, capfd):
+    """``refused(*words)``: what the command says on the error stream of bad input, and nothing else."""
+    from cobandit.cli import app
+
+    def refused(*words):
+        monkeypatch.setattr(sys, "argv", ["cobandit", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            app.main()
+        out, err = capfd.readouterr()
+        assert stopped.value.code == 2 and out == "" and "Traceback" not in err
+        return err
+
+    return refused
 
 
 @pytest.fixture(scope="session")

@@ -72,17 +72,13 @@ def test_validate():
     assert front.split(", ") == list(cb.load("synthetic-24").summary().query("on_front").index)
 
 
-def test_validate_lists_faults(tmp_path, monkeypatch, capfd):
+def test_validate_lists_faults(tmp_path, refused):
     (tmp_path / "bad.csv").write_text("config,instance,usd,ok\na,1,0,1\na,2,1,7\n")
     (tmp_path / "bad.yml").write_text(
         "{name: bad, title: Bad, source: me, license: CC0-1.0, kind: synthetic, records: bad.csv, "
         "cost: {column: usd, unit: USD}, objectives: [{name: ok, column: ok}], split: {profiling: 2}}"
     )
-    monkeypatch.setattr(sys, "argv", ["cobandit", "validate", "bad.csv"])
-    with pytest.raises(SystemExit) as exit_:
-        cli.main()
-    out, err = capfd.readouterr()
-    assert exit_.value.code == 2 and out == "" and "Traceback" not in err
+    err = refused("validate", "bad.csv")
     assert "usd" in err and "ok" in err
 
 
@@ -173,17 +169,8 @@ BAD = {
     "option of the wrong kind": ([*REPLAY, "-m", "CoHVUCB:alpha=high", "-b", "4"], "alpha"),
     "option that is no YAML": ([*REPLAY, "-m", "CoHVUCB:alpha=[1"], "alpha"),
     "option that is a list": ([*REPLAY, "-m", "CoHVUCB:alpha=[1]"], "single value"),
-    "budget of zero": ([*REPLAY, "-b", "0"], "rho"),
-    "negative budget": ([*REPLAY, "-b", "-4"], "rho"),
-    "budget NaN": ([*REPLAY, "-b", "nan"], "rho"),
     "budget as text": ([*REPLAY, "-b", "much"], "--rho"),
-    "budget twice": ([*REPLAY, "-b", "2", "-b", "2"], "different"),
-    "no replications": ([*REPLAY[:-1], "0"], "replications"),
-    "negative seed": ([*REPLAY, "--seed", "-1"], "seed"),
-    "no workers": ([*REPLAY, "--workers", "0"], "workers"),
     "unknown back end": ([*REPLAY, "--backend", "threads"], "Did you mean 'threading'"),
-    "Dask without scheduler": ([*REPLAY, "--backend", "dask"], "scheduler"),
-    "scheduler without Dask": ([*REPLAY, "--scheduler", "tcp://127.0.0.1:1"], "dask"),
     "unknown charge": ([*REPLAY, "-m", "CoPSI", "--charge", "real"], "Did you mean 'realised'"),
     "unknown charge, online": ([*REPLAY, "-m", "HVUCB", "--charge", "real"], "realised"),
     "output of another kind": (["replay", "synthetic-24", "-o", "runs.xlsx"], ".parquet or .csv"),
@@ -194,17 +181,13 @@ BAD = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
-def test_bad_input_gives_one_message_and_exit_code_2(words, message, monkeypatch, capfd):
+def test_bad_input_gives_one_message_and_exit_code_2(words, message, refused):
     """`main` in this process: what it prints, how it exits, and what it leaves in the folder."""
     Path("folder.csv").mkdir()
     before = sorted(Path().iterdir())
-    monkeypatch.setattr(sys, "argv", ["cobandit", *map(str, words)])
-    with pytest.raises(SystemExit) as exit_:
-        cli.main()
-    out, err = capfd.readouterr()
-    assert exit_.value.code == 2
+    err = refused(*words)
     assert message in " ".join(re.sub("[│╭╮╰╯─]", " ", err).split())
-    assert len(re.findall("error", err, re.IGNORECASE)) <= 1 and "Traceback" not in err + out
+    assert len(re.findall("error", err, re.IGNORECASE)) <= 1
     assert sorted(Path().iterdir()) == before
 
 
@@ -218,7 +201,7 @@ def test_bad_input_to_the_script():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("before", [None, "of an earlier run"])
-def test_a_failed_write_leaves_the_final_name_as_it_was(before, monkeypatch):
+def test_a_failed_write_leaves_the_final_name_as_it_was(before, monkeypatch, refused):
     if before:
         Path("runs.csv").write_text(before)
 
@@ -227,8 +210,5 @@ def test_a_failed_write_leaves_the_final_name_as_it_was(before, monkeypatch):
         raise OSError("no space left on device")
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", broken)
-    monkeypatch.setattr(sys, "argv", ["cobandit", *REPLAY, "-b", "2"])
-    with pytest.raises(SystemExit) as exit_:
-        cli.main()
-    assert exit_.value.code == 2
+    refused(*REPLAY, "-b", 2)
     assert [path.read_text() for path in Path().glob("*.csv")] == ([before] if before else [])

@@ -3,10 +3,11 @@
 import subprocess
 import sys
 
-import pandas as pd
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import cobandit as cb
 from cobandit.cli.app import app
 
 COMMANDS = [
@@ -41,23 +42,12 @@ def test_small_amounts_are_not_cut_where_the_terminal_is_narrow(tmp_path, monkey
     """1.5e-0 and a 7 in the next line would read as 1.5."""
     monkeypatch.chdir(tmp_path)
     names = ["accuracy", "brevity", "politeness"]
-    rows = [
-        (
-            f"a model of a long name {k}",
-            q,
-            (5 - 4 * k + q % 3) * 1.234567e-7,
-            *(float(q % (k + d + 2) == 0) for d in range(3)),
-        )
-        for k in (0, 1)
-        for q in range(30)
-    ]
-    pd.DataFrame(rows, columns=["config", "instance", "usd", *names]).to_csv("my.csv", index=False)
-    objectives = ", ".join(f"{{name: {name}, column: {name}}}" for name in names)
-    (tmp_path / "my.yml").write_text(
-        "{name: my, title: Mine, source: me, license: CC0-1.0, kind: synthetic, records: my.csv, "
-        f"cost: {{column: usd, unit: USD}}, objectives: [{objectives}], split: {{profiling: 10}}}}"
-    )
-    words = ["recommend", "my.csv", "--budget", "1e-5", "--replications", "20"]
+    k, q, d = np.ogrid[:2, :30, :3]
+    scores, costs = 1.0 * (q % (k + d + 2) == 0), (5 - 4 * k + q % 3)[..., 0] * 1.234567e-7
+    configs, about = [f"a model of a long name {k}" for k in (0, 1)], {"unit": "USD", "name": "my"}
+    table = cb.EvaluationTable.from_arrays(scores, costs, configs=configs, objectives=names, **about)
+    cb.save(table, "my.parquet")
+    words = ["recommend", "my.parquet", "--budget", "1e-5", "--replications", "20"]
     done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
     assert done.exit_code == 0, done.output
     table = done.output.split("Configurations of my")[1]

@@ -77,7 +77,7 @@ def test_printed_contrasts():
     assert np.exp(errors.of(printed)) == pytest.approx(odds, rel=1e-6)
 
 
-def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it(plays):
+def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it_unless_few(plays):
     judged = paper.judge_contrasts(plays)
     assert (judged["word"] == "predicted").all() and (judged["tables"] == 300).all()
     shifted = pd.concat(
@@ -86,14 +86,8 @@ def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it(plays
     )
     words = paper.judge_contrasts(shifted).set_index("method")["word"]
     assert (words["CoPSI"] == "contradicted").all() and (words["CoHVUCB"] == "predicted").all()
-
-
-def test_few_tables_contradict_nothing(plays):
-    shifted = pd.concat(
-        [plays[plays["kind"] == "prior"]]
-        + [plays_of(np.random.default_rng(1), 100, "table", dataset, offset=3.0) for dataset in DATASETS]
-    )
-    assert "contradicted" not in set(paper.judge_contrasts(shifted)["word"])
+    few = shifted[(shifted["kind"] == "prior") | (shifted["number"] < 100)]
+    assert "contradicted" not in set(paper.judge_contrasts(few)["word"])
 
 
 @pytest.mark.parametrize(

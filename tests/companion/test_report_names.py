@@ -1,9 +1,8 @@
 """Names of every kind in the report: shown as they are, never taken for markup, a formula or a script."""
 
-import pandas as pd
 import pytest
 from support.browsing import NEEDS_CHROMIUM
-from support.names import NAMES
+from support.names import NAMES, write_records
 
 import cobandit as cb
 from cobandit.companion.report import rerun
@@ -18,17 +17,12 @@ def shown(name):
 @pytest.mark.browser
 @NEEDS_CHROMIUM
 @pytest.mark.slow
-def test_names_are_text_in_the_report(browser, tmp_path):
-    rows = [
-        (name, f"q{q}", 1.0 + (k + q) % 5, float((q * (k + 2)) % 7 > 2), k + q + 1.0)
-        for k, name in enumerate(NAMES)
-        for q in range(12)
-    ]
-    frame = pd.DataFrame(rows, columns=["model", "question", "usd", "ok", "seconds"])
-    frame.to_parquet(tmp_path / "records.parquet")
+def test_names_are_text_in_the_report(browser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_records(12)
     import_logs(
         "csv",
-        [tmp_path / "records.parquet"],
+        ["records.parquet"],
         tmp_path / "my.parquet",
         config=["model"],
         instance="question",

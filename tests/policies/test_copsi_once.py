@@ -1,6 +1,5 @@
 """Evaluate once: budgets in every order of elimination, what is exact, protocol, known methods as twins."""
 
-import warnings
 from itertools import permutations
 
 import numpy as np
@@ -12,9 +11,10 @@ from support.strategies import benchmarks, examples, mean_matrices
 
 import cobandit as cb
 from cobandit import testing
-from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
 from cobandit.policies.copsi_once import Gaps, PairedEvidence, count_claims, planned_depth
+from cobandit.testing.playing import guarantees_aside
 
 METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -114,8 +114,7 @@ def test_whatever_evaluations_turn_out_to_cost_only_the_last_can_cross_the_budge
     budget = max(costs.sum(), share * n_instances * costs.sum())
     finder = CoPSIOnce(costs, budget, n_objectives, n_instances)
     charges = np.random.default_rng(seed).uniform(0.2, 2 * factor, rewards.shape[:2]) * costs[:, None]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)
+    with guarantees_aside():
         while (arm := finder.ask()) is not None:
             assert within(finder.spent + costs[arm], budget)  # affordable by what is declared
             place = arm, finder.pulls[arm]

@@ -14,6 +14,7 @@ from support.strategies import examples, problems
 
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.testing.playing import guarantees_aside
 
 METHODS = {
     "CoPSI": cb.CoPSI,
@@ -124,8 +125,7 @@ def test_only_the_last_pull_crosses_and_with_declared_costs_none(method, spread,
     except BudgetError:
         return
     feedback, charges = noisy(means, costs, seed, spread), [0.0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)
+    with guarantees_aside():
         while (arm := finder.ask()) is not None:
             assert finder.spent + costs[arm] <= slack(finder.budget)
             reward, cost = feedback(arm)

@@ -1,7 +1,6 @@
 """CoPSI that spends its whole budget: each step of its proof, by brute force and under any feedback."""
 
 import math
-import warnings
 from functools import cache
 from itertools import permutations
 
@@ -14,7 +13,7 @@ from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
 from cobandit.companion.proofs import allocation
-from cobandit.errors import GuaranteeWarning
+from cobandit.testing.playing import guarantees_aside
 from cobandit.theory import allocation_constant, exact_allocation_constant
 
 
@@ -115,8 +114,7 @@ def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spr
     means, costs = given_problem
     rng, before, planned = np.random.default_rng(seed), 0.0, {}
     finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)
+    with guarantees_aside():
         while (arm := finder.ask()) is not None:
             before = finder.spent
             planned.setdefault(len(finder.phases), before)  # the spend when a phase first asks

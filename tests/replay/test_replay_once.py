@@ -1,20 +1,19 @@
 """Replay with every instance evaluated once: kernels against classes, one order for all, the truth."""
 
-import warnings
-
 import numpy as np
 import pytest
 from support import methods
 
 import cobandit as cb
 from cobandit.companion.proofs.without_replacement import largest_spend
-from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
+from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import EGESHOnce, UniformOnce
 from cobandit.replay import kernels
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.running import run_class, run_kernel
 from cobandit.testing import ragged_table
+from cobandit.testing.playing import guarantees_aside
 
 METHODS = methods.ONCE
 OPTIONS = {
@@ -86,13 +85,11 @@ def test_methods_and_budgets_see_the_same_order():
         cb.CoPSIOnce(table.costs, 0.2 * everything, 2, 300),
         EGESHOnce(table.costs, 0.6 * everything, 2, 300),
     ):
-        rewards = []
-        cb.play(policy, table, seed=4, charge="declared", watch=lambda p, arm: None)
-        rewards = policy.mean_rewards
+        cb.play(policy, table, seed=4, charge="declared")
         order = shared_order(np.uint64(4), 0, 300)
         values = table.feedback.rewards.reshape(24, 300, 2)
         expected = [values[i, order[:n]].mean(axis=0) for i, n in enumerate(policy.pulls)]
-        assert rewards == pytest.approx(np.array(expected))
+        assert policy.mean_rewards == pytest.approx(np.array(expected))
         seen.append(policy.pulls.sum())
     assert seen[0] < seen[1]
 
@@ -166,8 +163,7 @@ class SubsetOnce(UniformOnce):
 def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
     table = cb.load("synthetic-24")
     methods = [SubsetOnce, cb.spec("CoPSIOnce", confidence=0.9)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)
+    with guarantees_aside():
         runs = cb.replay_identification(
             table, methods, share=[0.5], feedback="once", replications=3, charge="realised"
         )

@@ -1,4 +1,6 @@
-"""Names as nasty as a user's can be."""
+"""Names as nasty as a user's can be, and records with them."""
+
+import pandas as pd
 
 NAMES = [
     "[0-shot] gpt",
@@ -15,3 +17,13 @@ NAMES = [
     "_gpt_ *star* `tick`",
     "l" + "o" * 100_000 + "ng",
 ]
+
+
+def write_records(n_instances):
+    """Write ``records.parquet``: the k-th of the configurations costs k more."""
+    rows = [
+        (name, f"q{q}", 1.0 + (k + q) % 5, float((q * (k + 2)) % 7 > 2), k + q + 1.0)
+        for k, name in enumerate(NAMES)
+        for q in range(n_instances)
+    ]
+    pd.DataFrame(rows, columns=["model", "question", "usd", "ok", "seconds"]).to_parquet("records.parquet")

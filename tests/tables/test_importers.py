@@ -60,12 +60,6 @@ def test_formats_with_tokens_and_times_give_the_numbers_of_the_log(here, name):
         assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
 
 
-def test_inspect_archives_and_json_logs_give_the_same_table(here):
-    for kind in ("json", "eval"):
-        import_logs("inspect", [kind], f"{kind}.parquet")
-    assert Path("json.parquet").read_bytes() == Path("eval.parquet").read_bytes()
-
-
 def test_inspect_archives_of_recent_versions_are_compressed_by_zstandard(here):
     for path in Path("eval").iterdir():
         logs.zip_with_zstandard(path, logs.members(path))
@@ -390,21 +384,6 @@ def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
     assert any(line.startswith("note: repeats") and "not independent" in line for line in apart.report)
 
 
-@pytest.mark.slow
-def test_epochs_that_say_the_same_settle_nothing_more(here):
-    def often(log):
-        log["samples"] = [sample | {"epoch": epoch} for epoch in range(1, 31) for sample in log["samples"]]
-
-    shutil.copytree("json", "thirty")
-    for path in Path("thirty").iterdir():
-        logs.change(path, often)
-    once, thirty = (
-        import_logs("inspect", [folder], f"{folder}.parquet").table for folder in ("json", "thirty")
-    )
-    for name in ("front_settled", "efficient_settled"):
-        assert list(cb.recommend(thirty).arms[name]) == list(cb.recommend(once).arms[name])
-
-
 def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
     path = next(Path("eval").glob("sparrow*"))
     logs.pack(path, "header.json|summaries.json")
@@ -530,15 +509,6 @@ def test_the_card_is_as_the_paper_splits_and_says_what_was_done(here):
     assert import_logs("inspect", ["json"], "x.parquet", latency="none").table.card.split.profiling == 2
 
 
-def test_an_import_that_is_repeated_writes_the_same_files(here):
-    for name in ("one", "two"):
-        Path(name).mkdir()
-        import_logs("inspect", ["json"], f"{name}/my.parquet")
-    for suffix in ("parquet", "yml"):
-        assert Path(f"one/my.{suffix}").read_bytes() == Path(f"two/my.{suffix}").read_bytes()
-    assert sorted(p.name for p in Path("one").iterdir()) == ["my.parquet", "my.yml"]
-
-
 @pytest.mark.slow
 def test_what_is_there_is_replaced_only_if_that_is_said(here):
     Path("my.yml").write_text("name: mine  # by hand")
@@ -549,14 +519,6 @@ def test_what_is_there_is_replaced_only_if_that_is_said(here):
     assert CliRunner().invoke(cli.app, words).exit_code == 0 and "by hand" not in Path("my.yml").read_text()
     with pytest.raises(CobanditError, match=r"my\.parquet: this is already there"):
         import_new("inspect", ["json"], "my.parquet")
-
-
-def test_by_says_what_makes_a_configuration(here):
-    imported = import_logs("inspect", ["json"], "my.parquet", by=["max_tokens"])
-    assert imported.table.configs == (
-        "example/heron-large max_tokens=256",
-        "example/sparrow-mini max_tokens=256",
-    )
 
 
 @pytest.mark.parametrize("seeds", [(10**400, 1), (10**400, 0.5), (2**63, 2**63 + 1)])

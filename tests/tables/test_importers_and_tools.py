@@ -127,19 +127,6 @@ def test_inspect_reads_the_same(inspect_ai, tmp_path, kind, epochs):
     assert np.array_equal(rows(everything)["cost"], theirs["all"])
 
 
-def test_inspects_table_of_samples_is_the_same(inspect_ai, tmp_path):
-    from inspect_ai.analysis import samples_df
-
-    for name in ANSWERS:
-        evaluate(inspect_ai, tmp_path / "logs", name)
-    theirs = samples_df(str(tmp_path / "logs"), quiet=True)
-    assert len(theirs) == 2 * QUESTIONS
-    imported = import_logs("inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4)
-    right = theirs.groupby("id")["score_match"].apply(lambda letters: sorted(letters == "C"))
-    ours = rows(imported)["accuracy"].groupby("instance").apply(lambda scores: sorted(scores == 1))
-    assert right.to_dict() == ours.to_dict()
-
-
 def test_a_failed_run_of_inspect_and_its_retry(inspect_ai, tmp_path):
     from inspect_ai.solver import solver
 

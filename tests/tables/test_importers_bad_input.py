@@ -4,14 +4,12 @@ import gzip
 import json
 import re
 import struct
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 from support import logs
 
-from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
 from cobandit.tables import safe_reading
 from cobandit.tables.importers import import_logs, tidy
@@ -130,10 +128,6 @@ def archive(**members):
                 file.writestr(name, content)
 
     return write_zip
-
-
-def climbing(name):
-    return archive(**{name: "{}"})
 
 
 def claiming(size):
@@ -257,10 +251,10 @@ BAD = [
         "which differs in seed -> name what tells them apart with --by, or give only one",
     ),
     (edit(LOG, lambda log: log["eval"].update(task="other")), INSPECT, "more than one task: other, sums"),
-    (climbing("../../evil.json"), EVAL, "leads out of the archive"),
-    (climbing("samples\\..\\..\\evil.json"), EVAL, "leads out"),
-    (climbing("/etc/evil.json"), EVAL, "leads out"),
-    (climbing("C:/evil.json"), EVAL, "leads out"),
+    (archive(**{"../../evil.json": "{}"}), EVAL, "leads out of the archive"),
+    (archive(**{"samples\\..\\..\\evil.json": "{}"}), EVAL, "leads out"),
+    (archive(**{"/etc/evil.json": "{}"}), EVAL, "leads out"),
+    (archive(**{"C:/evil.json": "{}"}), EVAL, "leads out"),
     (
         lambda: (archive(**{f"x{i}.json": "0" for i in range(260)})(), claiming(2**32 - 2)()),
         EVAL,
@@ -411,19 +405,14 @@ BAD = [
 @pytest.mark.parametrize(
     ("spoil", "words", "message"), BAD, ids=[f"{words[0]}: {message}" for _, words, message in BAD]
 )
-def test_bad_input_gives_one_message_and_exit_code_2(here, spoil, words, message, monkeypatch, capfd):
+def test_bad_input_gives_one_message_and_exit_code_2(here, spoil, words, message, refused):
     spoil()
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
-    given = ["cobandit", "import", *words, *([] if "-o" in words else ["-o", "my.parquet"])]
-    monkeypatch.setattr(sys, "argv", given)
-    with pytest.raises(SystemExit) as exit_:
-        cli.main()
-    out, err = capfd.readouterr()
+    err = refused("import", *words, *([] if "-o" in words else ["-o", "my.parquet"]))
     said = " ".join(err.split())
-    assert exit_.value.code == 2 and out == ""
     # the terminal's width may break the message anywhere
     assert message.replace(" ", "") in said.replace(" ", ""), said
-    assert err.startswith("error: ") and " -> " in said and "Traceback" not in said and len(said) < 1000
+    assert err.startswith("error: ") and " -> " in said and len(said) < 1000
     assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 

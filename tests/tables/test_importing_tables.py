@@ -62,11 +62,6 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
     assert "are averaged, 2 per row" in said(twice, "note: repeats")[0]
     apart = import_logs("csv", ["my.csv"], "c.parquet", repeats="separate", **PAID)
     assert list(apart.table.n_instances) == [24, 24] and "003, repeat 2" in set(apart.table.rows["instance"])
-    for name in ("front_settled", "efficient_settled"):
-        same = pd.concat([tidy()] * 20)
-        same.to_csv("my.csv", index=False)
-        many = import_logs("csv", ["my.csv"], "d.parquet", **PAID).table
-        assert list(cb.recommend(many).arms[name]) == list(cb.recommend(once).arms[name])
 
 
 def test_a_setting_that_was_forgotten_is_named_where_its_rows_are_averaged(here):
@@ -187,16 +182,6 @@ def test_the_length_of_text_may_be_the_cost(here):
     assert "answer" not in pd.read_parquet("a.parquet") and "tokens" in pd.read_parquet("a.parquet")
 
 
-def test_an_empty_text_is_free(here):
-    said_ = [answer.text for said in logs.answers().values() for answer in said][::-1]
-    tidy(answer=["", *said_[1:]])
-    imported = import_logs("csv", ["my.csv"], "a.parquet", text="answer", **TIDY)
-    assert (
-        imported.table.rows["cost"].min() == 1
-        and "1 of 24 evaluations cost nothing" in said(imported, "note")[0]
-    )
-
-
 # ----------------------------------------------------------------------------- conditions and compression
 
 
@@ -208,16 +193,6 @@ def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
     assert said(imported, "left out: ") == ["left out: 12 rows that --where leaves out"]
     run("my.csv", "--where", "split.str.startswith('te') and temperature >= 0")
     assert list(cb.read("b.parquet").n_instances) == [6, 6]
-
-
-def test_failures_without_a_score_are_refused_unless_they_are_left_out(here):
-    tidy(correct=lambda f: f["correct"].mask(f.index == 3))
-    with pytest.raises(
-        CobanditError, match=r"row 4, column 'correct': the value is missing .* evaluate it again"
-    ):
-        import_logs("csv", ["my.csv"], "a.parquet", **PAID)
-    imported = import_logs("csv", ["my.csv"], "a.parquet", where="correct >= 0", **PAID)
-    assert said(imported, "left out") == ["left out: 1 rows that --where leaves out"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "CSV"])

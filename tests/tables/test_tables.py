@@ -12,9 +12,8 @@ from support.strategies import examples
 
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError
-from cobandit.tables import Card, EvaluationTable, load, read
+from cobandit.tables import Card, EvaluationTable, read
 from cobandit.tables.columns import Rule, profiling_mask
-from cobandit.tables.importers import import_logs
 from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile
 
 SPEED = toy.CARD["objectives"][1] | {"low": 0, "high": 100}
@@ -87,20 +86,6 @@ def test_a_table_worked_by_hand():
     np.testing.assert_allclose(summary["speed"], [(1 / 3 + 1 + 1 / 3 + 0) / 4, (1 + 1 / 3 + 0 + 0) / 4])
     assert summary["instances"].tolist() == [4, 4]
     assert table.summary("evaluation")["on_front"].tolist() == table.problem.pareto_mask.tolist()
-
-
-def test_rows_are_sorted_and_named_by_objective():
-    rows = EvaluationTable.from_records(frame(), card()).rows
-    assert list(rows) == ["config", "instance", "cost", "accuracy", "speed", "split"]
-    assert rows[["config", "instance"]].astype(str).apply(tuple, axis=1).is_monotonic_increasing
-    assert set(rows["split"]) == {"profiling", "evaluation"}
-
-
-def test_repr_says_what_the_table_is():
-    table = EvaluationTable.from_records(frame(), card(), notes=("one entry dropped",))
-    size = "3 configurations x 6 instances"
-    for part in ("toy (synthetic)", size, "accuracy, speed; cost in USD", "one entry dropped"):
-        assert part in repr(table)
 
 
 def test_the_table_cannot_be_changed():
@@ -208,20 +193,6 @@ def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
     pd.testing.assert_frame_equal(table.arms, plain.arms)
 
 
-positive, any_ = st.floats(1e-3, 1e6), st.floats(-1e6, 1e6)
-
-
-@pytest.mark.parametrize(("name", "values"), [("inverse-percentile", positive), ("negate-minmax", any_)])
-@given(data=st.data())
-def test_transforms_are_in_the_unit_interval_and_antitone(name, values, data):
-    fit, apply, *_ = TRANSFORMS[name]
-    fitted = fit(np.array(data.draw(st.lists(values, min_size=2, max_size=30))), 5, 95)
-    if fitted[0] == fitted[1]:
-        return
-    best, worst = apply(np.array(sorted([data.draw(values), data.draw(values)])), *fitted)
-    assert 0 <= worst <= best <= 1
-
-
 @given(
     st.lists(st.integers(1, 10**4).map(float), min_size=2, max_size=40, unique=True), st.integers(1, 10**4)
 )
@@ -232,14 +203,6 @@ def test_inverse_percentile_against_its_formula(profiling, latency):
     assert inverse_percentile(np.array([latency]), low, high)[0] == pytest.approx(
         expected, abs=1e-6, rel=1e-9
     )
-
-
-def test_transforms_are_fitted_on_the_profiling_rows_alone():
-    given_frame = frame(arms=3, instances=10)
-    table = EvaluationTable.from_records(given_frame, card())
-    profiling = set(table.rows.query("split == 'profiling'")["instance"])
-    slower = given_frame["seconds"].where(given_frame["instance"].isin(profiling), 1000.0)
-    assert EvaluationTable.from_records(given_frame.assign(seconds=slower), card()).limits == table.limits
 
 
 @pytest.fixture
@@ -270,16 +233,8 @@ def test_a_new_transform_is_one_entry(decades, tmp_path):
     table = read(tmp_path / "toy.csv", described)
     assert table.limits["thrift"] == (1.0, 3.0)  # 10 bytes score 1, 1000 bytes 0
     assert table.means[:, 1] == pytest.approx([0.5, 0.0])
-    assert table.subset("config != 'arm2'").select_objectives("thrift").means.ravel() == pytest.approx(
-        [0.5, 0.0]
-    )
     with pytest.raises(TableError, match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row"):
         EvaluationTable.from_records(rows.assign(bytes=0.0), described)
-    mapped = {"config": "config", "instance": "instance", "cost": "usd", "unit": "USD"}
-    objective = ["accuracy=correct", "thrift=bytes:decades"]
-    output = tmp_path / "new.parquet"
-    imported = import_logs("csv", [tmp_path / "toy.csv"], output, profiling=2, objective=objective, **mapped)
-    assert np.array_equal(imported.table.means, table.means)
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 10**6))
@@ -313,23 +268,6 @@ def test_holes_leave_some_of_every_configuration_in_both_splits(seed, n, n_profi
         moved += abs(known.sum() - at_random)
     said = repr(table).replace("\n    ", " ")
     assert f"so {moved} evaluation" in said if moved else table.notes == ()
-
-
-def test_a_configuration_with_few_instances_is_taken_and_said():
-    """Seven of ten instances, of which the random profiling part has one."""
-    few = frame(arms=3, instances=10)
-    split = {"profiling": 2, "seed": 0}
-    known = EvaluationTable.from_records(few, card(split=split)).rows.query("split == 'profiling'")
-    gone = [known["instance"].iloc[0], *sorted(set(few["instance"]) - set(known["instance"]))[:2]]
-    rows = few[(few["config"] != "arm1") | ~few["instance"].isin(gone)]
-    table = EvaluationTable.from_records(rows, card(split=split))
-    assert table.n_instances.tolist() == [10, 7, 10]
-    (note,) = table.notes
-    assert note == (
-        "few instances: the random profiling part left arm1 with fewer than 2 in one split, so 1 "
-        "evaluation was moved to it from the other"
-    )
-    assert table.subset("config != 'arm0'").notes == table.notes and "note: few instances" in repr(table)
 
 
 def test_subset_keeps_transforms_and_split():
@@ -371,14 +309,8 @@ def test_a_subset_that_cannot_be(query, words):
         assert word in str(error.value)
 
 
-@pytest.fixture
-def synthetic_pair():
-    table = load("synthetic-24")
-    return table, table.take_profiling()
-
-
-def test_within_profiling_shows_nothing_else(synthetic_pair):
-    table, inner = synthetic_pair
+def test_within_profiling_shows_nothing_else(synthetic):
+    table, inner = synthetic, synthetic.take_profiling()
     profiling = table.summary("profiling")
     assert inner.means == pytest.approx(profiling[list(table.objectives)].to_numpy())
     assert (inner.costs == table.costs).all() and inner.cost_range == table.cost_range
@@ -386,11 +318,6 @@ def test_within_profiling_shows_nothing_else(synthetic_pair):
     seen = rows[rows["split"] == "profiling"]
     assert inner.feedback.costs.tolist() == seen["cost"].tolist()
     assert np.diff(inner.feedback.offsets).tolist() == seen.groupby("config", observed=True).size().tolist()
-
-
-def test_raw_means_are_those_of_the_columns(synthetic_pair):
-    table, _ = synthetic_pair
-    assert table.raw_means["correct"].tolist() == pytest.approx(table.summary()["accuracy"].tolist())
 
 
 def test_profiling_instances_can_be_named_and_limits_given():

@@ -50,25 +50,6 @@ def test_complexity_is_the_maximum_over_all_subsets(gaps_and_costs):
     assert cost_complexity(gaps, costs) == pytest.approx(complexity(gaps, costs), rel=1e-12)
 
 
-@given(
-    st.integers(2, 8).flatmap(
-        lambda k: st.tuples(cost_vectors(k), cost_vectors(k), st.permutations(range(k)))
-    ),
-)
-def test_complexity_scales_with_costs_and_knows_no_order(arguments):
-    gaps, costs, order = arguments
-    value = cost_complexity(gaps, costs)
-    assert cost_complexity(gaps, 4 * costs) == 4 * value
-    assert cost_complexity(2 * gaps, costs) == value / 4
-    assert cost_complexity(gaps[list(order)], costs[::-1]) == pytest.approx(value, rel=1e-12)
-    assert cost_complexity(gaps, 1.5 * costs) >= value >= cost_complexity(1.5 * gaps, costs)
-
-
-@pytest.mark.parametrize("gaps", [[0.0, 0.5], [0.0, 0.0]])
-def test_a_gap_of_zero_makes_identification_ill_posed(gaps):
-    assert cost_complexity(gaps, [1.0, 1.0]) == inf
-
-
 def test_by_hand():
     """H = 3/8, 1/4, 1/8; nu = 3/8, 1/2, 1/2 (a tie: the lower number); arm 2 is dominated by both."""
     problem = Problem([[0.75, 0.5], [0.5, 0.5], [0.25, 0.5]], [1.0, 0.5, 0.25], names="abc")
@@ -126,17 +107,14 @@ def test_invalid_problems(bad):
         Problem(**GOOD | bad)
 
 
-@pytest.mark.parametrize("point", [0.5, [], [[0.5, -0.1]], [float("nan")], ["x"], [[0.5], []]], ids=str)
-def test_invalid_points(point):
-    with pytest.raises(CobanditError, match="means"):
-        hypervolume(point)
+POINTS = [0.5, [], [[0.5, -0.1]], [float("nan")], ["x"], [[0.5], []]]
+GAPS = [([0.5, -0.1], [1, 1]), ([0.5, 0.5], [1, 0]), ([0.5, 0.5], [1, 1, 1]), ([], []), ([[0.5]], [1])]
 
 
 @pytest.mark.parametrize(
-    ("gaps", "costs"),
-    [([0.5, -0.1], [1, 1]), ([0.5, 0.5], [1, 0]), ([0.5, 0.5], [1, 1, 1]), ([], []), ([[0.5]], [1])],
-    ids=str,
+    ("function", "given"),
+    [*((hypervolume, [point]) for point in POINTS), *((cost_complexity, pair) for pair in GAPS)],
 )
-def test_invalid_complexity(gaps, costs):
+def test_invalid_points_and_gaps(function, given):
     with pytest.raises(CobanditError):
-        cost_complexity(gaps, costs)
+        function(*given)

@@ -4,7 +4,7 @@ from math import ceil, exp, inf, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cobandit import theory
@@ -119,35 +119,6 @@ def test_theorem_2(K, D, lam, B, complexity):
 def test_radius(n, B, lam, alpha):
     beta = theory.confidence_radius(n, B, lam, alpha)
     assert beta**2 * n == pytest.approx(alpha * log(theory.horizon(B, lam)), rel=1e-9)
-
-
-SMALL = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.3}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("function", "rises", "falls"),
-    [
-        (lambda x: theory.horizon(x, 0.3), True, False),
-        (lambda x: theory.horizon(10, min(x, 1)), False, True),
-        (lambda x: theory.confidence_radius(5, x, 0.3), True, False),
-        (lambda x: theory.confidence_radius(ceil(x), 10, 0.3), False, True),
-        (lambda x: theory.index_constant(ceil(x), 0.3), True, False),
-        (lambda x: theory.index_constant(2, min(x, 1)), False, True),
-        (lambda x: theory.pull_bound(x, **SMALL, budget=9), False, True),
-        (lambda x: theory.pull_bound(0.5, **SMALL, budget=x), True, False),
-        (lambda x: theory.optimal_utility_bound(x, 9), True, False),
-        (lambda x: theory.allocation_constant(1 + ceil(x), 0.3), True, False),
-        (lambda x: theory.allocation_constant(5, min(x, 1)), False, True),
-        (lambda x: theory.identification_error_bound(x, **SMALL, complexity=1), False, True),
-        (lambda x: theory.identification_error_bound(9, **SMALL, complexity=x), True, False),
-    ],
-)
-@given(st.floats(0.05, 1e4), st.floats(0.05, 1e4))
-def test_monotone(function, rises, falls, x, y):
-    assume(x < y)
-    low, high = function(x), function(y)
-    assert (low <= high or not rises) and (low >= high or not falls)
 
 
 def test_an_undecidable_problem_has_a_bound_that_says_nothing():
