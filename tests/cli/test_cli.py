@@ -149,14 +149,8 @@ REPLAY = ["replay", "synthetic-24", "--output", "runs.csv", "--replications", "2
 BAD = {
     "unknown command": (["replya"], "No such command"),
     "no output": (["replay", "synthetic-24"], "output"),
-    "share online": (
-        ["replay", "synthetic-24", "-o", "r.csv", "-m", "HVUCB", "--share", 0.5],
-        "for identification",
-    ),
-    "once without saying so": (
-        ["replay", "synthetic-24", "-o", "r.csv", "-m", "CoPSIOnce", "-b", 9],
-        "'once'",
-    ),
+    "share": (["replay", "synthetic-24", "-o", "r.csv", "-m", "HVUCB", "--share", 0.5], "identification"),
+    "once, not said": (["replay", "synthetic-24", "-o", "r.csv", "-m", "CoPSIOnce", "-b", 9], "'once'"),
     "unknown table": (["replay", "synthetc-24", "-o", "runs.csv"], "did you mean 'synthetic-24'"),
     "missing file": (["replay", "none.csv", "-o", "runs.csv"], "no such file"),
     "missing records": (["validate", "none.csv"], "no such file"),

@@ -361,6 +361,9 @@ def test_theorem_1_is_a_sixteenth_from_the_worst_run_at_best():
     assert 16 < pulls.pull_bounds(near, 1, **how)["Theorem 1"] / worst < 17
 
 
+HOW = {"n_objectives": 1, "cost_ratio": 0.5, "budget": 9}
+
+
 def test_bounds_by_hand():
     how = {"n_objectives": 1, "cost_ratio": 1.0, "budget": 99}
     assert theory.one_sided_failure_probability(**how, alpha=2) == pytest.approx(4 / 100**3)
@@ -376,18 +379,12 @@ def test_bounds_by_hand():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: theory.instance_pull_bound(2.0, 0.5, 1.0, n_objectives=1, cost_ratio=0.5, budget=9),
-            "larger",
-        ),
-        (
-            lambda: theory.instance_pull_bound(0.5, 2.0, 1.0, n_objectives=1, cost_ratio=0.5, budget=9),
-            "mean_cost",
-        ),
+        (lambda: theory.instance_pull_bound(2.0, 0.5, 1.0, **HOW), "larger"),
+        (lambda: theory.instance_pull_bound(0.5, 2.0, 1.0, **HOW), "mean_cost"),
         (lambda: theory.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5), "as efficient"),
         (lambda: theory.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "lie in"),
         (lambda: theory.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5), "best_efficiency"),
-        (lambda: theory.lean_pull_bound(0.0, n_objectives=1, cost_ratio=0.5, budget=9), "gap"),
+        (lambda: theory.lean_pull_bound(0.0, **HOW), "gap"),
     ],
 )
 def test_bounds_refuse(call, message):

@@ -1,14 +1,12 @@
 """The worked examples, by hand, by class, by kernel and by replay; and the numbers in their comments."""
 
-import numpy as np
 import pytest
 from support.asking import noise_free, run
 
 import cobandit as cb
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
-from cobandit.replay import kernels, replay_identification, replay_online, spec
-from cobandit.replay.running import run_kernel
+from cobandit.replay import replay_identification, replay_online, spec
 
 METHODS = [*ONLINE.sequences, *IDENTIFICATION.sequences]
 
@@ -46,21 +44,6 @@ def test_class(method):
         assert (played.costs == example.costs[played.arms]).all() and policy.spent <= example.budget
         if example is IDENTIFICATION:
             assert letters(example, policy.recommend()) == example.recommended[method]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_kernel(method):
-    example, policy = example_of(method), policy_of(method)
-    rows = np.column_stack([example.costs, example.costs / example.costs.max(), example.rewards])
-    feedback, record = kernels.FeedbackRows(rows, np.arange(4)), kernels.record(2, 100)
-    pulls, spent, *returned = run_kernel(policy, feedback, 0, np.arange(2), record, realised=False)
-    if example is IDENTIFICATION:
-        sets = {letters(example, np.flatnonzero(mask)) for mask in returned[0]}
-        assert sets == {example.recommended[method]}
-    assert {letters(example, row[:n]) for row, n in zip(record.arms, pulls.sum(axis=1), strict=True)} == {
-        example.sequences[method]
-    }
-    assert spent == pytest.approx(pulls @ example.costs)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -229,11 +229,6 @@ def test_without_a_temperature_the_limit_alone_makes_a_difference():
         assert (short["correct"][8] == short["correct"][32]).all()
 
 
-def test_word_sums_are_the_first_problems():
-    numbers = sorted(map(int, records(word_sums)["instance"].unique()))
-    assert numbers == list(range(word_sums.N_INSTANCES))
-
-
 @pytest.mark.slow
 @each_task
 def test_the_bundled_table_is_what_bundle_writes(task, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ CLAIMS = {claim.key: claim for claim in paper.claims()}
 
 
 OPEN = "not separated"
+START = "uniform-competitive-at-the-start"
 UNIFORM_FAR = {"CoPSI": [50, 50], "UniformIdentification": [9, 9]}
 
 
@@ -51,25 +52,10 @@ def test_claims_are_named_once_and_about_this_library():
         ("CoHVUCB-beats-accuracy-only", {"CoHVUCB": [1, 1], "AccuracyCostUCB": [9, 9]}, 1, "holds"),
         ("CoHVUCB-beats-accuracy-only", {"CoHVUCB": [9, 1], "AccuracyCostUCB": [1, 9]}, 1, "fails"),
         ("CoHVUCB-beats-accuracy-only", {"CoHVUCB": [8, 1], "AccuracyCostUCB": [9, 9]}, 1, OPEN),
-        (
-            "uniform-competitive-at-the-start",
-            {"UniformIdentification": [20, 0], "CoPSI": [60, 0]},
-            6,
-            "holds",
-        ),
-        (
-            "uniform-competitive-at-the-start",
-            {"UniformIdentification": [62, 0], "CoPSI": [60, 0]},
-            6,
-            "holds",
-        ),
-        (
-            "uniform-competitive-at-the-start",
-            {"UniformIdentification": [90, 0], "CoPSI": [60, 0]},
-            6,
-            "fails",
-        ),
-        ("uniform-competitive-at-the-start", {"UniformIdentification": [70, 0], "CoPSI": [60, 0]}, 6, OPEN),
+        (START, {"UniformIdentification": [20, 0], "CoPSI": [60, 0]}, 6, "holds"),
+        (START, {"UniformIdentification": [62, 0], "CoPSI": [60, 0]}, 6, "holds"),
+        (START, {"UniformIdentification": [90, 0], "CoPSI": [60, 0]}, 6, "fails"),
+        (START, {"UniformIdentification": [70, 0], "CoPSI": [60, 0]}, 6, OPEN),
         ("elimination-methods-undecided", {"CoPSI": [1, 9], "PSISR": [9, 1]}, 1, "holds"),
         ("elimination-methods-undecided", {"CoPSI": [9, 9], "PSISR": [1, 1]}, 1, "fails"),
         ("elimination-methods-undecided", {"CoPSI": [9, 5], "PSISR": [1, 5]}, 1, OPEN),

@@ -1,7 +1,7 @@
 """Names of every kind in the report: shown as they are, never taken for markup, a formula or a script."""
 
 import pytest
-from support.browsing import NEEDS_CHROMIUM
+from support.browsing import NEEDS_CHROMIUM, Visit
 from support.names import NAMES, write_records
 
 import cobandit as cb
@@ -33,12 +33,8 @@ def test_names_are_text_in_the_report(browser, tmp_path, monkeypatch):
         profiling=4,
     )
     outcome = rerun(tmp_path / "my.parquet", tmp_path / "report", fast=True, pages=["landscape"], budget=50)
-    complaints, asked = [], []
-    tab = browser.new_page(viewport={"width": 1280, "height": 900})
-    tab.on("request", lambda request: asked.append(request.url))
-    for event in ("pageerror", "console", "dialog"):
-        tab.on(event, lambda what: complaints.append(str(what)))
-    tab.goto(outcome.report.resolve().as_uri())
+    visit = Visit(browser, outcome.report.resolve().as_uri())
+    tab = visit.tab
     assert tab.title() != "broken"
     text = " ".join(tab.locator("#recommendation").inner_text().split())
     for name in NAMES:
@@ -51,5 +47,4 @@ def test_names_are_text_in_the_report(browser, tmp_path, monkeypatch):
     for arm in (problem.best_arm, problem.hypervolume.argmax()):
         assert shown(problem.names[arm]) in said
     tab.close()
-    assert not outcome.failed and complaints == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert not outcome.failed and not visit.complaints and not visit.went_to("file:")

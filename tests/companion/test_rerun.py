@@ -13,7 +13,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from support.browsing import NEEDS_CHROMIUM
+from support.browsing import NEEDS_CHROMIUM, Visit
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -516,12 +516,8 @@ def test_a_formula_that_cannot_be_drawn_stays_as_it_is_written():
 @NEEDS_CHROMIUM
 @pytest.mark.slow
 def test_the_report_opens_from_disk_alone(first, browser):
-    asked, complaints = [], []
-    tab = browser.new_page(viewport={"width": 1280, "height": 900})
-    tab.on("request", lambda request: asked.append(request.url))
-    tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.on("console", lambda message: complaints.append(message.text))
-    tab.goto(first[0].report.resolve().as_uri())
+    visit = Visit(browser, first[0].report.resolve().as_uri())
+    tab = visit.tab
     assert tab.locator("img, [role=img]").count() > 3
     assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
     assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
@@ -541,7 +537,7 @@ def test_the_report_opens_from_disk_alone(first, browser):
     tab.set_viewport_size({"width": 400, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
     tab.close()
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == [] and complaints == []
+    assert not visit.complaints and not visit.went_to("file:")
 
 
 @pytest.mark.browser
@@ -564,17 +560,6 @@ def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
     tab.locator("button").click()
     assert tab.locator("tbody td").all_inner_texts() == expected
     tab.close()
-
-
-@pytest.mark.slow
-def test_recommend_prints_and_gives_json():
-    words = ["recommend", "synthetic-24", "--budget", "5000", "--replications", "50"]
-    shown = call(*words)
-    assert shown.exit_code == 0 and "6 of 24 configurations are worth their cost" in shown.stdout
-    assert "Cheapest first: small-direct-t0.0 (" in shown.stdout
-    plain_ = json.loads(call(*words, "--json").stdout)
-    assert plain_["most_efficient"] == "small-direct-t0.0" and plain_["exhausted"]
-    assert not plain_["evaluate_next"] and plain_["price_to_settle"] == 0
 
 
 @pytest.mark.slow

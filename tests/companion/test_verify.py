@@ -71,10 +71,7 @@ def small(tmp_path_factory):
     parts = {
         "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
         "tuning": (small_tuning, lambda: [(name,) for name in results.NAMES]),
-        "posterior": (
-            small_play,
-            lambda: [(name, "table", i) for name in results.NAMES for i in range(40)],
-        ),
+        "posterior": (small_play, lambda: [(name, "table", i) for name in results.NAMES for i in range(40)]),
         "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
     }
     known = {
@@ -123,50 +120,48 @@ def test_the_work_may_be_spread(stored):
     assert isinstance(done.exception, CobanditError) and "threading" in str(done.exception)
 
 
-@pytest.mark.slow
-def test_another_number_in_the_ledger_is_named(stored):
-    text = (stored / "ledger.csv").read_text()
-    which = pd.read_csv(stored / "ledger.csv").dropna(subset=["predicted_low"]).iloc[0]
-    (stored / "ledger.csv").write_text(text.replace(f"{which['predicted_low']}", "0.123", 1))
-    done = RUN.invoke(app, ["verify", "--fast"])
-    assert done.exit_code == 1
-    assert f"ledger: {which['key']}: predicted_low is 0.123, recomputed" in done.output
+def spoil_ledger(folder):
+    text = (folder / "ledger.csv").read_text()
+    which = pd.read_csv(folder / "ledger.csv").dropna(subset=["predicted_low"]).iloc[0]
+    (folder / "ledger.csv").write_text(text.replace(f"{which['predicted_low']}", "0.123", 1))
 
 
-@pytest.mark.slow
-def test_another_number_in_a_result_is_named(stored):
-    rewrite(stored, "audit", lambda frame: frame.assign(second=frame["second"] + (frame["block"] == 2)))
-    done = RUN.invoke(app, ["verify"])
-    assert done.exit_code == 1
-    assert "audit: gsm8k" in done.output and ": second is " in done.output
-    assert "ledger: " not in done.output
-
-
-@pytest.mark.slow
-def test_a_wrong_result_is_named_though_the_ledger_is_right(stored):
-    rewrite(stored, "replication", lambda frame: frame.assign(mean=frame["mean"] * 1.001))
-    done = RUN.invoke(app, ["verify", "--fast"])
-    assert done.exit_code == 1
-    assert "replication: gsm8k" in done.output and "replication: and " in done.output
-    assert "ledger: " not in done.output
-
-
-@pytest.mark.slow
-def test_more_rows_than_are_computed_are_found(stored):
-    rewrite(stored, "posterior", lambda frame: pd.concat([frame, frame.tail(3).assign(number=9)]))
-    done = RUN.invoke(app, ["verify"])
-    assert done.exit_code == 1 and "rows are stored" in done.output
-
-
-@pytest.mark.slow
-def test_a_damaged_file_and_a_missing_one_are_differences(stored):
-    with (stored / "audit.parquet").open("ab") as file:
+def spoil_files(folder):
+    with (folder / "audit.parquet").open("ab") as file:
         file.write(b"x")
-    (stored / "ledger.csv").unlink()
-    done = RUN.invoke(app, ["verify", "--fast"])
-    assert done.exit_code == 1
-    assert "is not the file that the manifest describes" in done.output
-    assert "ledger: not compared: it needs audit" in done.output
+    (folder / "ledger.csv").unlink()
+
+
+def rewriting(name, change):
+    return lambda folder: rewrite(folder, name, change)
+
+
+AUDIT = ["audit: gsm8k", ": second is "]
+REPLICATION = ["replication: gsm8k", "replication: and "]
+DAMAGE = [
+    (spoil_ledger, True, ["ledger: ", ": predicted_low is 0.123, recomputed"]),
+    (rewriting("audit", lambda f: f.assign(second=f["second"] + (f["block"] == 2))), False, AUDIT),
+    (rewriting("replication", lambda f: f.assign(mean=f["mean"] * 1.001)), True, REPLICATION),
+    (
+        rewriting("posterior", lambda f: pd.concat([f, f.tail(3).assign(number=9)])),
+        False,
+        ["rows are stored"],
+    ),
+    (
+        spoil_files,
+        True,
+        ["is not the file that the manifest describes", "ledger: not compared: it needs audit"],
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("damage", "fast", "says"), DAMAGE)
+def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(stored, damage, fast, says):
+    damage(stored)
+    done = RUN.invoke(app, ["verify", *["--fast"] * fast])
+    assert done.exit_code == 1 and all(part in done.output for part in says), done.output
+    assert ("ledger: " in done.output) == any("ledger" in part for part in says)
 
 
 def test_other_data_are_a_difference(stored, monkeypatch):

@@ -14,7 +14,6 @@ from cobandit import testing
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
 from cobandit.policies.copsi_once import Gaps, PairedEvidence, count_claims, planned_depth
-from cobandit.testing.playing import guarantees_aside
 
 METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -100,26 +99,6 @@ def test_no_run_passes_its_budget_or_evaluates_twice(method, benchmark, share):
     assert within(finder.spent, finder.budget)
     targets = [phase.target for phase in finder.phases]
     assert targets == sorted(targets)
-
-
-@pytest.mark.slow
-@given(
-    benchmark=benchmarks(), share=st.floats(0.05, 1.1), seed=st.integers(0, 1000), factor=st.floats(0.3, 3)
-)
-def test_whatever_evaluations_turn_out_to_cost_only_the_last_can_cross_the_budget(
-    benchmark, share, seed, factor
-):
-    rewards, costs = benchmark
-    n_arms, n_instances, n_objectives = rewards.shape
-    budget = max(costs.sum(), share * n_instances * costs.sum())
-    finder = CoPSIOnce(costs, budget, n_objectives, n_instances)
-    charges = np.random.default_rng(seed).uniform(0.2, 2 * factor, rewards.shape[:2]) * costs[:, None]
-    with guarantees_aside():
-        while (arm := finder.ask()) is not None:
-            assert within(finder.spent + costs[arm], budget)  # affordable by what is declared
-            place = arm, finder.pulls[arm]
-            finder.tell(arm, rewards[place], charges[place])
-    assert set(finder.recommend()) <= set(range(n_arms))
 
 
 def test_a_run_that_is_cut_short_compares_on_the_same_instances():

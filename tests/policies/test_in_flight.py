@@ -80,45 +80,6 @@ def test_costs_ten_times_those_declared_do_not_overspend(cls, at_once, known):
     assert 4000 - 10 * costs.sum() < finder.spent <= 4000
 
 
-@pytest.mark.slow
-@given(
-    st.sampled_from(INDICES),
-    st.sampled_from(["feasible", "all"]),
-    st.floats(4, 20),
-    st.integers(1, 3),
-    st.booleans(),
-    flights,
-    st.floats(0, 1),
-)
-def test_of_an_index_policy_only_the_last_handed_out_crosses(
-    cls, selection, budget, n_init, declared, flight, billed
-):
-    (at_once, seed), rng = flight, np.random.default_rng(flight[1])
-    costs = np.array([0.2, 1.0, 0.4])
-    expected = costs if declared else None
-    policy = cls(
-        3, 2, budget, (0.1, 1.0), n_init=n_init, selection=selection, expected_costs=expected, alpha=0.01
-    )
-    reward = rewards_of(seed)
-
-    def evaluate(pull):
-        return reward(pull), rng.uniform(0.5 * costs[pull], costs[pull])
-
-    events = fly(policy, with_failures(evaluate, rng, billed), at_once, rng)
-    charged = {event.pull.key: event.told[1] for event in events if event.told}
-    last = [event.pull.key for event in events if event.told is None][-1]
-    assert policy.spent - charged[last] <= _check.add_slack(budget)
-    # the largest cost is set aside for each of the others
-    flying, spent = 0, 0.0
-    for event in events:
-        if event.told is None:
-            assert spent + flying <= _check.add_slack(budget)
-            flying += 1
-        else:
-            flying -= 1
-            spent += event.told[1]
-
-
 def test_towards_the_end_an_index_policy_goes_one_at_a_time():
     policy = cb.UniformAllocation(2, 1, 4.0, (0.5, 1.0), expected_costs=[0.5, 0.5])
     for _ in range(2):

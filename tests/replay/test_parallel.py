@@ -55,13 +55,16 @@ def test_backends_and_workers_change_nothing(how, usual, small_table):
         pd.testing.assert_frame_equal(frame, same)
 
 
+def dask(**how):
+    """A cluster on this machine."""
+    distributed = pytest.importorskip("distributed")
+    return distributed.LocalCluster(threads_per_worker=1, dashboard_address=None, protocol="tcp", **how)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [False, True])
 def test_dask_changes_nothing(processes, usual, small_table):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None, protocol="tcp"
-    ) as cluster:
+    with dask(n_workers=2, processes=processes) as cluster:
         found = replays(small_table, backend="dask", scheduler=cluster.scheduler_address)
     for frame, same in zip(usual, found, strict=True):
         pd.testing.assert_frame_equal(frame, same)
@@ -127,10 +130,7 @@ def number_of(_, number):
 @pytest.mark.slow
 def test_dask_sends_once_what_tasks_share():
     """Sent with every task, a large table would be copied as often as there are tasks."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, protocol="tcp"
-    ) as cluster:
+    with dask(n_workers=1, processes=False) as cluster:
         how = {"backend": "dask", "scheduler": cluster.scheduler_address}
         counts = []
         for n in (10, 40):

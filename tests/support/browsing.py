@@ -73,6 +73,7 @@ class Visit:
         self.tab.set_default_timeout(120_000)  # continuous integration may share its cores
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("requestfailed", self._fail)
+        self.tab.on("dialog", lambda box: (self.complaints.append(box.message), box.dismiss()))
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.on(
             "console",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from cobandit.tables import EvaluationTable
 
@@ -13,19 +12,16 @@ def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
     means, costs = np.asarray(means), np.asarray(costs)
     n_arms, n_objectives = means.shape
     difficulty = rng.random((n_objectives, n_instances))
-    names = [f"objective{d}" for d in range(n_objectives)]
-    parts = []
+    scores, charged = np.empty((n_arms, n_instances, n_objectives)), np.empty((n_arms, n_instances))
     for arm in range(n_arms):
         own = rng.random((n_objectives, n_instances))
         met = np.where(rng.random((n_objectives, n_instances)) < shared, difficulty, own)
-        scores = (met < means[arm][:, None]).astype(float)
-        charged = costs[arm] * rng.uniform(0.5, 1.5, n_instances)
-        there = np.flatnonzero((rng.random(n_instances) >= holes) | (np.arange(n_instances) < 8))
-        named = {"config": f"arm{arm:03d}", "instance": [f"q{s:05d}" for s in there], "cost": charged[there]}
-        parts.append(pd.DataFrame(named | dict(zip(names, scores[:, there], strict=True))))
-    about = {"name": "drawn", "kind": "synthetic", "profiling": n_instances // 2}
-    frame = pd.concat(parts, ignore_index=True)
-    return EvaluationTable.from_frame(frame, cost="cost", unit="USD", objectives=names, **about)
+        scores[arm] = (met < means[arm][:, None]).T
+        charged[arm] = costs[arm] * rng.uniform(0.5, 1.5, n_instances)
+        scores[arm, (rng.random(n_instances) < holes) & (np.arange(n_instances) >= 8)] = np.nan
+    about = {"name": "drawn", "kind": "synthetic", "profiling": n_instances // 2, "unit": "USD"}
+    configs, instances = [f"arm{k:03d}" for k in range(n_arms)], [f"q{s:05d}" for s in range(n_instances)]
+    return EvaluationTable.from_arrays(scores, charged, configs=configs, instances=instances, **about)
 
 
 MEANS = [[0.8, 0.3], [0.6, 0.6], [0.55, 0.55], [0.3, 0.8], [0.3, 0.5], [0.2, 0.2]]

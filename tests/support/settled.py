@@ -7,7 +7,7 @@ import pandas as pd
 
 from cobandit.advice.paired import compare_pairs
 from cobandit.advice.questions import Levels, efficiency_questions, find_levels, find_tails, front_questions
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 
 
 def sample(table, n_instances, rng):
@@ -17,8 +17,7 @@ def sample(table, n_instances, rng):
     drawn = rng.integers(of.shape[1], size=n_instances)
     taken = rows.iloc[(np.arange(table.n_arms)[:, None] * of.shape[1] + drawn).ravel()]
     names = [f"{number:06d}" for number in range(n_instances)]
-    taken = taken.drop(columns="split").assign(instance=np.tile(names, table.n_arms))
-    return EvaluationTable.from_records(taken, plain_card(table, n_instances))
+    return again(taken.assign(instance=np.tile(names, table.n_arms)), table, n_instances)
 
 
 def thinned(table, share, rng):
@@ -26,20 +25,14 @@ def thinned(table, share, rng):
     rows, kept = table.rows, []
     for _, own in rows.groupby("config", observed=True):
         kept.append(own.sample(max(4, round(share * len(own))), random_state=rng))
-    taken = pd.concat(kept).drop(columns="split")
-    return EvaluationTable.from_records(taken, plain_card(table, rows["instance"].nunique()))
+    return again(pd.concat(kept), table, rows["instance"].nunique())
 
 
-def plain_card(table, n_instances):
-    """Card for rows whose objectives are scored already."""
-    fields = table.card.model_dump() | {
-        "cost": {"column": "cost", "unit": table.card.cost.unit},
-        "objectives": [{"name": name, "column": name} for name in table.objectives],
-        "split": {"profiling": max(2, n_instances // 2)},
-        "arms": (),
-        "origin": None,
-    }
-    return Card.model_validate(fields)
+def again(rows, table, n_instances):
+    """Another table of rows whose objectives are scored already."""
+    split = {"profiling": max(2, n_instances // 2), "seed": 0}
+    how = {"unit": table.card.cost.unit, "objectives": list(table.objectives), "name": table.name}
+    return EvaluationTable.from_frame(rows.drop(columns="split"), cost="cost", **how, **split)
 
 
 def bonferroni(compared, alpha):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 import cobandit as cb
 
@@ -13,22 +12,13 @@ def make_table(scores, costs, names, objectives=("accuracy",), keep=None, name="
     n_arms, n, _ = scores.shape
     rng = np.random.default_rng(1)
     keep = np.ones((n_arms, n), dtype=bool) if keep is None else keep
-    arm, at = np.nonzero(keep)
-    frame = pd.DataFrame(
-        {
-            "model": np.asarray(names, dtype=object)[arm],
-            "instance": [f"q{s:04d}" for s in at],
-            "usd": np.asarray(costs)[arm] * rng.uniform(0.5, 1.5, (n_arms, n))[arm, at],
-            **{objective: scores[arm, at, d] for d, objective in enumerate(objectives)},
-        }
-    )
-    return cb.EvaluationTable.from_frame(
-        frame,
-        config="model",
-        instance="instance",
-        cost="usd",
+    return cb.EvaluationTable.from_arrays(
+        np.where(keep[..., None], scores, np.nan),
+        np.asarray(costs)[:, None] * rng.uniform(0.5, 1.5, (n_arms, n)),
+        configs=names,
+        instances=[f"q{s:04d}" for s in range(n)],
+        objectives=objectives,
         unit="USD",
-        objectives={objective: objective for objective in objectives},
         name=name,
     )
 

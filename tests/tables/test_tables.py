@@ -205,9 +205,8 @@ def test_inverse_percentile_against_its_formula(profiling, latency):
     )
 
 
-@pytest.fixture
-def decades(monkeypatch):
-    """A transform of its own: the number of decades below the largest profiling value, over their range."""
+def test_a_new_transform_is_one_entry(monkeypatch, tmp_path):
+    """The number of decades below the largest profiling value, over their range."""
 
     def fit(profiling, low, high):
         return float(np.log10(profiling.min())), float(np.log10(profiling.max()))
@@ -217,9 +216,6 @@ def decades(monkeypatch):
 
     rule = Rule(lambda x: x <= 0, "{value} has no logarithm", "drop the row")
     monkeypatch.setitem(TRANSFORMS, "decades", Transform(fit, apply, rule))
-
-
-def test_a_new_transform_is_one_entry(decades, tmp_path):
     objectives = [CARD["objectives"][0], {"name": "thrift", "column": "bytes", "transform": "decades"}]
     described = card(objectives=objectives, arms=[])
     with pytest.raises(ValueError, match="low and high mean nothing with transform decades"):

@@ -87,10 +87,7 @@ ROWS = [
         frame().assign(instance=["q1", "q2", "q3", "q4", "q1", "q2", "q3", "q9"])[:7],
         ["'instance'", "'b'", "profiling and", "at least", "on more instances"],
     ),
-    (
-        with_cell(3, "model", "medium"),
-        ["row 3", "'model'", "'medium'", "'a'", "row 1", "'small'", "one value"],
-    ),
+    (with_cell(3, "model", "medium"), ["row 3", "'medium'", "'a'", "row 1", "'small'", "one value"]),
     (frame().assign(model=[{"a": 1}] * 8), ["'model'", "nested"]),
     (frame().assign(seconds=3.0), ["'seconds'", "constant", "3", "another column"]),
     (frame()[:0], ["no rows", "export it again"]),
