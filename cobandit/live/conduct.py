@@ -5,7 +5,8 @@ Three kinds of failure, and what becomes of each:
 ===================================  ====================================================================
 the question's (400, a refusal)      scored as ``failures`` says, at once
 unclear (500, a dropped connection)  tried again; it is the question's if it fails for as long as
-                                     ``patience`` while its configuration answers others, again and again
+                                     ``patience`` while its configuration answers others, again and again,
+                                     or, where no others are left, one that it has answered before
 the service's (429, nobody there)    tried again; the run stops when a configuration has answered nothing
                                      for as long as ``patience``
 ===================================  ====================================================================
@@ -24,6 +25,7 @@ import anyio
 
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Evaluator, Failure, Row
+from cobandit.live.pilot import FAILED
 from cobandit.live.plan import Plan
 from cobandit.live.stages import Key, Stage
 from cobandit.policies.asktell import Pull
@@ -154,7 +156,7 @@ class Conductor:
             self._calls -= 1
         for pull, outcome in zip(pulls, found, strict=True):
             if isinstance(outcome, Failure):
-                self._fail(pull, outcome)
+                await self._fail(pull, outcome)
             else:
                 self._answered[arm] = max(began, self._answered.get(arm, began))
                 self._silent.pop(arm, None)
@@ -206,7 +208,7 @@ class Conductor:
             f"cost: {{column: tokens, unit: tokens}} (here there are {', '.join(outcome)})"
         )
 
-    def _fail(self, pull: Pull, failure: Failure) -> None:
+    async def _fail(self, pull: Pull, failure: Failure) -> None:
         """Score a failure, try it again later, or stop the run: as the table on top of this file says."""
         now, arm, patience = anyio.current_time(), int(pull), self.plan.patience
         self._tries[pull.key] += 1
@@ -223,6 +225,15 @@ class Conductor:
             self._end(pull, failure)
             return
         if silent >= patience:
+            if not failure.unavailable and (paid := await self._ask_again(arm)) is not None:
+                self._silent.pop(arm, None)
+                self._contrasts[pull.key] = CONTRASTS  # once more, and it is the question's
+                if paid := paid + (failure.cost or 0.0):
+                    self.stage.try_again(pull, Failure(str(failure), cost=paid))
+                else:
+                    self._waiting.append(pull)
+                self.watch(f"{self._name(pull)} failed, while another is answered: {failure}", True)
+                return
             raise CobanditError(
                 f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
                 f"instance {self.stage.instance(pull)!r}: {failure}.  What was evaluated is kept: see to the "
@@ -237,6 +248,17 @@ class Conductor:
             self._waiting.append(pull)
         asked = f" (it asks for {wanted:.0f} s)" if wanted > pause else ""
         self.watch(f"{self._name(pull)} failed, and is tried again in {pause:.1f} s{asked}: {failure}", True)
+
+    async def _ask_again(self, arm: int) -> float | None:
+        """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""
+        answered = [
+            key for key, each in self.stage.everything.items() if key[0] == arm and FAILED not in each
+        ]
+        if not answered:
+            return None
+        instance = self.stage.order[answered[-1][1] % len(self.stage.order)]
+        (found,) = await self._call(arm, [instance])
+        return None if isinstance(found, Failure) else found.get(self.plan.cost.column, 0.0)
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
         """Call the evaluator, within the time that it has; what fails as a whole fails for each."""

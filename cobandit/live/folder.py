@@ -116,9 +116,10 @@ class RunFolder:
         """
         if not self.begun:
             raise CobanditError(f"{self.path} holds no run: run the plan first")
-        return check_plan(self._read_written(), str(self.plan))
+        return check_plan(self.read_written(), str(self.plan))
 
-    def _read_written(self) -> dict[str, Any]:
+    def read_written(self) -> dict[str, Any]:
+        """Read what the plan was when the run went on last, as `Plan.model_dump` has it."""
         try:
             return dict(json.loads(self.plan.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
@@ -138,18 +139,19 @@ class RunFolder:
                     f"{self.path} is there and holds no run: choose another folder, or empty it"
                 )
             return
-        written = self._read_written()
+        written = self.read_written()
         may = CHANGEABLE if self.journal.exists() and not plan.is_once else CHANGEABLE | AFTER_PILOT
         may |= frozenset() if self.has_results else BEFORE_RESULTS
         if other := plan.differences(written, may):
             reuse = ""
-            if plan.is_once and self.table.exists():
+            asked_alike = not any(each.startswith("evaluate") for each in other)
+            if plan.is_once and self.table.exists() and asked_alike:
                 table = os.path.relpath(self.table, base)
                 reuse = f", and add 'reuse: {table}' to this plan: what is there is not evaluated again"
             differ = "; ".join(other[:FEW]) + f"; and {len(other) - FEW} more" * (len(other) > FEW)
-            if written.get("reuse") and plan.reuse is None:
+            if (started := written.get("reuse")) != plan.reuse:
                 differ += (
-                    f" (it was started from {written['reuse']}, which this plan, or --from, does not name)"
+                    f" (it was started from {started or 'no table'}, and not from {plan.reuse or 'none'})"
                 )
             raise CobanditError(
                 f"{self.path} holds the run of another plan: {differ}.  Continue it with the plan "
@@ -162,7 +164,7 @@ class RunFolder:
         Raises
         ------
         CobanditError
-            If what is asked in an instance has changed since there are results.
+            If what is asked in an instance, or what it costs, has changed since there are results.
         """
         if not (self.has_results and self.instances.exists()):
             if keep:
@@ -172,9 +174,9 @@ class RunFolder:
         changed = [name for name, digest in digests.items() if written.get(name, digest) != digest]
         if changed:
             raise CobanditError(
-                f"{len(changed)} of {len(digests)} instances, such as {changed[0]!r}, have another text or "
-                f"answer than when {self.path} was begun: bring back what they were, or start a run of "
-                "its own in another folder (results of both would be mixed)"
+                f"{len(changed)} of {len(digests)} instances and prices, such as {changed[0]!r}, are not "
+                f"what they were when {self.path} was begun: bring that back, or start a run of its own in "
+                "another folder (results of both would be mixed)"
             )
 
     def begin(self, plan: Plan) -> None:

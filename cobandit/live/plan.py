@@ -408,6 +408,8 @@ def _compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tupl
             yield from _compare(old, new, (*path, str(place)))
             if old != new and not isinstance(new, Mapping):
                 return  # of a list of ids the first says enough
+    elif isinstance(there, list) and isinstance(here, list):
+        yield (*path, "length"), len(there), len(here)
     elif there != here:
         yield path, there, here
 

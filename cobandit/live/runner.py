@@ -15,7 +15,7 @@ from cobandit.faults import stop
 from cobandit.live.conduct import Conductor
 from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
-from cobandit.live.folder import RunFolder
+from cobandit.live.folder import FEW, RunFolder
 from cobandit.live.journal import Journal, Lines, list_differences, make_header, read_entries
 from cobandit.live.outcome import (
     Estimate,
@@ -267,7 +267,14 @@ def _made(setup: _Setup) -> Made:
     reuse = setup.plan.reuse
     if reuse is None:
         return {}
-    return read_made(setup.plan, setup.base / reuse, f"{setup.source}, field 'reuse': {reuse}")
+    path, source = setup.base / reuse, f"{setup.source}, the table {reuse}"
+    earlier = RunFolder(path.parent)
+    if earlier.begun and path.name == earlier.table.name:
+        others = Plan.model_fields.keys() - {"evaluate"}
+        if other := setup.plan.differences(earlier.read_written(), others):
+            problem = f"it was evaluated in another way: {'; '.join(other[:FEW])}"
+            stop(source, problem, "leave it out: what it has are no answers to this plan's questions")
+    return read_made(setup.plan, path, source)
 
 
 async def _run(

@@ -180,6 +180,27 @@ def test_a_question_that_breaks_the_service_is_the_questions_once_others_are_ans
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("cost", [None, 4.0])
+def test_a_question_that_breaks_the_service_is_told_apart_where_no_other_is_left(tmp_path, cost):
+    """One that was answered is asked again, which is charged, and then the bad one once more."""
+    bad = check_plan(PLAN, "plan").order[-1]
+    arms, tries = {"model": ["small", "large"], "shots": [6]}, []
+
+    def fail(configuration, instance, tried):
+        broken = instance == bad and configuration["model"] == "small"
+        tries.append(broken)
+        return Failure("status 500", cost=cost, retry=True) if broken else None
+
+    fake = Fake(fail=fail)
+    plan = PLAN | {"configurations": {"grid": arms}, "patience": 0.3, "budget": 1, "retries": 99}
+    done = live.run(plan, tmp_path / "run", evaluator=fake)
+    found = pd.read_parquet(done.table)
+    assert found[found["failed"]][["model", "instance"]].to_numpy().tolist() == [["small", bad]]
+    assert fake.evaluated.count((("small", 6), bad)) == sum(tries) and len(fake.evaluated) == len(tries)
+    assert done.spent == pytest.approx(fake.billed + (done.policy.costs[0] if cost is None else 0))
+
+
+@pytest.mark.slow
 def test_others_go_on_while_one_configuration_rests(tmp_path):
     """The small model's service is away for a while, and the only worker does not wait for it."""
     began = time.monotonic()

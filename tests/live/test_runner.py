@@ -651,6 +651,22 @@ class TestGoingOn:
         assert not (tmp_path / "b").exists()
 
     @pytest.mark.slow
+    def test_answers_to_other_questions_are_not_taken_over(self, tmp_path):
+        """Neither by reuse nor by a start from the table, and no message advises it."""
+        first = PLAN | {"evaluate": {"callable": {"function": "some:one"}}}
+        other = PLAN | {"evaluate": {"callable": {"function": "some:other"}}}
+        done = live.run(first, tmp_path / "run", evaluator=Fake())
+        said = "evaluated in another way: evaluate.options.function is 'some:one' there and 'some:other' here"
+        for start in ({"reuse": str(done.table)}, {}):
+            with pytest.raises(CobanditError, match=said):
+                live.run(
+                    other | start, tmp_path / "new", evaluator=Fake(), start=None if start else done.table
+                )
+        with pytest.raises(CobanditError, match="holds the run of another plan") as caught:
+            live.run(other, tmp_path / "run", evaluator=Fake())
+        assert "reuse" not in str(caught.value) and not (tmp_path / "new").exists()
+
+    @pytest.mark.slow
     def test_a_second_process_changes_nothing(self, tmp_path):
         """Another budget may be given after the pilot, but not while somebody is at work."""
         refused = []
@@ -767,7 +783,9 @@ class TestRace:
         fine = RACE | {"stop": {"tolerance": 0.02}}
         for _ in range(2):  # and again, as after a kill
             done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
-        with pytest.raises(CobanditError, match=r"instances\.0 is .*; ordered is True there .*started from"):
+        with pytest.raises(
+            CobanditError, match=r"instances\.0 is .*; ordered is True there .*started from .*and not"
+        ):
             live.run(fine, tmp_path / "fine", evaluator=fake)
         assert not set(first.evaluated) & set(fake.evaluated)
         assert 0 < done.inherited <= rough.spent and done.inherited + fake.billed == pytest.approx(done.spent)

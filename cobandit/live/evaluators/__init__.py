@@ -99,8 +99,8 @@ class Evaluator(Protocol):
     at_once : int or None
         The largest number of calls that may overlap; None for any number.
     digests : mapping of str to str, optional
-        A checksum of what is asked in each instance.  A run that has them notices when a text changes between
-        two starts; one without the attribute does not.
+        A checksum of what is asked in each instance, and of whatever else must not change between two starts
+        of a run; without the attribute nobody notices.
     timeout : float, optional
         Seconds that one evaluation may take if the plan does not say it; any without the attribute.
     """

@@ -262,8 +262,11 @@ class EndpointEvaluator:
 
     @property
     def digests(self) -> dict[str, str]:
-        """A checksum of what is asked in each instance."""
-        return self.prompts.digests(self.instances, self.options.answer)
+        """A checksum of what is asked in each instance, and of the prices."""
+        asked = self.prompts.digests(self.instances, self.options.answer)
+        if self.prices is None:
+            return asked
+        return asked | {str(self.options.prices): sha256(repr(self.prices).encode()).hexdigest()[:16]}
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Ask once for each instance."""

@@ -382,22 +382,37 @@ def test_a_text_that_changed_between_two_starts_is_noticed(folder):
             start()
         until = 1000
         write("abcdefgh", "What is 1 + {}?", remark="better")
-        with pytest.raises(CobanditError, match="8 of 8 instances, such as 'a', have another text"):
+        with pytest.raises(CobanditError, match="8 of 8 instances and prices, such as 'a', are not what"):
             start()
         assert len(address.requests) == 4
         write("abcdefgh", remark="other")
         start()
         (folder / "more.yml").write_text(json.dumps(plan | {"reuse": "run/table.parquet"}))
         write("abcdefgh", "What is 1 + {}?")
-        with pytest.raises(CobanditError, match=r"have another text or answer than when .*run was begun"):
+        with pytest.raises(CobanditError, match=r"are not what they were when .*run was begun"):
             live.run(folder / "more.yml", folder / "more")
         assert not (folder / "more").exists()
         (folder / "run" / "instances.json").unlink()
         write("abcdefgh", "What is 1 + {}?")
         start()
-        with pytest.raises(CobanditError, match="have another text or answer"):
+        with pytest.raises(CobanditError, match="are not what they were"):
             write("abcdefgh")
             start()
+
+
+@pytest.mark.slow
+def test_prices_are_among_what_must_not_change(folder):
+    async def use(evaluator):
+        return evaluator.digests
+
+    found = []
+    for price in (10, 1000):
+        (folder / "prices.yml").write_text(PRICES.replace("output: 10", f"output: {price}"))
+        with stub_endpoint(None) as address:
+            given = USUAL | {"base_url": address, "prices": "prices.yml"}
+            context = {"folder": folder, "configurations": [{"model": "small"}], "instances": ["a", "b"]}
+            found.append(opened("openai", given, use, **context))
+    assert {name for name in found[0] if found[0][name] != found[1][name]} == {"prices.yml"}
 
 
 def test_nobody_there(folder):
