@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 from hypothesis import settings
-from support.browsing import ARGUMENTS, CHROMIUM
+from support.browsing import ARGUMENTS, CHROMIUM, Visit
 
 import cobandit.companion
 from cobandit.tables import load
@@ -129,3 +129,12 @@ def browser():
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """``visit(url)``: a `Visit`, whose tab is closed in the end."""
+    visits = []
+    yield lambda url: visits.append(Visit(browser, url)) or visits[-1]
+    for each in visits:
+        each.tab.close()

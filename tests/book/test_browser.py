@@ -7,7 +7,7 @@ import http.server
 import threading
 
 import pytest
-from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, REDIRECTING, WIDTH, Visit
+from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, REDIRECTING, WIDTH
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, NEEDS_CHROMIUM, NEEDS_BOOK]
 
@@ -105,88 +105,70 @@ def colours():
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_renders_alone_and_can_be_read_by_all(browser, address, colours, name):
-    visit = Visit(browser, f"{address}/{name}")
-    tab = visit.tab
-    try:
-        assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)") == []
-        assert tab.evaluate("document.documentElement.scrollWidth") <= WIDTH
-        formulas = tab.locator("article .math")
-        if count := formulas.count():
-            assert tab.locator("article .math mjx-container").count() >= count
-            assert tab.locator("mjx-merror").count() == 0
-            fonts = (
-                "[...document.fonts].filter(f => f.status == 'loaded' && f.family.startsWith('MJX')).length"
-            )
-            assert tab.evaluate(fonts) > 0
-        header = tab.locator(".bd-header")
-        assert not header.count() or not header.first.is_visible()
+def test_page_renders_alone_and_can_be_read_by_all(visit, address, colours, name):
+    visited = visit(f"{address}/{name}")
+    tab = visited.tab
+    assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)") == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= WIDTH
+    formulas = tab.locator("article .math")
+    if count := formulas.count():
+        assert tab.locator("article .math mjx-container").count() >= count
+        assert tab.locator("mjx-merror").count() == 0
+        fonts = "[...document.fonts].filter(f => f.status == 'loaded' && f.family.startsWith('MJX')).length"
+        assert tab.evaluate(fonts) > 0
+    header = tab.locator(".bd-header")
+    assert not header.count() or not header.first.is_visible()
 
-        tab.set_viewport_size({"width": PHONE, "height": 800})
-        tab.wait_for_timeout(600)  # the theme looks at widths again when they have settled
-        assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE
-        tab.evaluate("document.querySelectorAll('article details').forEach(d => d.open = true)")
-        tab.wait_for_timeout(100)
-        assert tab.evaluate(OUT_OF_REACH) == []
-        assert tab.evaluate(CUT_OFF) == []
-        assert tab.evaluate(BROKEN_WORDS) == []
-        assert not visit.complaints
-        assert not visit.went_to(address)
+    tab.set_viewport_size({"width": PHONE, "height": 800})
+    tab.wait_for_timeout(600)  # the theme looks at widths again when they have settled
+    assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE
+    tab.evaluate("document.querySelectorAll('article details').forEach(d => d.open = true)")
+    tab.wait_for_timeout(100)
+    assert tab.evaluate(OUT_OF_REACH) == []
+    assert tab.evaluate(CUT_OFF) == []
+    assert tab.evaluate(BROKEN_WORDS) == []
+    assert not visited.complaints
+    assert not visited.went_to(address)
 
-        tab.set_viewport_size({"width": WIDTH, "height": 900})
-        tab.wait_for_timeout(600)  # the same, back at the desk
-        colours += tab.evaluate(ALIKE, colours)
-        assert tab.evaluate("document.documentElement.dataset.theme") in (None, "light")
-        faults = {"light": visit.faults()}
-        tab.emulate_media(color_scheme="dark")
-        tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
-        faults["dark"] = visit.faint()  # nothing but colours changes with the theme
-        assert not any(faults.values()), faults
-    finally:
-        tab.close()
+    tab.set_viewport_size({"width": WIDTH, "height": 900})
+    tab.wait_for_timeout(600)  # the same, back at the desk
+    colours += tab.evaluate(ALIKE, colours)
+    assert tab.evaluate("document.documentElement.dataset.theme") in (None, "light")
+    faults = {"light": visited.faults()}
+    tab.emulate_media(color_scheme="dark")
+    tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
+    faults["dark"] = visited.faint()  # nothing but colours changes with the theme
+    assert not any(faults.values()), faults
 
 
 @pytest.mark.parametrize("name", ["book/intro.html", "book/notation.html"])
-def test_page_opens_from_disk(browser, name):
+def test_page_opens_from_disk(visit, name):
     """A reader opens _build/html/index.html without any server."""
-    visit = Visit(browser, (HTML / name).as_uri())
-    try:
-        assert not visit.complaints
-        assert not visit.went_to(HTML.as_uri())
-        formulas = visit.tab.locator("article .math").count()
-        assert visit.tab.locator("article .math mjx-container").count() >= formulas
-    finally:
-        visit.tab.close()
+    visited = visit((HTML / name).as_uri())
+    assert not visited.complaints
+    assert not visited.went_to(HTML.as_uri())
+    formulas = visited.tab.locator("article .math").count()
+    assert visited.tab.locator("article .math mjx-container").count() >= formulas
 
 
-def test_first_screen_leads_every_reader_on(browser, address):
+def test_first_screen_leads_every_reader_on(visit, address):
     """The abstract and the controls of the first figure without scrolling; the way on below it."""
-    visit = Visit(browser, f"{address}/book/intro.html")
-    try:
-        screen = visit.tab.viewport_size["height"]
-        controls = visit.tab.locator("#argument .argument-controls").bounding_box()
-        assert controls["y"] + controls["height"] <= screen
-        cards = [card.bounding_box() for card in visit.tab.locator("article .readers .sd-card").all()]
-        assert len(cards) == 3
-        assert max(card["y"] + card["height"] for card in cards) <= 2 * screen
-    finally:
-        visit.tab.close()
+    visited = visit(f"{address}/book/intro.html")
+    screen = visited.tab.viewport_size["height"]
+    controls = visited.tab.locator("#argument .argument-controls").bounding_box()
+    assert controls["y"] + controls["height"] <= screen
+    cards = [card.bounding_box() for card in visited.tab.locator("article .readers .sd-card").all()]
+    assert len(cards) == 3
+    assert max(card["y"] + card["height"] for card in cards) <= 2 * screen
 
 
-def test_front_door_leads_to_the_first_page(browser, address):
-    tab = browser.new_page()
-    try:
-        tab.goto(f"{address}/index.html")
-        tab.wait_for_url("**/book/intro.html")
-        assert tab.locator("article h1").count() == 1
-    finally:
-        tab.close()
+def test_front_door_leads_to_the_first_page(visit, address):
+    tab = visit(f"{address}/index.html").tab
+    tab.wait_for_url("**/book/intro.html")
+    assert tab.locator("article h1").count() == 1
 
 
-def test_search_finds_a_word_without_help(browser, address):
-    visit = Visit(browser, f"{address}/search.html?q=hypervolume")
-    try:
-        visit.tab.wait_for_selector("#search-results li a", timeout=15000)
-        assert not visit.went_to(address)
-    finally:
-        visit.tab.close()
+def test_search_finds_a_word_without_help(visit, address):
+    visited = visit(f"{address}/search.html?q=hypervolume")
+    visited.tab.wait_for_selector("#search-results li a", timeout=15000)
+    assert not visited.went_to(address)

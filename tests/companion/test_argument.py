@@ -7,7 +7,7 @@ import re
 
 import pandas as pd
 import pytest
-from support.browsing import HTML, NEEDS_CHROMIUM, Visit
+from support.browsing import HTML, NEEDS_CHROMIUM
 
 import cobandit as cb
 from cobandit.companion import argument
@@ -60,9 +60,9 @@ def test_a_budget_that_is_too_small_has_no_run():
 @NEEDS_CHROMIUM
 @pytest.mark.skipif(not PAGE.exists(), reason="the book of stored outputs is not built: run `make stored`")
 class TestPage:
-    def test_each_state_is_drawn_said_and_linked(self, browser):
-        visit = Visit(browser, PAGE.as_uri())
-        tab = visit.tab
+    def test_each_state_is_drawn_said_and_linked(self, visit):
+        visited = visit(PAGE.as_uri())
+        tab = visited.tab
         held = json.loads(tab.locator("#argument-data").text_content())
         for name, method in held["methods"].items():
             tab.locator(f"#argument-{name}").check()
@@ -80,12 +80,10 @@ class TestPage:
         link = tab.locator(".argument-link").get_attribute("href")
         tab.goto(PAGE.as_uri() + "#CoPSI-100")
         assert tab.locator("#argument-CoPSI").is_checked() and link == f"#{name}-100"
-        assert not visit.complaints
-        tab.close()
+        assert not visited.complaints
 
-    def test_keyboard_is_enough(self, browser):
-        visit = Visit(browser, PAGE.as_uri())
-        tab = visit.tab
+    def test_keyboard_is_enough(self, visit):
+        tab = visit(PAGE.as_uri()).tab
         before = tab.locator(".argument-says").inner_text()
         tab.locator("#argument-budget").focus()
         tab.keyboard.press("Home")
@@ -94,18 +92,15 @@ class TestPage:
             "[...document.querySelectorAll('#argument input')].every(input => input.labels.length == 1)"
         )
         assert tab.evaluate(labelled)
-        tab.close()
 
-    def test_phone_in_the_dark(self, browser):
-        visit = Visit(browser, PAGE.as_uri())
-        tab = visit.tab
+    def test_phone_in_the_dark(self, visit):
+        tab = visit(PAGE.as_uri()).tab
         tab.emulate_media(color_scheme="dark")
         tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
         tab.set_viewport_size({"width": 375, "height": 800})
         assert tab.evaluate("document.documentElement.scrollWidth") <= 375
         shade = tab.evaluate("getComputedStyle(document.querySelector('#argument svg text')).fill")
         assert min(map(int, re.findall(r"\d+", shade)[:3])) > 150
-        tab.close()
 
     def test_without_scripts_there_is_a_still_picture(self, browser):
         context = browser.new_context(java_script_enabled=False)

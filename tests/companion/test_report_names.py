@@ -1,7 +1,7 @@
 """Names of every kind in the report: shown as they are, never taken for markup, a formula or a script."""
 
 import pytest
-from support.browsing import NEEDS_CHROMIUM, Visit
+from support.browsing import NEEDS_CHROMIUM
 from support.names import NAMES, write_records
 
 import cobandit as cb
@@ -17,7 +17,7 @@ def shown(name):
 @pytest.mark.browser
 @NEEDS_CHROMIUM
 @pytest.mark.slow
-def test_names_are_text_in_the_report(browser, tmp_path, monkeypatch):
+def test_names_are_text_in_the_report(visit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_records(12)
     import_logs(
@@ -33,8 +33,8 @@ def test_names_are_text_in_the_report(browser, tmp_path, monkeypatch):
         profiling=4,
     )
     outcome = rerun(tmp_path / "my.parquet", tmp_path / "report", fast=True, pages=["landscape"], budget=50)
-    visit = Visit(browser, outcome.report.resolve().as_uri())
-    tab = visit.tab
+    visited = visit(outcome.report.resolve().as_uri())
+    tab = visited.tab
     assert tab.title() != "broken"
     text = " ".join(tab.locator("#recommendation").inner_text().split())
     for name in NAMES:
@@ -46,5 +46,4 @@ def test_names_are_text_in_the_report(browser, tmp_path, monkeypatch):
     problem = cb.read(tmp_path / "my.parquet").problem
     for arm in (problem.best_arm, problem.hypervolume.argmax()):
         assert shown(problem.names[arm]) in said
-    tab.close()
-    assert not outcome.failed and not visit.complaints and not visit.went_to("file:")
+    assert not outcome.failed and not visited.complaints and not visited.went_to("file:")

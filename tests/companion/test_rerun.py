@@ -13,7 +13,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from support.browsing import NEEDS_CHROMIUM, Visit
+from support.browsing import NEEDS_CHROMIUM
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -515,9 +515,9 @@ def test_a_formula_that_cannot_be_drawn_stays_as_it_is_written():
 @pytest.mark.browser
 @NEEDS_CHROMIUM
 @pytest.mark.slow
-def test_the_report_opens_from_disk_alone(first, browser):
-    visit = Visit(browser, first[0].report.resolve().as_uri())
-    tab = visit.tab
+def test_the_report_opens_from_disk_alone(first, visit):
+    visited = visit(first[0].report.resolve().as_uri())
+    tab = visited.tab
     assert tab.locator("img, [role=img]").count() > 3
     assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
     assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
@@ -536,8 +536,7 @@ def test_the_report_opens_from_disk_alone(first, browser):
     assert tab.evaluate("[...document.querySelectorAll('thead th')].every(th => th.querySelector('button'))")
     tab.set_viewport_size({"width": 400, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
-    tab.close()
-    assert not visit.complaints and not visit.went_to("file:")
+    assert not visited.complaints and not visited.went_to("file:")
 
 
 @pytest.mark.browser

@@ -94,6 +94,14 @@ def test_towards_the_end_an_index_policy_goes_one_at_a_time():
     assert policy.ask() is None and policy.finished and policy.spent == 3.75
 
 
+def test_of_all_arms_only_the_last_handed_out_may_cross():
+    policy = cb.UniformAllocation(2, 1, 4.0, (0.5, 1.0), selection="all")
+    for _ in range(2):
+        policy.tell(policy.ask(), [0.5], 0.5)
+    pulls = [policy.ask() for _ in range(5)]  # one unit is spent, and three are set aside
+    assert pulls[4] is None and pulls[3].key == (1, 2)
+
+
 def test_largest_costs_are_checked():
     with pytest.raises(CobanditError, match="largest_costs: below the known costs"):
         cb.CoPSI([1, 4], 100, 2, largest_costs=[1, 3])
