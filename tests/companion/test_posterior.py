@@ -28,12 +28,12 @@ from cobandit.companion.reconstruction.hierarchy import (
     N_PROFILING,
     PARAMETERS,
     SETTINGS,
-    correct_counts,
     draw_state,
     grid,
     means,
 )
 from cobandit.companion.reconstruction.tables import card
+from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
 
 NAMES = list(SETTINGS)
@@ -46,15 +46,14 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def drawn(name):
-    """Three states from the prior, and their tables."""
+    """Three tables from the prior."""
     rng = np.random.default_rng(7)
-    states = [draw_state(SETTINGS[name], rng) for _ in range(3)]
-    return [(state, facts.scene(name, state)) for state in states]
+    return [chain._draw(SETTINGS[name], chain.HIERARCHY, rng, every=1) for _ in range(3)]
 
 
 @pytest.fixture(scope="module")
 def land(name, drawn):
-    return facts.landscape(*drawn[0])
+    return drawn[0].land
 
 
 # --- the prior --------------------------------------------------------------------------------------------
@@ -70,7 +69,7 @@ def test_a_longer_limit_never_shortens_and_tokens_cost_time(name):
             index=["model", "temperature", "prompt"], columns="limit", values="tokens"
         )
         assert (tokens[setting.limits[1]] > tokens[128]).all()
-        assert (given.tokens[~given.is_long] <= 128).all()
+        assert (given.tokens <= given.limit).all()
 
 
 def test_on_average_temperature_does_not_raise_accuracy_and_chain_of_thought_lengthens():
@@ -86,8 +85,8 @@ def test_on_average_temperature_does_not_raise_accuracy_and_chain_of_thought_len
 
 def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
     setting = SETTINGS[name]
-    for state, on in drawn:
-        table, count = on.body, correct_counts(setting, state, on.body.verbosity)
+    for each in drawn:
+        table, count = each.land.scene.body, each.land.count
         correct = table.rank < count[:, None]
         ends = [(correct.mean(axis=1), setting.accuracy, 1e-9)]
         ends += [
@@ -117,7 +116,7 @@ def test_used_facts_are_those_that_the_paper_prints(name):
     known = {}
     for number in published():
         known.setdefault(number.key.removesuffix("-2"), []).append(number.value)
-    used = facts.USED[name]
+    used = SETTINGS[name]
     runs = (
         ("trajectory", "efficiency_regret"),
         ("online", "standard_regret"),
@@ -140,10 +139,9 @@ def test_uniform_allocation_follows_from_means(land):
 
 @pytest.mark.slow
 def test_uniform_identification_by_its_means_is_that_of_its_replays(land):
-    played, _ = facts.play_identification(land, "UniformIdentification", 200, 300, seed=5)
+    sets = facts.find_sets(land, "UniformIdentification", 200, 300, seed=5)
     shown = facts.uniform_fronts(land.rewards, 200, 300, np.random.default_rng(1))
-    truth = land.problem.pareto_mask
-    ours = 2 * (shown & truth).sum(axis=1) / (shown.sum(axis=1) + truth.sum())
+    played, ours = (metrics.f1_score(each, land.problem.pareto_mask) for each in (sets, shown))
     # false alarms: about 1 in 10^5, and a little for the normal approximation
     assert abs(played.mean() - ours.mean()) < 4.4 * np.hypot(played.std(), ours.std()) / np.sqrt(300) + 0.01
 
@@ -158,7 +156,7 @@ def test_moves_leave_the_prior_as_it_is_and_each_its_part(of_accuracy):
     state, squares = draw_state(SETTINGS["gsm8k"], rng), []
     body = instances.body(SETTINGS["gsm8k"], state)
     for step in range(1500):
-        state = chain.propose("gsm8k", state, of_accuracy, rng)
+        state = chain.propose(SETTINGS["gsm8k"], state, of_accuracy, rng)
         values = np.concatenate([state.parameters, state.models.ravel(), state.configs.ravel()])
         squares.append(values @ values / len(values))
         if of_accuracy and step < 20:
@@ -176,13 +174,13 @@ def test_a_chain_finds_a_known_posterior(monkeypatch):
     class Fake:
         scene = None
 
-    def look(name, kind, state, on):
+    def look(setting, kind, state, *_):
         return chain.Table(state, Fake, np.array([(state - 1.0) / 0.5]))
 
-    def move(name, state, of_accuracy, rng):
+    def move(setting, state, of_accuracy, rng):
         return float(chain.walk(np.array([state]), rng)[0])
 
-    kind = chain.Kind(lambda name, rng: float(rng.standard_normal()), move, lambda *_: "scene", None)
+    kind = chain.Kind(lambda setting, rng: float(rng.standard_normal()), move, None, None)
     monkeypatch.setattr(chain, "_look", look)
     monkeypatch.setattr(chain.Table, "kept", False)  # so that all moves are made
     monkeypatch.setattr(chain, "STAGES", (chain.Stage(60, 1e-3, 0.5, 10), chain.Stage(100, 0.03, 0.5, 1)))
@@ -201,10 +199,10 @@ def test_a_number_is_one_table(monkeypatch):
 
 @pytest.mark.slow
 def test_a_part_of_the_instances_shows_what_all_do(name, drawn):
-    for state, on in drawn:
-        coarse = facts.scene(name, state, every=10)
-        assert coarse.spent.shape[1] == 80 and np.abs(coarse.costs - on.costs).mean() < 2.0
-        land, rough = facts.landscape(state, on), facts.landscape(state, coarse)
+    for each in drawn:
+        land = each.land
+        rough = chain._look(land.setting, chain.HIERARCHY, each.state, every=10).land
+        assert rough.scene.spent.shape[1] == 80 and np.abs(rough.costs - land.costs).mean() < 2.0
         assert (land.means[:, 0] == rough.means[:, 0]).all()  # what is correct is counted on all instances
         assert np.abs(land.means[:, 1] - rough.means[:, 1]).mean() < 0.05
 
@@ -232,14 +230,14 @@ def test_no_method_that_is_predicted_has_a_say_in_a_table(name):
 @pytest.mark.slow
 def test_tables_of_the_other_generator_meet_what_is_printed_about_means(name):
     setting, rng = SETTINGS[name], np.random.default_rng(1)
-    state, on = chain._draw(name, other.OTHER, rng, every=1)
-    land = other.OTHER.landscape(state, on)
-    assert (on.body.tokens.mean(axis=1).min(), on.body.tokens.mean(axis=1).max()) == pytest.approx(
-        setting.tokens, abs=0.05
-    )
-    assert (on.costs.min(), on.costs.max()) == pytest.approx(setting.profiling_tokens, abs=0.006)
-    assert (land.count.min() / 1000, land.count.max() / 1000) == pytest.approx(setting.accuracy, abs=1e-9)
-    ranks = stats.spearmanr(land.all_means[:, 0], on.costs).statistic
+    land = chain._draw(setting, other.OTHER, rng, every=1).land
+    for values, ends, off in (
+        (land.scene.body.tokens.mean(axis=1), setting.tokens, 0.05),
+        (land.costs, setting.profiling_tokens, 0.006),
+        (land.count / 1000, setting.accuracy, 1e-9),
+    ):
+        assert (values.min(), values.max()) == pytest.approx(ends, abs=off)
+    ranks = stats.spearmanr(land.all_means[:, 0], land.costs).statistic
     assert np.isfinite(ranks)
 
 
@@ -331,11 +329,10 @@ def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
     """By the class, on a table of equal costs: schedule and returned set of every replay."""
     arms = facts.subset_of(SETTINGS[name])
     equal = float(land.costs[arms].mean())
-    f1, _ = facts.play_identification(land, "PSISR", 50, 5, 4, arms, equal=equal)
+    found = facts.find_sets(land, "PSISR", 50, 5, 4, arms, equal=equal)
     finder = cb.CoPSI(np.full(len(arms), equal), 50 * float(land.costs[arms].sum()), 2)
     assert finder.allocation_constant == pytest.approx(3.2516, abs=1e-4)
-    again, _ = facts.play_identification(land, "CoPSI", 50, 5, 4, arms, equal=equal)
-    assert (f1 == again).all()
+    assert (found == facts.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)).all()
 
 
 # --- stored tables ----------------------------------------------------------------------------------------
@@ -343,18 +340,17 @@ def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
 
 @pytest.mark.slow
 def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
-    table = EvaluationTable.from_records(
-        rows_of(name, chain.Table(drawn[0][0], land, np.zeros(1))), card(name)
-    )
+    table = EvaluationTable.from_records(rows_of(name, drawn[0]), card(name))
     assert table.cost_range == land.range and table.costs == pytest.approx(land.costs, abs=1e-12)
     assert table.truth().means == pytest.approx(land.problem.means, abs=1e-12)
     assert table.truth().costs == pytest.approx(land.problem.costs, abs=1e-12)
     runs = cb.replay_online(table, cb.spec("AccuracyCostUCB", **facts.RADII), 32, replications=3, seed=4)
     played = facts.judge_pulls(land, facts.pull(land, "AccuracyCostUCB", 3, seed=4), land.problem)
-    for quantity in ("efficiency_regret", "standard_regret"):
-        assert runs[quantity].to_numpy() == pytest.approx(getattr(played, quantity), rel=1e-9)
+    regrets = runs[["efficiency_regret", "standard_regret"]].to_numpy().T
+    assert regrets == pytest.approx(played[:2], rel=1e-9)
     few = table.subset(FOURTEEN)
     arms = facts.subset_of(SETTINGS[name])
     runs = cb.replay_identification(few, "UniformIdentification", 50, replications=5, seed=4)
-    f1, correct = facts.play_identification(land, "UniformIdentification", 50, 5, 4, arms)
-    assert (runs["correct"].to_numpy() == correct).all() and runs["f1"].to_numpy() == pytest.approx(f1)
+    found, truth = facts.find_sets(land, "UniformIdentification", 50, 5, 4, arms), few.problem.pareto_mask
+    assert (runs["correct"].to_numpy() == (found == truth).all(axis=1)).all()
+    assert runs["f1"].to_numpy() == pytest.approx(metrics.f1_score(found, truth))

@@ -20,20 +20,19 @@ from cobandit.companion.reconstruction.facts import (
     Landscape,
     Scene,
     from_means,
-    landscape,
-    scene,
     subset_of,
 )
 from cobandit.companion.reconstruction.hierarchy import (
-    CONFIG_EFFECTS,
-    MODEL_EFFECTS,
     OF_ACCURACY,
-    PARAMETERS,
+    OF_BODY,
     PER_MODEL,
     SETTINGS,
+    Setting,
     State,
+    correct_counts,
     draw_state,
 )
+from cobandit.companion.reconstruction.instances import Body, body
 
 Floats = NDArray[np.float64]
 
@@ -61,12 +60,6 @@ class Stage(NamedTuple):
 
 STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
 """The last ones are walked while an exact fact is missed."""
-OF_BODY = tuple(
-    [i for i in range(size) if i not in chosen]
-    for size, chosen in zip(
-        (len(PARAMETERS), len(MODEL_EFFECTS), len(CONFIG_EFFECTS)), OF_ACCURACY, strict=True
-    )
-)
 
 
 class Kind(NamedTuple):
@@ -75,19 +68,20 @@ class Kind(NamedTuple):
     Attributes
     ----------
     draw : callable
-        ``draw(name, rng)``, a state from the prior.
+        ``draw(setting, rng)``, a state from the prior.
     propose : callable
-        ``propose(name, state, of_accuracy, rng)``, a move of what only accuracies depend on, or of all else.
-    scene : callable
-        ``scene(name, state, every)``, what does not depend on accuracies; None where the prior is cut off.
-    landscape : callable
-        ``landscape(state, scene)``, the rest of a table.
+        ``propose(setting, state, of_accuracy, rng)``, a move of what only accuracies depend on, or of all
+        else.
+    body : callable
+        ``body(setting, state, every)``, what does not depend on accuracies; None where the prior is cut off.
+    correct_counts : callable
+        ``correct_counts(setting, state, verbosity)``, how many instances each configuration answers.
     """
 
-    draw: Callable[[str, np.random.Generator], Any]
-    propose: Callable[[str, Any, bool, np.random.Generator], Any]
-    scene: Callable[[str, Any, int], Scene | None]
-    landscape: Callable[[Any, Scene], Landscape]
+    draw: Callable[[Setting, np.random.Generator], Any]
+    propose: Callable[[Setting, Any, bool, np.random.Generator], Any]
+    body: Callable[[Setting, Any, int], Body | None]
+    correct_counts: Callable[[Setting, Any, Floats], Floats]
 
 
 class Table(NamedTuple):
@@ -116,58 +110,62 @@ def walk(values: Floats, rng: np.random.Generator) -> Floats:
     return np.sqrt(1 - step**2) * values + step * rng.standard_normal(values.shape)
 
 
-def some_configs(name: str, rng: np.random.Generator) -> NDArray[np.int64]:
+def walk_part(state: State, field: str, place: Any, rng: np.random.Generator) -> State:
+    """Move some variables of one field of a state."""
+    values = getattr(state, field).copy()
+    values[place] = walk(values[place], rng)
+    return replace(state, **{field: values})
+
+
+def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64]:
     """Choose a few configurations, mostly of the 14, whose facts are the finest."""
-    setting = SETTINGS[name]
     among = subset_of(setting) if rng.random() < 0.6 else np.arange(setting.n_arms)
     return rng.choice(among, size=min(rng.geometric(0.3), len(among)), replace=False)
 
 
-def propose(name: str, state: State, of_accuracy: bool, rng: np.random.Generator) -> State:
+def propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator) -> State:
     """Move a part of a state of the protocol's prior."""
     of_parameters, of_models, of_configs = OF_ACCURACY if of_accuracy else OF_BODY
-    models, configs = state.models.copy(), state.configs.copy()
     part = rng.random()
     if part < 0.25:
         size = min(rng.geometric(0.4), len(of_parameters))
-        chosen = rng.choice(of_parameters, size=size, replace=False)
-        parameters = state.parameters.copy()
-        parameters[chosen] = walk(parameters[chosen], rng)
-        return replace(state, parameters=parameters)
+        return walk_part(state, "parameters", rng.choice(of_parameters, size=size, replace=False), rng)
     if part < 0.45:
-        moved = rng.choice(len(models), size=rng.integers(1, 3), replace=False)
-        place = np.ix_(moved, np.array(of_models))
-        models[place] = walk(models[place], rng)
-        return replace(state, models=models)
+        moved = rng.choice(len(state.models), size=rng.integers(1, 3), replace=False)
+        return walk_part(state, "models", np.ix_(moved, of_models), rng)
     if part < 0.6:
-        place = np.ix_(np.arange(len(configs)), rng.choice(of_configs, size=1))
+        moved, of_configs = np.arange(setting.n_arms), rng.choice(of_configs, size=1)
     elif part < 0.7:
-        of_model = PER_MODEL * rng.integers(len(models)) + np.arange(PER_MODEL)
-        place = np.ix_(of_model, np.array(of_configs))
+        moved = PER_MODEL * rng.integers(len(state.models)) + np.arange(PER_MODEL)
     else:
-        place = np.ix_(some_configs(name, rng), np.array(of_configs))
-    configs[place] = walk(configs[place], rng)
-    return replace(state, configs=configs)
+        moved = some_configs(setting, rng)
+    return walk_part(state, "configs", np.ix_(moved, of_configs), rng)
 
 
-HIERARCHY = Kind(lambda name, rng: draw_state(SETTINGS[name], rng), propose, scene, landscape)
+HIERARCHY = Kind(draw_state, propose, body, correct_counts)
 
 
 def draw_prior(name: str, number: int) -> Table:
     """Draw a table of the prior, with no fact but those by construction."""
     rng = np.random.default_rng((list(SETTINGS).index(name), number, 1))
-    return _look(name, HIERARCHY, *_draw(name, HIERARCHY, rng, every=1))
+    return _draw(SETTINGS[name], HIERARCHY, rng, every=1)
 
 
-def _draw(name: str, kind: Kind, rng: np.random.Generator, every: int) -> tuple[Any, Scene]:
-    while (on := kind.scene(name, state := kind.draw(name, rng), every)) is None:
+def _draw(setting: Setting, kind: Kind, rng: np.random.Generator, every: int) -> Table:
+    while (found := _look(setting, kind, kind.draw(setting, rng), every)) is None:
         pass
-    return state, on
+    return found
 
 
-def _look(name: str, kind: Kind, state: Any, on: Scene) -> Table:
-    land = kind.landscape(state, on)
-    return Table(state, land, from_means(name, land))
+def _look(setting: Setting, kind: Kind, state: Any, every: int, on: Scene | None = None) -> Table | None:
+    """What a state stands for; with a scene, of which nothing but accuracies have changed."""
+    if on is None:
+        drawn = kind.body(setting, state, every)
+        if drawn is None:
+            return None
+        on = Scene(setting, drawn)
+    land = Landscape(on, kind.correct_counts(setting, state, on.body.verbosity))
+    return Table(state, land, from_means(land))
 
 
 def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
@@ -186,22 +184,19 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
     Table
         It is one of the protocol's if it is ``kept``.
     """
-    rng = np.random.default_rng((list(SETTINGS).index(name), number))
-    every = STAGES[0].every
-    starts = [_look(name, kind, *_draw(name, kind, rng, every)) for _ in range(STARTS)]
+    rng, setting = np.random.default_rng((list(SETTINGS).index(name), number)), SETTINGS[name]
+    starts = [_draw(setting, kind, rng, STAGES[0].every) for _ in range(STARTS)]
     now = min(starts, key=lambda table: table.energy)
     for stage in STAGES:
-        on = kind.scene(name, now.state, stage.every)
-        assert on is not None  # it was seen on fewer instances, which cut nothing off
-        now = _look(name, kind, now.state, on)
+        now = _look(setting, kind, now.state, stage.every) or now  # seen on fewer, it is not cut off
         if now.kept and stage is STAGES[-1]:
             break
         for move in range(stage.moves):
             weight = min(1.0, stage.first_weight ** (1 - move / (0.8 * stage.moves)))
             of_accuracy = bool(rng.random() < stage.of_accuracy)
-            state = kind.propose(name, now.state, of_accuracy, rng)
+            state = kind.propose(setting, now.state, of_accuracy, rng)
             bound = now.energy + rng.exponential() / weight
-            there = now.land.scene if of_accuracy else kind.scene(name, state, stage.every)
-            if there is not None and (new := _look(name, kind, state, there)).energy < bound:
+            new = _look(setting, kind, state, stage.every, now.land.scene if of_accuracy else None)
+            if new is not None and new.energy < bound:
                 now = new
     return now

@@ -8,6 +8,7 @@ the book's default (`READINGS`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -15,30 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.companion.reconstruction.facts import (
-    ALL_RHO,
     PAPER_IDENTIFICATION,
     PAPER_ONLINE,
     Landscape,
     Pulls,
+    find_sets,
     judge_pulls,
-    play_identification,
     pull,
     subset_of,
     uniform_fronts,
     uniform_online,
 )
-from cobandit.companion.reconstruction.hierarchy import SETTINGS
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem
+from cobandit.stats import metrics
 
 Values = dict[str, float]
 
 ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
 IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
-ERROR_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}
-"""Budgets at which errors are printed."""
+ERROR_RHO, F1_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}, (10, 200)
+"""Budgets at which errors and F1 are printed."""
 MOST_UNIFORM = 1000
 """Budget above which the means of uniform identification are drawn as normal: its replays cost most."""
 
@@ -57,8 +57,18 @@ READINGS = {
     "A11": "F1 against the front of all instances",
 }
 """Readings of what the paper leaves open, by the numbers of ``notebooks/claims.md``."""
-FEWEST_RHO = {"error": 1000, "f1": 200}
-"""Other readings are played at the largest budget alone, which the contrasts are about."""
+Options = Callable[[NDArray[np.float64], float], dict[str, Any]]
+OF_METHOD: dict[str, tuple[str, Options]] = {
+    "A5": ("CoPSI", lambda costs, largest: {"min_cost": float(costs.min() * costs.max() / largest)}),
+    "A6 max": ("PSISR", lambda *_: {"rounds": "max"}),
+    "A6 mean": ("PSISR", lambda *_: {"rounds": "mean"}),
+    "A6 equal, max": ("PSISR", lambda costs, _: {"equal": float(costs.max())}),
+    "A6 equal, mean": ("PSISR", lambda costs, _: {"equal": float(costs.mean())}),
+}
+"""Readings of one method of identification, and its options, given costs of arms and the largest single one.
+
+These are played at the largest budget alone, which the contrasts are about.
+"""
 
 
 def play(name: str, land: Landscape, seed: int) -> Values:
@@ -77,8 +87,8 @@ def play(name: str, land: Landscape, seed: int) -> Values:
         By `cobandit.companion.paper.predictive.played_key`: regrets and moving averages at the largest
         budget, errors, F1.
     """
-    pulls = {method: pull(land, method, PAPER_ONLINE, seed) for method in INDICES}
-    return _online(name, land, pulls) | _errors(name, land, seed) | _f1(name, land, seed)
+    errors, f1 = (_identify(name, land, seed, experiment) for experiment in ("identification", "full-set"))
+    return _online(name, land, _pull(land, seed)) | errors | f1
 
 
 def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
@@ -89,89 +99,63 @@ def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
     dict of dict
         By reading, and by key as in `play`; NaN where a reading leaves no pull.
     """
-    pulls = {method: pull(land, method, PAPER_ONLINE, seed) for method in INDICES}
+    pulls, more = _pull(land, seed), float(land.problem.efficiency.max())
     charged = Problem(land.means, land.scene.mean_spent / land.range[1])
-    standard = {
-        key: value + float(land.problem.efficiency.max())
-        for key, value in _online(name, land, pulls).items()
-        if key.endswith("standard_regret")
-    }
-    found = {"A9": standard, "A10": _online(name, land, pulls, charged)}
-    changed: dict[str, dict[str, Any]] = {"A1": {"alpha": 1.0}, "A4": {"selection": "all"}}
-    for reading, options in changed.items():
-        found[reading] = _online(
-            name, land, {m: pull(land, m, PAPER_ONLINE, seed, **options) for m in INDICES}
-        )
-    found["A11"] = _f1(name, land, seed, pareto_mask(land.all_means))
-    arms = subset_of(SETTINGS[name])
-    few, every = _identification_options(land, arms), _identification_options(land, slice(None))
-    for reading in few:
-        (method, options), (_, of_all) = few[reading], every[reading]
-        found[reading] = _errors(name, land, seed, (method,), FEWEST_RHO["error"], **options)
-        found[reading] |= _f1(name, land, seed, None, (method,), FEWEST_RHO["f1"], **of_all)
+    online = _online(name, land, pulls).items()
+    found = {"A9": {key: value + more for key, value in online if key.endswith("standard_regret")}}
+    found["A10"] = _online(name, land, pulls, charged)
+    found["A1"] = _online(name, land, _pull(land, seed, alpha=1.0))
+    found["A4"] = _online(name, land, _pull(land, seed, selection="all"))
+    found["A11"] = _identify(name, land, seed, "full-set", truth=pareto_mask(land.all_means))
+    for reading in OF_METHOD:
+        found[reading] = _identify(name, land, seed, "identification", reading)
+        found[reading] |= _identify(name, land, seed, "full-set", reading)
     return found
 
 
-def _identification_options(land: Landscape, arms: Any) -> dict[str, tuple[str, dict[str, Any]]]:
-    """By reading: the method that it changes, and its options on some arms."""
-    costs = land.costs[arms]
-    return {
-        "A5": ("CoPSI", {"min_cost": float(costs.min() * costs.max() / land.range[1])}),
-        "A6 max": ("PSISR", {"rounds": "max"}),
-        "A6 mean": ("PSISR", {"rounds": "mean"}),
-        "A6 equal, max": ("PSISR", {"equal": float(costs.max())}),
-        "A6 equal, mean": ("PSISR", {"equal": float(costs.mean())}),
-    }
+def _pull(land: Landscape, seed: int, **options: Any) -> dict[str, Pulls]:
+    return {method: pull(land, method, PAPER_ONLINE, seed, **options) for method in INDICES}
 
 
 def _online(name: str, land: Landscape, pulls: dict[str, Pulls], problem: Problem | None = None) -> Values:
     problem, found = problem or land.problem, {}
-    for method in (*INDICES, "UniformAllocation"):
-        if method == "UniformAllocation":
-            values = uniform_online(land, problem.costs)
-        else:
-            values = np.array([x.mean() for x in judge_pulls(land, pulls[method], problem)])
-        for quantity, value in zip(ONLINE_QUANTITIES, values, strict=True):
+    values = {method: judge_pulls(land, own, problem).mean(axis=1) for method, own in pulls.items()}
+    values["UniformAllocation"] = uniform_online(land, problem.costs)
+    for method, own in values.items():
+        for quantity, value in zip(ONLINE_QUANTITIES, own, strict=True):
             place = "trajectory" if quantity == "moving_average" else "online"
             found[f"{name}-{place}-32-{method}-{quantity}"] = float(value)
     return found
 
 
-def _errors(
+def _identify(
     name: str,
     land: Landscape,
     seed: int,
-    methods: tuple[str, ...] = IDENTIFICATION,
-    fewest: float = 0,
-    **options: Any,
-) -> Values:
-    found, rng = {}, np.random.default_rng(seed)
-    arms = subset_of(SETTINGS[name])
-    for rho, method in product((rho for rho in ERROR_RHO[name] if rho >= fewest), methods):
-        if method == "UniformIdentification" and rho > MOST_UNIFORM:
-            shown = uniform_fronts(land.rewards[arms], rho, PAPER_IDENTIFICATION, rng)
-            correct = (shown == land.subset_front).all(axis=1)
-        else:
-            _, correct = play_identification(land, method, rho, PAPER_IDENTIFICATION, seed, arms, **options)
-        found[f"{name}-identification-{rho}-{method}-error-declared"] = 1 - float(correct.mean())
-    return found
-
-
-def _f1(
-    name: str,
-    land: Landscape,
-    seed: int,
+    experiment: str,
+    reading: str | None = None,
     truth: NDArray[np.bool_] | None = None,
-    methods: tuple[str, ...] = IDENTIFICATION,
-    fewest: float = 0,
-    **options: Any,
 ) -> Values:
-    found = {}
-    for rho, method in product((rho for rho in ALL_RHO if rho >= fewest), methods):
-        key = f"{name}-full-set-{rho}-{method}-f1-declared"
+    """Errors on the 14 arms, or F1 on the full set; the truth is the evaluation split's by default."""
+    errors, found, rng = experiment == "identification", {}, np.random.default_rng(seed)
+    arms = subset_of(land.setting) if errors else slice(None)
+    budgets, replays = (ERROR_RHO[name], PAPER_IDENTIFICATION) if errors else (F1_RHO, PAPER_ONLINE)
+    truth = pareto_mask(land.means[arms]) if truth is None else truth
+    methods: tuple[str, ...] = IDENTIFICATION
+    given: dict[str, Any] = {}
+    if reading is not None:
+        method, options = OF_METHOD[reading]
+        methods, budgets, given = (method,), budgets[-1:], options(land.costs[arms], land.range[1])
+    for rho, method in product(budgets, methods):
+        key = f"{name}-{experiment}-{rho}-{method}-{'error' if errors else 'f1'}-declared"
         try:
-            f1, _ = play_identification(land, method, rho, PAPER_ONLINE, seed, truth=truth, **options)
-            found[key] = float(f1.mean())
+            if method == "UniformIdentification" and rho > MOST_UNIFORM:
+                returned = uniform_fronts(land.rewards[arms], rho, replays, rng)
+            else:
+                returned = find_sets(land, method, rho, replays, seed, arms, **given)
         except BudgetError:  # the reading leaves no pull, where the paper prints a value
             found[key] = np.nan
+            continue
+        right = (returned == truth).all(axis=1)
+        found[key] = 1 - float(right.mean()) if errors else float(metrics.f1_score(returned, truth).mean())
     return found

@@ -7,7 +7,7 @@ replayed.
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -17,14 +17,10 @@ from cobandit.companion.reconstruction.hierarchy import (
     N_INSTANCES,
     N_PROFILING,
     NAMED,
-    SETTINGS,
     Setting,
-    State,
-    correct_counts,
     grid,
 )
-from cobandit.companion.reconstruction.instances import Body, body
-from cobandit.dominance import pareto_mask
+from cobandit.companion.reconstruction.instances import Body
 from cobandit.problem import Problem
 from cobandit.replay import spec
 from cobandit.replay.kernels import FeedbackRows, record
@@ -39,21 +35,6 @@ RHO, WINDOW = 32, 50
 RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
 """Replays behind a printed regret or F1, and behind a printed error."""
-ALL_RHO = (10, 200)
-
-
-class Used(NamedTuple):
-    """What the paper prints about the regrets of the methods that may be run."""
-
-    uniform: tuple[float, float, float]
-    accuracy_cost: float
-
-
-USED = {
-    "gsm8k": Used((169.50, 87.69, 0.0502), 118.04),
-    "piqa": Used((6541.145, 1517.77, 1.466), 1495.65),
-}
-"""Middles where the paper prints a thing twice; of uniform online its regrets and its moving average."""
 
 FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "subset-gap")
 """Names of the deviations that `from_means` begins with."""
@@ -93,9 +74,14 @@ class Scene:
         return self.costs / self.range[1]
 
     @cached_property
-    def uniform(self) -> Uniform:
-        """What uniform allocation pulls."""
-        return _uniform_pulls(self)
+    def uniform(self) -> tuple[float, NDArray[np.int64]]:
+        """How often uniform allocation pulls at the largest budget, and its last arms."""
+        rounds = RHO * self.costs.sum() / self.mean_spent.sum()
+        pulls = rounds * len(self.costs)
+        # the run ends somewhere in a round, with the deviation that the costs of single evaluations give
+        deviation = np.sqrt(rounds * self.variance_spent.sum()) / self.mean_spent.mean()
+        ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
+        return pulls, (ends[:, None] - 1 - np.arange(WINDOW)) % len(self.costs)
 
 
 class Landscape:
@@ -120,11 +106,6 @@ class Landscape:
         correct = self.scene.body.rank[:, N_PROFILING:] < self.count[:, None]
         return np.stack([correct, self.scene.efficiency], axis=2)
 
-    @cached_property
-    def subset_front(self) -> NDArray[np.bool_]:
-        """Pareto set of the 14 configurations, (14,)."""
-        return _fronts(self.means[subset_of(self.setting)])
-
     def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
         """What kernels draw from: cost, cost over the largest, and rewards in the evaluation split."""
         spent = self.scene.spent[arms]
@@ -133,19 +114,8 @@ class Landscape:
         return FeedbackRows(rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1])
 
 
-class Online(NamedTuple):
-    """Replays of an online method at the largest budget, (R,) each."""
-
-    efficiency_regret: Floats
-    standard_regret: Floats
-    moving_average: Floats
-
-
-class Pulls(NamedTuple):
-    """Pulls (R, K) of an online method at the largest budget, and the arms of the last ones (R, WINDOW)."""
-
-    counts: NDArray[np.int64]
-    last: NDArray[np.int64]
+Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Of an online method at the largest budget, (R, K), and the arms of the last ones, (R, WINDOW)."""
 
 
 def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) -> Pulls:
@@ -157,33 +127,31 @@ def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) 
     taken = record(replays, int(budget / land.costs.min() * 1.1))
     counts, _ = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken)
     ends = counts.sum(axis=1)[:, None] - 1 - np.arange(WINDOW)
-    return Pulls(counts, taken.arms[np.arange(replays)[:, None], ends])
+    return counts, taken.arms[np.arange(replays)[:, None], ends]
 
 
-def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Online:
-    """Regrets and moving averages of pulls, by the true means of a problem."""
-    return Online(
-        metrics.efficiency_regret(problem, pulls.counts),
-        metrics.standard_regret(problem, pulls.counts, RHO * float(land.costs.sum()) / land.range[1]),
-        problem.efficiency_gaps[pulls.last].mean(axis=1),
-    )
+def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
+    """Both regrets and the moving average of pulls, (3, R), by the true means of a problem."""
+    counts, last = pulls
+    standard = metrics.standard_regret(problem, counts, RHO * float(land.costs.sum()) / land.range[1])
+    average = problem.efficiency_gaps[last].mean(axis=1)
+    return np.stack([metrics.efficiency_regret(problem, counts), standard, average])
 
 
-def play_identification(
+def find_sets(
     land: Landscape,
     method: str,
     rho: float,
     replays: int,
     seed: int,
     arms: Any = slice(None),
-    truth: NDArray[np.bool_] | None = None,
     equal: float | None = None,
     **options: Any,
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Replay identification of some arms: F1 and whether the set is right, (R,) each.
+) -> NDArray[np.bool_]:
+    """Replay identification of some arms: the sets that are returned, (R, k).
 
-    The truth is the front in the evaluation split, if it is not given.  With ``equal`` the method is CoPSI
-    where all arms cost that, which leaves so much of the budget that no run is cut short.
+    With ``equal`` the method is CoPSI where all arms cost that, which leaves so much of the budget that no
+    run is cut short.
     """
     costs = land.costs[arms]
     budget = rho * float(costs.sum())
@@ -191,9 +159,7 @@ def play_identification(
         method, costs = "CoPSI", np.full(len(costs), equal)
     policy: Any = spec(method, **options).make(rho, costs=costs, budget=budget, n_objectives=2)
     *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False)
-    if truth is None:
-        truth = pareto_mask(land.means[arms])
-    return metrics.f1_score(returned, truth), (returned == truth).all(axis=1)
+    return returned
 
 
 def _fronts(means: Floats) -> NDArray[np.bool_]:
@@ -203,48 +169,14 @@ def _fronts(means: Floats) -> NDArray[np.bool_]:
     return np.asarray(~dominated.any(axis=-1))
 
 
-@njit(cache=True)
-def _moments(rewards: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Means (k, 2), deviation of x, slope of y on x and deviation of what remains of y, (k,) each."""
-    k, n, _ = rewards.shape
-    truth, spread, slope, rest = np.zeros((k, 2)), np.empty(k), np.empty(k), np.empty(k)
-    for i in range(k):
-        for q in range(n):
-            truth[i, 0] += rewards[i, q, 0]
-            truth[i, 1] += rewards[i, q, 1]
-        truth[i] /= n
-        xx, xy, yy = 0.0, 0.0, 0.0
-        for q in range(n):
-            x, y = rewards[i, q, 0] - truth[i, 0], rewards[i, q, 1] - truth[i, 1]
-            xx += x * x
-            xy += x * y
-            yy += y * y
-        spread[i], slope[i] = np.sqrt(xx / n), xy / max(xx, 1e-12 * n)
-        rest[i] = np.sqrt(max(yy - slope[i] * xy, 0.0) / n)
-    return truth, spread, slope, rest
-
-
 def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Pareto sets (R, k) that n pulls of each arm show: so many that their means are taken as normal."""
-    truth, spread, slope, rest = _moments(rewards)
-    by_x, by_rest = rng.standard_normal((2, replays, len(rewards))) * np.stack([spread, rest])[:, None]
+    truth = rewards.mean(axis=1)
+    x, y = np.moveaxis(rewards - truth[:, None], 2, 0)
+    slope = (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
+    deviations = np.stack([x.std(axis=1), (y - slope[:, None] * x).std(axis=1)])
+    by_x, by_rest = rng.standard_normal((2, replays, len(rewards))) * deviations[:, None]
     return _fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))
-
-
-class Uniform(NamedTuple):
-    """Uniform allocation at the largest budget: its pulls, its last arms, and their charges over the cost."""
-
-    pulls: float
-    last: NDArray[np.int64]
-
-
-def _uniform_pulls(on: Scene) -> Uniform:
-    rounds = RHO * on.costs.sum() / on.mean_spent.sum()
-    pulls = rounds * len(on.costs)
-    # the run ends somewhere in a round, with the deviation that the costs of single evaluations give
-    deviation = np.sqrt(rounds * on.variance_spent.sum()) / on.mean_spent.mean()
-    ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
-    return Uniform(pulls, (ends[:, None] - 1 - np.arange(WINDOW)) % len(on.costs))
 
 
 def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
@@ -282,44 +214,31 @@ def front_and_gap(means: Floats) -> tuple[int, float]:
     return size, smallest
 
 
-def _same_best(setting: Setting, land: Landscape) -> float:
+def _same_best(land: Landscape) -> float:
     """Deviation of U7: six, and more the farther from it."""
     hypervolume = land.means[:, 0] * land.means[:, 1]
     efficiency = hypervolume / land.scene.declared
-    largest, runner_up = hypervolume.argsort()[[-1, -2]]
-    same = bool(largest == efficiency.argmax())
-    if same == setting.same_best:
+    first, second = hypervolume.argsort()[[-1, -2]]
+    same_best = land.setting.same_best
+    if same_best == (first == efficiency.argmax()):
         return 0.0
-    if setting.same_best:
-        return 6.0 + 20 * (1 - float(efficiency[largest] / efficiency.max()))
-    return 6.0 + 20 * (1 - float(hypervolume[runner_up] / hypervolume[largest]))
+    near = efficiency[first] / efficiency.max() if same_best else hypervolume[second] / hypervolume[first]
+    return 6.0 + 20 * (1 - float(near))
 
 
-def from_means(name: str, land: Landscape) -> Floats:
+def from_means(land: Landscape) -> Floats:
     """Deviations of U5 to U12, and of the gap that Accuracy-Cost-UCB ends with, over their noise."""
-    setting = SETTINGS[name]
+    setting = land.setting
     few = land.means[subset_of(setting)]
-    uniform = np.log(uniform_online(land) / USED[name].uniform) / UNIFORM_NOISE
-    wanted = USED[name].accuracy_cost / land.scene.uniform.pulls
+    uniform = np.log(uniform_online(land) / setting.uniform) / UNIFORM_NOISE
+    wanted = setting.accuracy_cost / land.scene.uniform[0]
     favoured = np.log(max(favoured_gap(land), 1e-9) / wanted) / FAVOURED_NOISE
     size, gap = front_and_gap(few)
     others = [
-        land.scene.body.missed[0] / TOKENS_NOISE,
-        land.scene.body.missed[1] / TOKENS_NOISE,
+        *np.divide(land.scene.body.missed, TOKENS_NOISE),
         (_fronts(land.all_means).sum() - setting.front) / COUNT_NOISE,
-        _same_best(setting, land),
+        _same_best(land),
         (size - setting.subset_front) / COUNT_NOISE,
         max(abs(gap - setting.subset_gap) - ROUNDING, 0.0) / GAP_NOISE,
     ]
     return np.array([*others, *uniform, favoured])
-
-
-def scene(name: str, state: State, every: int = 1) -> Scene | None:
-    """Draw all but accuracies, of every so-many-th instance; None where the prior is cut off."""
-    drawn = body(SETTINGS[name], state, every)
-    return None if drawn is None else Scene(SETTINGS[name], drawn)
-
-
-def landscape(state: State, on: Scene) -> Landscape:
-    """Draw the rest of a table."""
-    return Landscape(on, correct_counts(on.setting, state, on.body.verbosity))

@@ -19,6 +19,7 @@ paper prints.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -65,6 +66,11 @@ class Setting(NamedTuple):
         Whether the arm of the largest hypervolume has the largest hypervolume per cost (Section 5).
     subset_front, subset_gap : int, float
         Pareto arms and smallest classification gap of the 14-arm subset (Section 5, Appendix A).
+    uniform : (float, float, float)
+        Both regrets and the moving average of uniform allocation at the largest budget; the middle of what is
+        printed twice.
+    accuracy_cost : float
+        Efficiency regret of Accuracy-Cost-UCB at the largest budget.
     """
 
     models: tuple[str, ...]
@@ -77,6 +83,8 @@ class Setting(NamedTuple):
     same_best: bool
     subset_front: int
     subset_gap: float
+    uniform: tuple[float, float, float]
+    accuracy_cost: float
 
     @property
     def n_arms(self) -> int:
@@ -100,6 +108,8 @@ SETTINGS = {
         same_best=True,
         subset_front=2,
         subset_gap=0.005,
+        uniform=(169.50, 87.69, 0.0502),
+        accuracy_cost=118.04,
     ),
     "piqa": Setting(
         models=_models(11),
@@ -112,6 +122,8 @@ SETTINGS = {
         same_best=False,
         subset_front=3,
         subset_gap=0.010,
+        uniform=(6541.145, 1517.77, 1.466),
+        accuracy_cost=1495.65,
     ),
 }
 
@@ -174,18 +186,11 @@ PARAMETERS: dict[str, Transform] = {
 }
 MODEL_EFFECTS = ("ability", "slowness", "verbosity", "heat", "prompt", "cot tokens")
 CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
-OF_ACCURACY = (
-    [
-        list(PARAMETERS).index(name)
-        for name in (
-            *(name for name in PARAMETERS if "accuracy" in name or name.endswith("_models")),
-            "ability_slowness",
-        )
-    ],
-    [0, 3, 4],
-    [0],
-)
+_ACCURACY = [i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)]
+OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
 """Parameters, effects of models and of configurations that nothing but accuracies depend on."""
+OF_BODY = np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY), np.array([1, 2, 5]), np.array([1, 2, 3])
+"""Those on which all else depends."""
 COT_MODELS = 0.5
 """How much chain of thought's effect on verbosity differs between models."""
 PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
@@ -222,7 +227,6 @@ class Means(NamedTuple):
     seconds: Floats
     tokens: Floats
     verbosity: Floats
-    is_long: NDArray[np.bool_]
     limit: NDArray[np.int64]
     luck: Floats
 
@@ -318,10 +322,9 @@ def means(setting: Setting, state: State) -> Means | None:
     if log_latency is None:
         return None
     seconds = ends.low * np.exp(log_latency - log_latency.min())
-    long = np.broadcast_to(LONG > 0, shape).ravel()
-    limit = np.where(long, setting.limits[1], setting.limits[0])
+    limit = np.array([arm[2] for arm in grid(setting)])
     x = np.broadcast_to(x[:, :, None], shape).ravel()
-    return Means(seconds.ravel(), tokens.ravel(), x, long, limit, luck.ravel())
+    return Means(seconds.ravel(), tokens.ravel(), x, limit, luck.ravel())
 
 
 def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:

@@ -118,18 +118,6 @@ def _scale_for(shape: Floats, limit: float, total: float) -> float:
 
 
 @njit(cache=True)
-def _cut_off(shape: Floats, limit: float, total: float, out: Whole) -> None:
-    """Whole numbers next to ``min(limit, scale shape)``, at least 1, that add up to the total."""
-    scale, carried, done = _scale_for(shape, limit, total), 0.0, 0
-    for q in range(len(shape)):
-        carried += min(limit, scale * shape[q])
-        value = max(1, int(np.floor(carried + 0.5)) - done)
-        value = min(value, int(limit))
-        out[q] = value
-        done += value
-
-
-@njit(cache=True)
 def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
     """Standard deviation of the tokens of each configuration, before its split."""
     n_arms, n = shape.shape
@@ -147,9 +135,14 @@ def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
 
 @njit(cache=True)
 def _fill(shape: Floats, limit: Floats, known: Floats, held_out: Floats, split: int, out: Whole) -> None:
+    """Whole numbers next to ``min(limit, scale shape)``, at least 1, that add up to the totals of splits."""
     for i in range(len(shape)):
-        _cut_off(shape[i, :split], limit[i], known[i], out[i, :split])
-        _cut_off(shape[i, split:], limit[i], held_out[i], out[i, split:])
+        for start, end, total in ((0, split, known[i]), (split, shape.shape[1], held_out[i])):
+            scale, carried, done = _scale_for(shape[i, start:end], limit[i], total), 0.0, 0
+            for q in range(start, end):
+                carried += min(limit[i], scale * shape[i, q])
+                out[i, q] = min(max(1, int(np.floor(carried + 0.5)) - done), int(limit[i]))
+                done += out[i, q]
 
 
 def _known(
@@ -170,11 +163,8 @@ def _known(
 
 
 @lru_cache(maxsize=128)
-def _noise(seed: int, n_arms: int, every: int = 1) -> tuple[Floats, Floats, Floats, Floats]:
+def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, Floats]:
     """Own parts of correctness, length and speed (K, 1000), and the difficulties (1000,)."""
-    if every > 1:
-        answer, length, speed, difficulty = _noise(seed, n_arms)
-        return answer, length[:, ::every].copy(), speed[:, ::every].copy(), difficulty[::every].copy()
     rng = np.random.Generator(np.random.SFC64(seed))
     answer, length, speed = rng.standard_normal((3, n_arms, N_INSTANCES))
     return answer, length, speed, rng.standard_normal(N_INSTANCES)
@@ -237,7 +227,8 @@ def body(setting: Setting, state: State, every: int = 1) -> Body | None:
     if given is None:
         return None
     p = named(PARAMETERS, state.parameters)
-    _, length, speed, difficulty = _noise(state.instances, setting.n_arms, every)
+    noise = _noise(state.instances, setting.n_arms)[1:]
+    length, speed, difficulty = (np.ascontiguousarray(each[..., ::every]) for each in noise)
     ends = ndtri(p["empty"]), -ndtri(p["endless"])
     shape = _shapes(difficulty, length, p["shared"], p["spread_tokens"], *ends)
     tokens, missed = body_of_shapes(setting, given, p, shape)

@@ -12,7 +12,6 @@ logistic, g gamma and a_i log-normal::
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -20,12 +19,12 @@ from numpy.typing import NDArray
 from scipy.special import logit, ndtr, ndtri
 from scipy.stats import rankdata
 
-from cobandit.companion.reconstruction.chain import Kind, some_configs, walk
-from cobandit.companion.reconstruction.facts import Landscape, Scene
+from cobandit.companion.reconstruction.chain import Kind, some_configs, walk_part
 from cobandit.companion.reconstruction.hierarchy import (
     N_INSTANCES,
-    SETTINGS,
     Means,
+    Setting,
+    State,
     grid,
     log_normal,
     log_uniform,
@@ -49,38 +48,23 @@ PARAMETERS = {
     "shared": uniform(0.02, 0.4),
     "luck": normal(1.0),
 }
-OF_ACCURACY = ([0], [0])
-OF_BODY = (list(range(1, len(PARAMETERS))), [1, 2, 3])
+OF_ACCURACY = np.array([0]), np.array([0])
+OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
 """Parameters, and columns of what is each configuration's own (accuracy, latency, tokens, luck), by move."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """A table before it is drawn: standard normal variables, and the seed of configurations and instances."""
-
-    parameters: Floats
-    configs: Floats
-    seed: int
+def _draw(setting: Setting, rng: np.random.Generator) -> State:
+    """Draw a state; models have no effects, and the seed is that of configurations, too."""
+    parameters, configs = rng.standard_normal(len(PARAMETERS)), rng.standard_normal((setting.n_arms, 4))
+    return State(parameters, np.empty((0, 0)), configs, int(rng.integers(2**31)))
 
 
-def _draw(name: str, rng: np.random.Generator) -> Ranked:
-    shape = (SETTINGS[name].n_arms, 4)
-    parameters, configs = rng.standard_normal(len(PARAMETERS)), rng.standard_normal(shape)
-    return Ranked(parameters, configs, int(rng.integers(2**31)))
-
-
-def _propose(name: str, state: Ranked, of_accuracy: bool, rng: np.random.Generator) -> Ranked:
+def _propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator) -> State:
     of_parameters, columns = OF_ACCURACY if of_accuracy else OF_BODY
     if rng.random() < 0.25:
-        parameters = state.parameters.copy()
-        chosen = rng.choice(of_parameters, size=1)
-        parameters[chosen] = walk(parameters[chosen], rng)
-        return replace(state, parameters=parameters)
-    configs = state.configs.copy()
-    moved = np.arange(len(configs)) if rng.random() < 0.2 else some_configs(name, rng)
-    place = np.ix_(moved, np.array(columns))
-    configs[place] = walk(configs[place], rng)
-    return replace(state, configs=configs)
+        return walk_part(state, "parameters", rng.choice(of_parameters, size=1), rng)
+    moved = np.arange(setting.n_arms) if rng.random() < 0.2 else some_configs(setting, rng)
+    return walk_part(state, "configs", np.ix_(moved, columns), rng)
 
 
 @lru_cache
@@ -108,9 +92,9 @@ def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, NDArray[np.i
     return scores, tokens, seconds, *ranked
 
 
-def _places(state: Ranked, column: int, skew: float) -> Floats:
+def _places(state: State, column: int, skew: float) -> Floats:
     """Places of the configurations between two ends, (K,) in [0, 1]."""
-    p, (scores, *_) = named(PARAMETERS, state.parameters), _noise(state.seed, len(state.configs))
+    p, (scores, *_) = named(PARAMETERS, state.parameters), _noise(state.instances, len(state.configs))
     mixed = np.sqrt(1 - p["noise"] ** 2) * scores[:, column] + p["noise"] * state.configs[:, column]
     places = ndtr(mixed)
     return np.asarray(((places - places.min()) / np.ptp(places)) ** skew)
@@ -121,9 +105,9 @@ def _gamma(shape: float, scores: Floats) -> Floats:
     return np.maximum(1 - 1 / (9 * shape) + scores / (3 * np.sqrt(shape)), 0.05) ** 3
 
 
-def _scene(name: str, state: Ranked, every: int) -> Scene | None:
-    setting, p = SETTINGS[name], named(PARAMETERS, state.parameters)
-    _, of_tokens, of_seconds, rank, passes = _noise(state.seed, setting.n_arms)
+def _body(setting: Setting, state: State, every: int) -> Body | None:
+    p = named(PARAMETERS, state.parameters)
+    _, of_tokens, of_seconds, rank, passes = _noise(state.instances, setting.n_arms)
     limit = np.array([arm[2] for arm in grid(setting)])
     # an answer's mean is below its limit; the longest ones have the longer limit
     below = np.where(
@@ -134,7 +118,7 @@ def _scene(name: str, state: Ranked, every: int) -> Scene | None:
     tokens += (setting.tokens.high - tokens.max()) * (tokens == tokens.max())
     ends = np.log(setting.latency)
     seconds = np.exp(ends[0] + _places(state, 1, p["skew_latency"]) * (ends[1] - ends[0]))
-    given = Means(seconds, tokens, places, limit > setting.limits[0], limit, state.configs[:, 3])
+    given = Means(seconds, tokens, places, limit, state.configs[:, 3])
     if (tokens >= limit).any():
         return None
     shapes = _gamma(p["shape_tokens"], of_tokens[:, ::every])
@@ -142,13 +126,13 @@ def _scene(name: str, state: Ranked, every: int) -> Scene | None:
     weight = (drawn / tokens[:, None]) ** p["power"] * _gamma(p["shape_seconds"], of_seconds[:, ::every])
     latency = weight * (seconds / weight.mean(axis=1))[:, None]
     latency = np.maximum(np.rint(1000 * latency), 1) / 1000
-    return Scene(setting, Body(rank, passes, latency, drawn, missed, places))
+    return Body(rank, passes, latency, drawn, missed, places)
 
 
-def _landscape(state: Ranked, on: Scene) -> Landscape:
-    low, high = logit(on.setting.accuracy.low), logit(on.setting.accuracy.high)
+def _correct_counts(setting: Setting, state: State, _: Floats) -> Floats:
+    low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
     places = _places(state, 0, named(PARAMETERS, state.parameters)["skew_accuracy"])
-    return Landscape(on, np.rint(N_INSTANCES / (1 + np.exp(-low - (high - low) * places))))
+    return np.rint(N_INSTANCES / (1 + np.exp(-low - (high - low) * places)))
 
 
-OTHER = Kind(_draw, _propose, _scene, _landscape)
+OTHER = Kind(_draw, _propose, _body, _correct_counts)
