@@ -82,6 +82,7 @@ def test_validate_lists_faults(tmp_path, refused):
     assert "usd" in err and "ok" in err
 
 
+REPLAY = ["replay", "synthetic-24", "--output", "runs.csv", "--replications", "2"]
 ONLINE = ["-m", "CoHVUCB:reward_scale=0.01,eta=0.05", "-m", "UniformAllocation"]
 FOUND = ["-m", "CoPSI", "-m", "PSISR:rounds=mean"]
 
@@ -106,30 +107,25 @@ def test_replay_online(suffix):
     assert [path.name for path in Path().iterdir()] == [f"runs.{suffix}"]
 
 
+ONCE = ["-m", "CoPSIOnce", "-m", "UniformIdentification", "--feedback", "once", "--share", 0.4, "--share", 1]
+REPLAYS = [
+    (
+        [*FOUND, "-b", 40, "--charge", "realised"],
+        {"methods": ["CoPSI", cb.spec("PSISR", rounds="mean")], "rho": 40, "charge": "realised"},
+    ),
+    (ONCE, {"methods": ["CoPSIOnce", "UniformOnce"], "share": [0.4, 1], "feedback": "once"}),
+]
+
+
 @pytest.mark.slow
-def test_replay_identification():
-    words = ["replay", "synthetic-24", "-o", "runs.csv", *FOUND, "-b", 40, "--charge", "realised"]
-    assert call(*words, "--replications", 3).exit_code == 0
-    methods = ["CoPSI", cb.spec("PSISR", rounds="mean")]
-    expected = cb.replay_identification(
-        cb.load("synthetic-24"), methods, 40, replications=3, charge="realised"
-    )
+@pytest.mark.parametrize(("words", "how"), REPLAYS, ids=["bootstrap", "once"])
+def test_replay_identification(words, how):
+    result = call(*REPLAY, *words)
+    assert result.exit_code == 0 and ("rho" in how) == ("rho" in result.output)
+    expected = cb.replay_identification(cb.load("synthetic-24"), **how, replications=2)
     runs = pd.read_csv("runs.csv", keep_default_na=False)
-    assert runs["returned"].tolist() == ["; ".join(names) for names in expected["returned"]]
-    assert runs["correct"].tolist() == expected["correct"].tolist()
-
-
-@pytest.mark.slow
-def test_replay_on_a_finite_benchmark():
-    words = ["replay", "synthetic-24", "-o", "once.csv", "-m", "CoPSIOnce", "-m", "UniformIdentification"]
-    result = call(*words, "--feedback", "once", "--share", 0.4, "--share", 1, "--replications", 3)
-    assert "share" in result.output and "0.4" in result.output and "rho" not in result.output
-    assert result.exit_code == 0
-    expected = cb.replay_identification(
-        cb.load("synthetic-24"), ["CoPSIOnce", "UniformOnce"], share=[0.4, 1], feedback="once", replications=3
-    )
-    runs = pd.read_csv("once.csv", keep_default_na=False)
     assert runs["method"].tolist() == expected["method"].tolist()
+    assert runs["returned"].tolist() == ["; ".join(names) for names in expected["returned"]]
     assert runs["correct"].tolist() == expected["correct"].tolist()
 
 
@@ -141,9 +137,6 @@ def test_replay_of_a_file_by_the_script():
     runs = pd.read_parquet("runs.parquet")
     assert runs["method"].unique().tolist() == [method.name for method in experiments.online_methods()]
     assert "replaying" not in done.stdout  # progress is no result: it goes to the standard error
-
-
-REPLAY = ["replay", "synthetic-24", "--output", "runs.csv", "--replications", "2"]
 
 
 BAD = {

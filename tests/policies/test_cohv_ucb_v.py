@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from support.asking import run
 from support.strategies import examples
 
 import cobandit as cb
@@ -35,15 +34,6 @@ def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
         got = [policy.normalised_cost_radius[arm], *policy.reward_radius[arm]]
         assert got == pytest.approx(expected, rel=1e-6, abs=1e-9)
         assert (np.array(got) <= beta[arm]).all()
-
-
-@pytest.mark.slow
-def test_without_variance_the_radius_is_the_second_term():
-    policy = cb.CoHVUCBV(2, 1, 300.0, (0.5, 1.0), alpha=0.01)
-    run(policy, lambda arm: ([0.5 + 0.25 * arm], 0.5 + 0.5 * arm))
-    beta = policy.radius
-    assert (6 * beta**2 < beta).any()
-    assert policy.reward_radius[:, 0] == pytest.approx(np.minimum(beta, 6 * beta**2))
 
 
 def test_the_radius_covers_as_often_as_promised():

@@ -112,17 +112,6 @@ def test_largest_costs_are_checked():
     assert cb.UniformIdentification([1, 4], error.value.smallest, 2, largest_costs=[20, 40]).ask() == 0
 
 
-def test_within_the_largest_costs_no_guarantee_is_lost(recwarn):
-    finder = cb.CoPSI([1, 4], 100, 1, largest_costs=[5, 8])
-    for cost in (5.0, 2.0):
-        finder.tell(finder.ask(), [0.5], cost)
-    assert not recwarn.list
-    with pytest.warns(cb.GuaranteeWarning, match="above its largest cost 5"):
-        finder.tell(finder.ask(), None, 5.5)
-    finder.tell(finder.ask(), [0.5], 6)  # once
-    assert len(recwarn.list) == 0
-
-
 def test_a_round_is_begun_only_if_it_can_be_completed():
     finder = cb.UniformIdentification([1, 1], 9, 1, largest_costs=[1, 4])
     fly(finder, lambda pull: ([0.5], 1.0))
@@ -203,13 +192,6 @@ def test_what_is_in_flight_counts_in_the_radius(cls):
     n = policy.pulls + policy.in_flight
     assert n.sum() == 12 and policy.pulls.sum() == 6
     assert policy.radius == pytest.approx(np.sqrt(policy.log_term / n))
-
-
-def test_evaluations_in_flight_spread_over_the_arms():
-    policy = cb.HVUCB(3, 1, 100, (1.0, 1.0), alpha=0.1)
-    for _ in range(3):
-        policy.tell(policy.ask(), [0.0], 1.0)
-    assert sorted(policy.ask() for _ in range(9)) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
 # ----------------------------------------------------------------------------- pulls and failures

@@ -1,5 +1,6 @@
 """Kernels against the readable classes, pull for pull; the stream that both draw from."""
 
+import numba
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,6 +9,7 @@ from support import methods
 import cobandit as cb
 from cobandit.replay import kernels
 from cobandit.replay.grid import pack_table
+from cobandit.replay.kernels import compiling
 from cobandit.replay.running import run_kernel
 from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
 from cobandit.testing.playing import guarantees_aside
@@ -54,6 +56,35 @@ def test_budgets_around_whole_rounds(method, off):
     """What a budget certainly allows is drawn at once; where it is tight, pull by pull."""
     table = ragged_table(np.random.default_rng(3), 6, 3)
     check_kernel_on(method, table, 11 * table.costs.sum() * (1 + off), "declared")
+
+
+@numba.njit
+def sampled(feedback, none, terms, seen):
+    """Spend after two phases, and whether they are whole."""
+    draws, arms = (
+        compiling.Draws(feedback.rows, feedback.offsets, compiling.keys(0, 0, 5), none),
+        np.arange(5),
+    )
+    spent, _ = compiling.sample(arms, 30, draws, terms, seen, 0.0)
+    return compiling.sample(arms, 40, draws, terms, seen, spent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("off", [-1e-4, -1e-8, 1e-8, 1e-4])
+def test_a_phase_that_the_budget_cuts_short(off):
+    """A sample ends at the pull that does not fit, and what it adds up does not depend on a record."""
+    table = ragged_table(np.random.default_rng(4), 5, 2)
+    feedback, costs, none = pack_table(table).feedback, table.costs, np.empty(0, dtype=np.int64)
+    limit = 40 * costs.sum() * (1 + off)
+    terms = kernels.IdentificationTerms(limit, costs, False, np.sort(costs), none[None])
+    ends = []
+    for length in (0, 1000):
+        taken = kernels.record(1, length)
+        seen = compiling.Tally(np.zeros(5, dtype=np.int64), np.zeros((5, 2)), taken.arms[0], taken.charges[0])
+        spent, whole = sampled(feedback, none, terms, seen)
+        assert whole == (off > 0) and spent <= limit
+        ends.append((spent, seen.pulls.tolist(), seen.sums.tolist()))
+    assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("method", methods.ONLINE)

@@ -11,11 +11,7 @@ import cobandit as cb
 from cobandit import theory
 
 
-def test_by_hand():
-    # T = 1000: (1 + 3/30)^2 (1 + 3 / sqrt(2 * 30 * 6.90776))^2 * 2
-    by_hand = 2 * (1.1 * (1 + 3 / sqrt(414.4653))) ** 2
-    found = theory.alpha_in_flight(4, 30, budget=999, cost_ratio=1.0)
-    assert found == pytest.approx(by_hand, rel=1e-6)
+def test_one_at_a_time_needs_no_more():
     assert theory.alpha_in_flight(1, 1, budget=10, cost_ratio=0.5, alpha=3) == 3
     assert theory.alpha_in_flight(1, 1, budget=10, cost_ratio=0.5, alpha=3, unrelated=True) == 3
 
