@@ -127,6 +127,7 @@ def test_replay_identification(words, how):
     assert runs["method"].tolist() == expected["method"].tolist()
     assert runs["returned"].tolist() == ["; ".join(names) for names in expected["returned"]]
     assert runs["correct"].tolist() == expected["correct"].tolist()
+    assert runs["spent"].tolist() == pytest.approx(expected["spent"].tolist())
 
 
 @pytest.mark.slow

@@ -220,6 +220,22 @@ def test_neighbouring_streams_are_independent(of):
     assert stats.chisquare(np.bincount(first, minlength=100)).pvalue > LEVEL
 
 
+@pytest.mark.slow
+def test_replayed_means_converge_to_those_of_the_table(small_table):
+    """Bootstrap means of rewards and costs of 20,000 pulls an arm, against exact means and deviations.
+
+    Eighteen comparisons at 5 standard errors: a false alarm has probability below 18 * 6e-7 = 1.1e-5.
+    """
+    rounds, feedback = 20_000, small_table.feedback
+    for arm in range(small_table.n_arms):
+        first, last = feedback.offsets[arm : arm + 2]
+        own = np.column_stack([feedback.costs, feedback.rewards])[first:last]
+        drawn = own[[kernels.instance(0, 0, arm, s, last - first) for s in range(rounds)]]
+        error = 5 * own.std(axis=0) / np.sqrt(rounds) + 1e-12
+        assert (np.abs(drawn.mean(axis=0) - own.mean(axis=0)) <= error).all()
+        assert own[:, 1:].mean(axis=0) == pytest.approx(small_table.means[arm])
+
+
 def test_common_random_numbers(small_table):
     """The s-th evaluation of an arm in a replication costs the same whatever the method and budget."""
 

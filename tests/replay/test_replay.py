@@ -327,6 +327,19 @@ def test_ragged_arms_are_bootstrapped_arm_by_arm():
         assert set(run.costs[run.arms == arm]) == set(own)
 
 
+@pytest.mark.slow
+def test_more_budget_means_fewer_errors(synthetic):
+    """Errors on the bundled table fall from nearly sure to rare.
+
+    Each comparison is of two proportions of 400 runs that differ by far more than the seven standard errors
+    asked for: false alarms below 1e-6.
+    """
+    runs = cb.replay_identification(synthetic, ["CoPSI", "PSISR"], [10, 300, 20_000], replications=400)
+    errors = 1 - runs.pivot_table(index="method", columns="rho", values="correct")
+    steps = -np.diff(errors.to_numpy(), axis=1)
+    assert (steps > 7 * np.sqrt(0.5 / 400)).any(axis=1).all() and (steps > -5 * np.sqrt(0.5 / 400)).all()
+
+
 # ----------------------------------------------------------------------------- classes without a kernel
 
 
