@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -99,12 +99,12 @@ def claims() -> tuple[Claim, ...]:
     >>> claims()[0].key
     'adaptive-beats-uniform'
     """
-    entries = yaml.safe_load(Path(__file__).with_name("orderings.yml").read_text(encoding="utf-8"))
-    typed: list[dict[str, Any]] = [
-        {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
-        for entry in entries
-    ]
-    return tuple(Claim(**entry) for entry in typed)
+    entries: list[dict[str, Any]] = yaml.safe_load(
+        Path(__file__).with_name("orderings.yml").read_text(encoding="utf-8")
+    )
+    for entry in entries:
+        entry |= {name: tuple(value) for name, value in entry.items() if isinstance(value, list)}
+    return tuple(Claim(**entry) for entry in entries)
 
 
 # ----------------------------------------------- how far a table bears them out
@@ -114,11 +114,9 @@ CLOSE = 0.1
 HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = "holds", "fails", "not separated", "cannot be checked"
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What `judge_claim` found: a verdict on the claim, and the comparisons behind it."""
 
-    key: str
     verdict: str
     details: pd.DataFrame
 
@@ -179,7 +177,7 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> Judgement:
         _comparisons(claim, _Cells(claim, frame)),
         columns=["dataset", "at", "method", "against", "left", "right", "verdict"],
     )
-    return Judgement(claim.key, _overall(claim, details["verdict"].tolist()), details)
+    return Judgement(_overall(claim, details["verdict"].tolist()), details)
 
 
 def verdicts(cells: pd.DataFrame) -> pd.Series:
@@ -230,11 +228,21 @@ def _overall(claim: Claim, verdicts: list[str]) -> str:
     return HOLDS if set(known) == {HOLDS} else NOT_SEPARATED
 
 
+def _apart(a: Estimate, b: Estimate, operation: Any = np.subtract) -> Estimate:
+    """What two intervals allow of the difference, or the ratio, whatever ties them together."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Estimate(*(float(operation(x, y)) for x, y in zip(a, (b.mean, b.high, b.low), strict=True)))
+
+
+#: What compares two means, and which of two equal ones it gives.
+MEASURES: dict[str | None, tuple[Any, float]] = {"difference": (np.subtract, 0.0), "ratio": (np.divide, 1.0)}
+
+
 class _Cells:
-    """The cells of a frame, by dataset, budget, method and, where it matters, costs; and the paired ones."""
+    """Cells of a frame by dataset, budget, method, costs where they matter, and pair: against, measure."""
 
     def __init__(self, claim: Claim, frame: pd.DataFrame):
-        needed = {"method", claim.along, "mean", "low", "high"}
+        needed, methods = {"method", claim.along, "mean", "low", "high"}, claim.methods + claim.against
         if claim.relation == "unchanged":
             needed.add("costs")
         if needed - set(frame.columns):
@@ -245,122 +253,94 @@ class _Cells:
             frame = frame[frame["dataset"].isin(claim.datasets)]
         if "costs" in frame and claim.costs is not None:
             frame = frame[frame["costs"] == claim.costs]
-        frame = frame[frame["method"].isin(claim.methods + claim.against)]
+        frame = frame[frame["method"].isin(methods)]
         if "against" not in frame:
             frame = frame.assign(against=None, measure=None)
-        absent = set(claim.methods + claim.against) - set(frame.loc[frame["against"].isna(), "method"])
-        if absent:
+        if absent := set(methods) - set(frame.loc[frame["against"].isna(), "method"]):
             raise CobanditError(f"claim {claim.key}: the frame has no {', '.join(sorted(absent))}")
         self.cells: dict[tuple[Any, ...], Estimate] = {}
-        self.paired: dict[tuple[Any, ...], Estimate] = {}
         for row in frame.dropna(subset=["mean", "low", "high"]).to_dict("records"):
             costs = row["costs"] if claim.relation == "unchanged" else None
-            place: tuple[Any, ...] = (row.get("dataset"), row[claim.along], row["method"], costs)
-            known = self.cells
-            if isinstance(row["against"], str):
-                known, place = self.paired, (*place, row["against"], row["measure"])
-            if place in known:
+            pair = (row["against"], row["measure"]) if isinstance(row["against"], str) else (None, None)
+            place = (row.get("dataset"), row[claim.along], row["method"], costs, *pair)
+            if place in self.cells:
                 raise CobanditError(
                     f"claim {claim.key}: the frame has {place} twice; keep one set of options"
                 )
-            known[place] = Estimate(row["mean"], row["low"], row["high"])
-        self.datasets = list(dict.fromkeys(place[0] for place in self.cells))
+            self.cells[place] = Estimate(row["mean"], row["low"], row["high"])
+        self.single = [place[:4] for place in self.cells if place[4] is None]
+        self.datasets = list(dict.fromkeys(dataset for dataset, *_ in self.single))
         self.at = claim.at
 
     def shared(self, *datasets: Any) -> list[float]:
         """Budgets, in order, at which every method has something to show on every one of the datasets."""
-        needed = {(place[0], place[2], place[3]) for place in self.cells if place[0] in datasets}
-        budgets = sorted({place[1] for place in self.cells})
-        return [b for b in budgets if all((d, b, m, c) in self.cells for d, m, c in needed)]
+        needed = {(dataset, *rest) for dataset, _, *rest in self.single if dataset in datasets}
+        budgets, known = sorted({place[1] for place in self.single}), set(self.single)
+        return [b for b in budgets if all((dataset, b, *rest) in known for dataset, *rest in needed)]
 
     def budgets(self, *datasets: Any) -> list[float]:
         """The budgets that the claim is about."""
         if self.at in ("largest", "smallest"):
             shared = self.shared(*datasets)
             return shared[-1:] if self.at == "largest" else shared[:1]
-        return sorted({place[1] for place in self.cells if place[0] in datasets})
+        return sorted({place[1] for place in self.single if place[0] in datasets})
 
-    def __call__(self, dataset: Any, budget: float, method: str, costs: str | None = None) -> Estimate:
-        return self.cells.get((dataset, budget, method, costs), Estimate(np.nan, np.nan, np.nan))
+    def __call__(self, *place: Any) -> Estimate:
+        """A mean by dataset, budget, method and, where they matter, costs."""
+        return self.cells.get((*place, *(None,) * (6 - len(place))), Estimate(np.nan, np.nan, np.nan))
 
-    def difference(self, dataset: Any, budget: float, first: str, second: str) -> Estimate:
-        """By how much the first exceeds the second."""
-        if known := self.paired.get((dataset, budget, first, None, second, "difference")):
+    def compare(self, dataset: Any, budget: float, first: str, second: str, by: str | None) -> Estimate:
+        """By how much, or how many times, the first exceeds the second; of pairs where they are known."""
+        operation, neutral = MEASURES[by]
+        if known := self.cells.get((dataset, budget, first, None, second, by)):
             return known
-        if known := self.paired.get((dataset, budget, second, None, first, "difference")):
-            return Estimate(-known.mean, -known.high, -known.low)
-        return _difference(self(dataset, budget, first), self(dataset, budget, second))
-
-    def ratio(self, dataset: Any, budget: float, first: str, second: str) -> Estimate:
-        """How many times the second the first is."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if known := self.paired.get((dataset, budget, first, None, second, "ratio")):
-                return known
-            if known := self.paired.get((dataset, budget, second, None, first, "ratio")):
-                return Estimate(*(float(1 / np.float64(x)) for x in (known.mean, known.high, known.low)))
-            a, b = self(dataset, budget, first), self(dataset, budget, second)
-            ends = ((a.mean, b.mean), (a.low, b.high), (a.high, b.low))
-            return Estimate(*(float(np.float64(x) / np.float64(y)) for x, y in ends))
-
-    def charge(self, dataset: Any, budget: float, method: str) -> Estimate:
-        """By how much realised costs exceed declared ones."""
-        known = self.paired.get((dataset, budget, method, "realised", "declared", "difference"))
-        ends = (self(dataset, budget, method, costs) for costs in ("realised", "declared"))
-        return known or _difference(*ends)
+        if known := self.cells.get((dataset, budget, second, None, first, by)):
+            return _apart(Estimate(neutral, neutral, neutral), known, operation)
+        return _apart(self(dataset, budget, first), self(dataset, budget, second), operation)
 
 
 def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
     higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
 
-    def advantage(dataset: Any, budget: float, method: str, against: str) -> Estimate:
-        """By how much the method is better."""
-        more, less = (method, against) if higher else (against, method)
-        measure = cells.difference if claim.measure == "difference" else cells.ratio
-        return measure(dataset, budget, more, less)
-
-    def row(
-        dataset: Any, at: Any, names: tuple[str, str], a: Estimate, b: Estimate, verdict: str
-    ) -> tuple[Any, ...]:
-        return (dataset, at, *names, a.mean, b.mean, verdict)
+    def advantages(places: Iterable[tuple[Any, float]], pair: tuple[str, str]) -> tuple[Any, ...]:
+        """By how much the first of the pair is better at two places, and whether at the first by more."""
+        a, b = (cells.compare(*at, *(pair if higher else pair[::-1]), claim.measure) for at in places)
+        return *pair, a.mean, b.mean, _better(_apart(a, b))
 
     if claim.relation == "larger advantage":
         if set(claim.datasets) <= set(cells.datasets):
             for budget, pair in product(cells.budgets(*claim.datasets), pairs):
-                a, b = (advantage(dataset, budget, *pair) for dataset in claim.datasets)
-                yield row(" > ".join(claim.datasets), budget, pair, a, b, _better(_difference(a, b)))
+                places = [(dataset, budget) for dataset in claim.datasets]
+                yield " > ".join(claim.datasets), budget, *advantages(places, pair)
         return
     for dataset in cells.datasets:
         if claim.relation == "growing advantage":
             shared = cells.shared(dataset)
             for pair in pairs if len(shared) > 1 else []:
-                a, b = (advantage(dataset, budget, *pair) for budget in (shared[-1], shared[0]))
-                yield row(dataset, shared[-1], pair, a, b, _better(_difference(a, b)))
+                places = [(dataset, budget) for budget in (shared[-1], shared[0])]
+                yield dataset, shared[-1], *advantages(places, pair)
             continue
-        for budget in cells.budgets(dataset):
+        for place in ((dataset, budget) for budget in cells.budgets(dataset)):
             if claim.relation == "unchanged":
                 for method in claim.methods:
-                    a, b = (cells(dataset, budget, method, costs) for costs in ("realised", "declared"))
-                    verdict = _comparable(a, b, cells.charge(dataset, budget, method))
-                    yield row(dataset, budget, (method, method), a, b, verdict)
+                    a, b = (cells(*place, method, costs) for costs in ("realised", "declared"))
+                    known = cells.cells.get((*place, method, "realised", "declared", "difference"))
+                    verdict = _comparable(a, b, known or _apart(a, b))
+                    yield *place, method, method, a.mean, b.mean, verdict
             elif claim.relation == "nearer":
-                method, (near, far) = claim.methods[0], claim.against
-                a, b = (_size(cells.difference(dataset, budget, method, name)) for name in (near, far))
-                yield row(dataset, budget, (near, far), a, b, _better(_difference(b, a)))
+                (method,), names = claim.methods, claim.against
+                a, b = (_size(cells.compare(*place, method, name, "difference")) for name in names)
+                yield *place, *names, a.mean, b.mean, _better(_apart(b, a))
             else:
                 for pair in pairs:
-                    a, b = (cells(dataset, budget, name) for name in pair)
-                    apart = cells.difference(dataset, budget, *pair)
-                    yield row(dataset, budget, pair, a, b, _judge(claim.relation, a, b, apart, higher))
-
-
-def _judge(relation: str, a: Estimate, b: Estimate, apart: Estimate, higher: bool) -> str:
-    """Judge ``a`` against ``b``; ``apart`` is their difference."""
-    if relation == "comparable":
-        return _comparable(a, b, apart)
-    if relation == "keeps up":
-        ahead = a.mean > b.mean if higher else a.mean < b.mean
-        return HOLDS if ahead else _comparable(a, b, apart)
-    return _better(apart, higher)
+                    a, b = (cells(*place, name) for name in pair)
+                    apart = cells.compare(*place, *pair, "difference")
+                    ahead = a.mean > b.mean if higher else a.mean < b.mean
+                    if claim.relation == "comparable" or (claim.relation == "keeps up" and not ahead):
+                        verdict = _comparable(a, b, apart)
+                    else:
+                        verdict = HOLDS if claim.relation == "keeps up" else _better(apart, higher)
+                    yield *place, *pair, a.mean, b.mean, verdict
 
 
 def _better(apart: Estimate, higher: bool = True) -> str:
@@ -376,11 +356,6 @@ def _comparable(a: Estimate, b: Estimate, apart: Estimate) -> str:
         return HOLDS
     verdict = _better(apart)
     return verdict if verdict in (UNKNOWN, NOT_SEPARATED) else FAILS
-
-
-def _difference(a: Estimate, b: Estimate) -> Estimate:
-    """What two intervals allow, whatever ties them together."""
-    return Estimate(a.mean - b.mean, a.low - b.high, a.high - b.low)
 
 
 def _size(apart: Estimate) -> Estimate:
