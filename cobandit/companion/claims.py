@@ -160,12 +160,12 @@ def contrast(judged: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame) 
             key=f"contrast {known.dataset} {known.experiment} {known.method} {known.against}",
             kind=CONTRAST,
             claim=f"{known.dataset.upper()}, {QUANTITIES[known.experiment]}: {names}",
-            place=_largest(known.key),
+            place=_largest(known.keys[0]),
             page=PAGES[CONTRAST],
             paper=f"{each['printed']:.2f}",
             reconstruction=f"{each['low']:.2g} to {each['high']:.2g}",
-            measured=ours.get((known.key, known.other), ""),
-            replays=many.get((known.key, known.other), ""),
+            measured=ours.get(known.keys, ""),
+            replays=many.get(known.keys, ""),
             status=each["word"],
             size=f"{each['width']:.2f} of the prior's",
         )
@@ -183,8 +183,8 @@ def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
     names = single[place].assign(rho=single["rho"].map("{:g}".format)).agg("-".join, axis=1)
     charged = np.where(single["costs"] == "declared", "-declared", "")
     named = dict(zip(names + charged, single["mean"], strict=True))
-    known = [each for each in CONTRASTS if each.key in named and each.other in named]
-    return {(each.key, each.other): f"{np.exp(float(each.of(named))):.2f}" for each in known}
+    known = [each for each in CONTRASTS if named.keys() >= set(each.keys)]
+    return {each.keys: f"{np.exp(float(each.of(named))):.2f}" for each in known}
 
 
 def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame) -> Iterator[Row]:

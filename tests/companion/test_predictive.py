@@ -59,13 +59,13 @@ def test_the_contrasts_are_those_of_the_protocol():
         own = [c for c in found if c.dataset == dataset]
         assert [c.experiment for c in own].count("online") == 3 and len(own) == 7
     printed = predictive.printed_values()
-    assert all({c.key, c.other} <= set(printed) for c in found)
+    assert all(set(c.keys) <= set(printed) for c in found)
     for contrast in found:
         used = contrasts.used_keys(contrast.dataset, contrast.experiment)
         assert 1 <= len(used) <= 6 and set(used) <= set(printed)
         # of its own experiment, and of methods that the reconstruction may run
         assert all("AccuracyCostUCB" in key or "UniformIdentification" in key for key in used)
-        assert contrast.key not in used
+        assert contrast.keys[0] not in used
 
 
 def test_printed_contrasts():
@@ -116,11 +116,11 @@ def test_tables_that_are_not_kept_have_no_say(plays):
 def test_a_reading_changes_what_it_changes_and_nothing_else(plays):
     contrast = contrasts.CONTRASTS[-1]
     own = plays[(plays["kind"] == "table") & (plays["dataset"] == "piqa")]
-    changed = own[own["key"] == contrast.other].assign(reading="A5", value=0.123)
+    changed = own[own["key"] == contrast.keys[1]].assign(reading="A5", value=0.123)
     both = pd.concat([plays, changed])
     before, after = (contrasts.tables(both, "piqa", reading=r) for r in ("default", "A5"))
-    assert (after[contrast.other] == 0.123).all()
-    rest = before.columns.drop(contrast.other)
+    assert (after[contrast.keys[1]] == 0.123).all()
+    rest = before.columns.drop(contrast.keys[1])
     assert (before[rest] == after[rest]).all(axis=None)
     elsewhere = plays[(plays["dataset"] == "gsm8k") & (plays["kind"] == "table")].assign(reading="A5")
     found = paper.judge_readings(pd.concat([both, elsewhere]))

@@ -5,26 +5,17 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cobandit.companion.paper import predictive
 from cobandit.companion.paper.judge import claims
-from cobandit.companion.paper.numbers import Published, published
-from cobandit.companion.paper.predictive import (
-    DERIVED,
-    Floats,
-    Prediction,
-    drawn,
-    off_scale,
-    on_scale,
-    played_key,
-    printed_values,
-)
+from cobandit.companion.paper.numbers import published, run_of
+from cobandit.companion.paper.predictive import Floats, Prediction, drawn, on_scale, printed_values, scales_of
 
 PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL = "predicted", "compatible", "contradicted", "cannot tell"
 WORDS = (PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL)
@@ -34,51 +25,48 @@ WIDENING = 1.0
 """On scores, from the calibration by another generator."""
 DEFAULT = "default"
 
+Values = pd.DataFrame | Mapping[Any, Any]
+"""By key: what tables play, or what is printed."""
+
+REGRET, ERROR, F1 = (
+    "{}-online-32-{}-efficiency_regret",
+    "{}-identification-5000-{}-error-declared",
+    "{}-full-set-200-{}-f1-declared",
+)
+"""Keys of values at the largest budget, as `predictive.played_key` gives them, of data set and method."""
+STANDARD, AVERAGE = REGRET.replace("efficiency", "standard"), "{}-trajectory-32-{}-moving_average"
+OF_QUANTITY = {"efficiency_regret": REGRET, "standard_regret": STANDARD, "moving_average": AVERAGE}
+OF_QUANTITY |= {"error": ERROR, "f1": F1}
 USED = {
-    "online": tuple(
-        f"{{}}-{run}-32-AccuracyCostUCB-{quantity}"
-        for run, quantity in (
-            ("online", "efficiency_regret"),
-            ("online", "standard_regret"),
-            ("trajectory", "moving_average"),
-        )
-    ),
-    "identification": tuple(
-        f"{{}}-identification-{rho}-UniformIdentification-error-declared" for rho in (20, 5000)
-    ),
-    "full-set": tuple(f"{{}}-full-set-{rho}-UniformIdentification-f1-declared" for rho in (10, 200)),
+    "online": ("AccuracyCostUCB", (REGRET, STANDARD, AVERAGE)),
+    "identification": ("UniformIdentification", (ERROR.replace("5000", "20"), ERROR)),
+    "full-set": ("UniformIdentification", (F1.replace("200", "10"), F1)),
 }
-"""Used facts of each experiment, by key; where an error is not printed, it is not used."""
-OF_EXPERIMENT = {"trajectory": "online", "stochastic": "identification"}
+"""Used facts of each experiment: method and keys; where an error is not printed, it is not used."""
 
 
 class Contrast(NamedTuple):
-    """One method against another: keys of both values, as `played_key` gives them."""
+    """One method against another."""
 
     dataset: str
     experiment: str
     method: str
     against: str
-    key: str
-    other: str
 
-    def of(self, values: pd.DataFrame | dict[str, float]) -> Floats:
+    @property
+    def keys(self) -> tuple[str, str]:
+        """Of the values of both."""
+        key = {"online": REGRET, "identification": ERROR, "full-set": F1}[self.experiment]
+        return key.format(self.dataset, self.method), key.format(self.dataset, self.against)
+
+    def of(self, values: Values) -> Floats:
         """Take the contrast from what tables play, or from what is printed."""
-        return on_scale(self.key, values[self.key]) - on_scale(self.other, values[self.other])
-
-
-def _contrast(dataset: str, experiment: str, method: str, against: str) -> Contrast:
-    rho, quantity = {
-        "online": ("32", "efficiency_regret"),
-        "identification": ("5000", "error-declared"),
-        "full-set": ("200", "f1-declared"),
-    }[experiment]
-    keys = (f"{dataset}-{experiment}-{rho}-{each}-{quantity}" for each in (method, against))
-    return Contrast(dataset, experiment, method, against, *keys)
+        first, second = (on_scale(key, values[key]) for key in self.keys)
+        return first - second
 
 
 CONTRASTS = tuple(
-    _contrast(dataset, *about)
+    Contrast(dataset, *about)
     for dataset in ("gsm8k", "piqa")
     for about in (
         ("online", "CoHVUCB", "UniformAllocation"),
@@ -117,20 +105,18 @@ def tables(plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str 
 
 def used_keys(dataset: str, experiment: str) -> list[str]:
     """Keys of the used facts of an experiment, as far as they are printed."""
-    known = printed_values()
-    keys = (key.format(dataset) for key in USED[OF_EXPERIMENT.get(experiment, experiment)])
-    return [key for key in keys if key in known]
+    known, (method, templates) = printed_values(), USED[run_of(experiment)]
+    return [key for key in (template.format(dataset, method) for template in templates) if key in known]
 
 
-def facts_of(values: pd.DataFrame | dict[str, float], keys: list[str]) -> Floats:
-    """Used facts on their scales, a column each."""
-    return np.stack([on_scale(key, values[key]) for key in keys], axis=-1)
-
-
-def predict(played: pd.DataFrame, contrast: Contrast, printed: dict[str, float]) -> Prediction:
+def predict(played: pd.DataFrame, contrast: Contrast, printed: Values) -> Prediction:
     """Predict a contrast from tables, and from what is printed of the used facts."""
-    keys = used_keys(contrast.dataset, contrast.experiment)
-    return predictive.predict(facts_of(played, keys), contrast.of(played), facts_of(printed, keys))
+    return _predict(played, used_keys(contrast.dataset, contrast.experiment), contrast.of(played), printed)
+
+
+def _predict(played: pd.DataFrame, keys: list[str], values: Floats, printed: Values) -> Prediction:
+    used, at = (np.stack([on_scale(key, each[key]) for key in keys], axis=-1) for each in (played, printed))
+    return predictive.predict(used, values, at)
 
 
 def word(p: float, inside: bool, width: float, remoteness: float) -> str:
@@ -192,7 +178,7 @@ def judge_contrasts(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFram
             | {"width": float((high - low) / before[0]), "remoteness": found.remoteness}
             | {"regressed": found.regressed}
         )
-    frame = pd.DataFrame(rows).drop(columns=["key", "other"])
+    frame = pd.DataFrame(rows)
     frame["adjusted"] = predictive.holm(frame["p"].to_numpy())
     inside = (frame["low"] <= frame["printed"]) & (frame["printed"] <= frame["high"])
     about = zip(frame["adjusted"], inside, frame["width"], frame["remoteness"], strict=True)
@@ -210,33 +196,19 @@ def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     """
     from scipy.stats import combine_pvalues
 
-    printed = printed_values()
-    found: dict[str, dict[str, float]] = {}
+    printed, frame = printed_values(), pd.DataFrame()
     last = plays.loc[plays["reading"] != DEFAULT, "number"].max()  # all readings on the same tables
     plays = plays[plays["number"] <= last]
-    for reading in dict.fromkeys(plays.loc[plays["kind"] == "table", "reading"]):
-        found[reading] = {}
-        for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
-            played = tables(plays, dataset, reading=reading).dropna()
-            own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
-            each = [predict(played, contrast, printed) for contrast in own]
-            scores = np.stack([prediction.scores for prediction in each], axis=1)
-            values = zip(each, own, strict=True)
-            at = np.array([prediction.score(float(contrast.of(printed))) for prediction, contrast in values])
-            found[reading][dataset] = predictive.joint(scores, at)
-    frame = pd.DataFrame(found).T
+    readings = plays.loc[plays["kind"] == "table", "reading"].unique()
+    for reading, dataset in product(readings, dict.fromkeys(contrast.dataset for contrast in CONTRASTS)):
+        played = tables(plays, dataset, reading=reading).dropna()
+        own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
+        each = {contrast: predict(played, contrast, printed) for contrast in own}
+        scores = np.stack([prediction.scores for prediction in each.values()], axis=1)
+        at = [prediction.score(float(contrast.of(printed))) for contrast, prediction in each.items()]
+        frame.loc[reading, dataset] = predictive.joint(scores, np.array(at))
     together = [float(combine_pvalues(row, method="fisher").pvalue) for row in frame.to_numpy()]
     return frame.assign(together=together, disfavoured=np.array(together) < LEVEL / len(frame))
-
-
-ORDERED = {
-    "online-32-{}-efficiency_regret": ("online", "trajectory"),
-    "online-32-{}-standard_regret": ("online",),
-    "trajectory-32-{}-moving_average": ("trajectory",),
-    "identification-5000-{}-error-declared": ("identification", "stochastic"),
-    "full-set-200-{}-f1-declared": ("full-set",),
-}
-"""What is played at the largest budget, and the experiments whose orderings are about it."""
 
 
 def shares(plays: pd.DataFrame) -> pd.DataFrame:
@@ -250,17 +222,15 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         By key of the claim: the share on each data set that the claim is about, and NaN else.
     """
-    wide = {name: tables(plays, name) for name in dict.fromkeys(plays["dataset"])}
+    wide = {name: tables(plays, name) for name in plays["dataset"].unique()}
     found: dict[str, dict[str, float]] = {}
     for claim in claims():
-        keys = [k for k, of in ORDERED.items() if claim.experiment in of and f"-{claim.quantity}" in k]
-        if claim.relation != "better" or claim.at == "smallest" or not keys:
+        if claim.relation != "better" or claim.at == "smallest" or claim.quantity not in OF_QUANTITY:
             continue
         found[claim.key] = {}
         for dataset in set(claim.datasets) & set(wide):
-            played, key = wide[dataset], f"{dataset}-{keys[0]}"
-            sign = 1 if claim.direction == "higher" else -1
-            values = {m: sign * played[key.format(m)] for m in (*claim.methods, *claim.against)}
+            key, sign = OF_QUANTITY[claim.quantity], 1 if claim.direction == "higher" else -1
+            values = {m: sign * wide[dataset][key.format(dataset, m)] for m in claim.methods + claim.against}
             pairs = product(claim.methods, claim.against)
             holds = np.logical_and.reduce([values[one] > values[other] for one, other in pairs])
             found[claim.key][dataset] = float(holds.mean())
@@ -276,27 +246,19 @@ def predict_numbers(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFram
         By key of the number: ``predicted_low``, ``predicted_high``.
     """
     printed = printed_values()
-    found: dict[str, tuple[float, float]] = {}
-    wide = {name: tables(plays, name) for name in dict.fromkeys(plays["dataset"])}
+    found: dict[str, list[float]] = {}
+    wide = {name: tables(plays, name) for name in plays["dataset"].unique()}
     for number in published():
         values = None if number.dataset is None else drawn(wide[number.dataset], number)
         if number.role not in ("predicted", "arithmetic") or values is None:
             continue
-        found[number.key] = _interval(number, wide[number.dataset], values, printed, wider)
+        there, back = scales_of(number)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = there(values)
+        known, keys = np.isfinite(scaled), used_keys(str(number.dataset), number.experiment)
+        prediction = _predict(wide[str(number.dataset)][known], keys, scaled[known], printed)
+        found[number.key] = sorted(back(np.array(prediction.interval(1 - LEVEL, wider))))
     return pd.DataFrame.from_dict(found, orient="index", columns=["predicted_low", "predicted_high"])
-
-
-def _interval(
-    number: Published, played: pd.DataFrame, values: Floats, printed: dict[str, float], wider: float
-) -> tuple[float, float]:
-    keys, key = used_keys(str(number.dataset), number.experiment), played_key(number)
-    there, back = DERIVED.get(str(number.operation), (partial(on_scale, key), partial(off_scale, key)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = there(values)
-    known = np.isfinite(scaled)
-    found = predictive.predict(facts_of(played[known], keys), scaled[known], facts_of(printed, keys))
-    ends = back(np.array(found.interval(1 - LEVEL, wider)))
-    return float(min(ends)), float(max(ends))
 
 
 # ------------------------------------ calibration by another generator's tables
@@ -323,17 +285,11 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     rows = []
     for contrast in CONTRASTS:
         known, unknown = (tables(plays, contrast.dataset, kind) for kind in ("table", "other"))
-        if unknown.empty:
-            continue
-        keys = used_keys(contrast.dataset, contrast.experiment)
-        facts, values = facts_of(known, keys), contrast.of(known)
-        about = zip(unknown.index, facts_of(unknown, keys), contrast.of(unknown), strict=True)
-        for number, at, value in about:
-            found = predictive.predict(facts, values, at)
+        for number, own in unknown.to_dict("index").items():
+            found, value = predict(known, contrast, own), float(contrast.of(own))
             half = found.interval(max(LEVELS))[1] - found.centre
             row = contrast._asdict() | {"number": number, "remoteness": found.remoteness}
-            row |= {"needed": float(abs(value - found.centre) / half)}
-            rows.append(row | {"p": found.p(float(value), wider)})
+            rows.append(row | {"needed": abs(value - found.centre) / half, "p": found.p(value, wider)})
     columns = ["dataset", "experiment", "method", "against", "number", "remoteness", "needed", "p"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -358,8 +314,8 @@ def widening(plays: pd.DataFrame) -> float:
         At least 1, in steps of 0.01; 1 where there is no such table.
     """
     found = calibrate(plays)
-    needed = np.sort(found.loc[found["number"] % 2 == 1, "needed"])
-    if not len(needed):
+    needed = found.loc[found["number"] % 2 == 1, "needed"]
+    if needed.empty:
         return 1.0
-    enough = needed[int(np.ceil(max(LEVELS) * len(needed))) - 1]
+    enough = np.quantile(needed, max(LEVELS), method="inverted_cdf")
     return max(1.0, float(np.ceil(100 * enough - 1e-9) / 100))

@@ -29,6 +29,12 @@ RESULT_ROLES = ROLES[:3]
 #: Experiments that report runs of another one: their course, or the same cells next to other ones.
 SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
+
+def run_of(experiment: str) -> str:
+    """Name the experiment whose runs one reports."""
+    return SAME_RUNS_AS.get(experiment, experiment)
+
+
 COUNTS = {"two": 2, "three": 3, "seven": 7, "nine": 9}
 #: Fractions in words, read as decimals of one digit.
 FRACTIONS = {"one third": 1 / 3, "one tenth": 1 / 10}
@@ -116,9 +122,9 @@ class Published:
     @property
     def coordinates(self) -> tuple[Any, ...]:
         """What the number is about: two numbers with the same coordinates should be the same."""
-        run = SAME_RUNS_AS.get(self.experiment, self.experiment)
         compared = (self.method, self.against, self.operation)
-        return (run, self.dataset, self.quantity, *compared, self.rho, self.costs, self.item)
+        at = (self.rho, self.costs, self.item)
+        return (run_of(self.experiment), self.dataset, self.quantity, *compared, *at)
 
     @property
     def inputs(self) -> tuple[str, ...]:

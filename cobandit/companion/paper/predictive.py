@@ -17,6 +17,7 @@ their mean.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit.companion.paper.derived import OPERATIONS
-from cobandit.companion.paper.numbers import SAME_RUNS_AS, Published, published
+from cobandit.companion.paper.numbers import Published, published, run_of
 
 Floats = NDArray[np.float64]
 
@@ -54,8 +55,7 @@ def played_key(number: Published, method: str | None = None) -> str:
     piqa-trajectory-32-HVUCB-moving_average
     gsm8k-identification-5000-UniformIdentification-error-declared
     """
-    run = SAME_RUNS_AS.get(number.experiment, number.experiment)
-    place = "trajectory" if number.quantity == "moving_average" else run
+    place = "trajectory" if number.quantity == "moving_average" else run_of(number.experiment)
     costs = "-declared" if number.costs else ""
     return f"{number.dataset}-{place}-{number.rho or 0:g}-{method or number.method}-{number.quantity}{costs}"
 
@@ -121,6 +121,12 @@ def off_scale(key: str, values: Any) -> Floats:
     if "-error-" in key:
         return np.clip((scaled * (REPLAYS + 0.5) - 0.5) / (REPLAYS * (1 + scaled)), 0.0, 1.0)
     return scaled / (1 + scaled) if "-f1-" in key else scaled
+
+
+def scales_of(number: Published) -> tuple[Any, Any]:
+    """Bring values of a number onto a scale of additive noise, and back."""
+    key = played_key(number)
+    return DERIVED.get(str(number.operation), (partial(on_scale, key), partial(off_scale, key)))
 
 
 #: Scales of derived numbers, and back: functions of a ratio become its logarithm, differences stay.

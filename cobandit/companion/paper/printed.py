@@ -11,7 +11,7 @@ import pandas as pd
 
 from cobandit.companion.paper.derived import OPERATIONS
 from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN, Claim, claims, judge_claim
-from cobandit.companion.paper.numbers import RESULT_ROLES, SAME_RUNS_AS, Published, published
+from cobandit.companion.paper.numbers import RESULT_ROLES, Published, published, run_of
 from cobandit.stats.metrics import proportion_interval
 from cobandit.stats.paired_errors import compare
 
@@ -87,7 +87,7 @@ def error_comparisons() -> pd.DataFrame:
 
 
 def _grid(experiment: str) -> list[float]:
-    run = SAME_RUNS_AS.get(experiment, experiment)
+    run = run_of(experiment)
     return [n.value for n in published() if n.experiment == run and n.quantity == "rho" and n.item]
 
 
@@ -123,9 +123,7 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     """
     found: dict[Any, list[Published]] = {}
     for number in published():
-        same_run = SAME_RUNS_AS.get(number.experiment, number.experiment) == SAME_RUNS_AS.get(
-            claim.experiment, claim.experiment
-        )
+        same_run = run_of(number.experiment) == run_of(claim.experiment)
         if same_run and number.quantity == claim.quantity and number.method and not number.operation:
             found.setdefault(number.coordinates, []).append(number)
     rows = []
