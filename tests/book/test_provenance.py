@@ -9,16 +9,8 @@ import pytest
 from nbformat.v4 import new_code_cell as code
 
 EXTENSION = Path(__file__).parents[2] / "book" / "_ext"
+provenance = pytest.importorskip("provenance")
 KNOWN = frozenset({"gsm8k", "piqa"})
-
-
-@pytest.fixture
-def provenance(monkeypatch):
-    pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(str(EXTENSION))
-    import provenance
-
-    return provenance
 
 
 PAGE = (
@@ -35,7 +27,7 @@ PAGE = (
 )
 
 
-def test_figure_names_what_leads_to_it_and_nothing_else(provenance):
+def test_figure_names_what_leads_to_it_and_nothing_else():
     made = provenance.trace(PAGE, len(PAGE) - 1, KNOWN)
     assert made.data == ["gsm8k"]
     assert made.parameters == ["dataset = 'gsm8k'", "seed = 3", "unused = 1"]
@@ -43,7 +35,7 @@ def test_figure_names_what_leads_to_it_and_nothing_else(provenance):
     assert made.code == PAGE[-1].source
 
 
-def test_stored_results_and_tables_by_name_are_in_it(provenance):
+def test_stored_results_and_tables_by_name_are_in_it():
     cells = [PAGE[1], code('found = results.read_result("tuning"), "piqa"'), code("found")]
     assert sorted(provenance.trace(cells, 2, KNOWN).data) == ["piqa", "stored result tuning"]
 
@@ -63,19 +55,19 @@ def test_stored_results_and_tables_by_name_are_in_it(provenance):
         ("import x", "x.y", False),
     ],
 )
-def test_cells_are_followed_by_the_names_that_they_take_and_make(provenance, before, drawn, leads):
+def test_cells_are_followed_by_the_names_that_they_take_and_make(before, drawn, leads):
     trees = dict(enumerate(map(provenance.ast.parse, [before, drawn])))
     assert provenance.lead_to(trees, 1) == ([0, 1] if leads else [1])
 
 
-def test_names_are_text_and_not_markup(provenance):
+def test_names_are_text_and_not_markup():
     cells = [code('a = "<b>"', metadata={"tags": ["parameters"]}), code('a + "<b>"')]
     html = provenance.as_html(provenance.trace(cells, 1, KNOWN), lambda name: "")
     assert "&lt;b&gt;" in html and "<b>" not in html
 
 
 @pytest.mark.slow
-def test_every_drawing_cell_of_the_book_can_be_followed(provenance):
+def test_every_drawing_cell_of_the_book_can_be_followed():
     for source in sorted((EXTENSION.parents[1] / "notebooks").glob("*.md")):
         cells = jupytext.read(source).cells
         for number, cell in enumerate(cells):

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import jupytext
 import pytest
+import ratios
+import scale
 
 from cobandit import figures
 from cobandit.companion.stored import results
@@ -14,10 +16,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the page silences warnings of guarantees by itself
 def test_the_cells_of_the_page_run(monkeypatch, capsys):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    import ratios
-    import scale
-
     quick = [
         lambda name=name: {"measurement": name, "ratio": 2.0, "at_least": 1, "detail": ""} for name in "ab"
     ]

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from support.commands import call
 
 import cobandit as cb
-from cobandit.cli import app as cli
 from cobandit.companion.paper import experiments
 from cobandit.stats import metrics
 from cobandit.tables.catalogue import data_directory
@@ -24,13 +23,6 @@ def somewhere_else(tmp_path, monkeypatch):
     """A folder of its own, no mirror."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COBANDIT_MIRROR", raising=False)
-
-
-def call(*words):
-    """The command as the script runs it, `main` with its messages, but in this process."""
-    result = CliRunner().invoke(cli.app, [str(word) for word in words], prog_name="cobandit")
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
 
 
 def shell(*words):

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.commands import call
 
 import cobandit as cb
 from cobandit.cli.app import app
@@ -48,7 +48,7 @@ def test_small_amounts_are_not_cut_where_the_terminal_is_narrow(tmp_path, monkey
     table = cb.EvaluationTable.from_arrays(scores, costs, configs=configs, objectives=names, **about)
     cb.save(table, "my.parquet")
     words = ["recommend", "my.parquet", "--budget", "1e-5", "--replications", "20"]
-    done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
+    done = call(*words, columns=80)
     assert done.exit_code == 0, done.output
     table = done.output.split("Configurations of my")[1]
     assert "resampled from these" in " ".join(table.split())

@@ -4,11 +4,10 @@ import json
 
 import pandas as pd
 import pytest
+from support.commands import call
 from support.names import NAMES, write_records
-from typer.testing import CliRunner
 
 import cobandit as cb
-from cobandit.cli import app as cli
 from cobandit.cli import plain
 
 
@@ -36,7 +35,7 @@ PAID = ["--cost", "usd", "--unit", "[k] USD"]
 
 
 def run(*words):
-    done = CliRunner().invoke(cli.app, list(words), env={"COLUMNS": "4000"})
+    done = call(*words, columns=4000)
     assert done.exit_code == 0, done.output
     assert "\x1b" not in done.output and "\x07" not in done.output
     return done.output

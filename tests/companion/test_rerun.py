@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.browsing import NEEDS_CHROMIUM
-from typer.testing import CliRunner
+from support.commands import call
 
 import cobandit as cb
 from cobandit import figures
 from cobandit.advice.recommendation import REDRAWS
-from cobandit.cli import app as cli
 from cobandit.companion.paper import experiments
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages, plan, report, rerun
@@ -85,11 +84,6 @@ def known(folder):
 
 def put(folder, manifest):
     (folder / made.NAME).write_text(json.dumps(manifest), encoding="utf-8")
-
-
-def call(*words):
-    result = CliRunner().invoke(cli.app, [str(word) for word in words], prog_name="cobandit")
-    return result
 
 
 # ------------------------------------------------------------------------------ the report

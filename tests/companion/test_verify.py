@@ -6,16 +6,13 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from support.commands import call
 
-from cobandit.cli.app import app
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.predictive import printed_values
 from cobandit.companion.stored import kept, results
 from cobandit.errors import CobanditError
-
-RUN = CliRunner()
 
 
 def small_cells(name, tuned):
@@ -106,7 +103,7 @@ def rewrite(folder, name, change):
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--fast"]])
 def test_what_is_stored_is_what_is_computed(stored, options):
-    done = RUN.invoke(app, ["verify", *options])
+    done = call("verify", *options)
     assert done.exit_code == 0, done.output
     assert "nothing differs" in done.output
     assert ("78 of 80 parts of posterior, 2 of 3 parts of audit" in done.output) == bool(options)
@@ -114,9 +111,9 @@ def test_what_is_stored_is_what_is_computed(stored, options):
 
 @pytest.mark.slow
 def test_the_work_may_be_spread(stored):
-    done = RUN.invoke(app, ["verify", "--workers", "2", "--backend", "threading"])
+    done = call("verify", "--workers", 2, "--backend", "threading")
     assert done.exit_code == 0 and "nothing differs" in done.output
-    done = RUN.invoke(app, ["verify", "--backend", "treading"])
+    done = call("verify", "--backend", "treading")
     assert isinstance(done.exception, CobanditError) and "threading" in str(done.exception)
 
 
@@ -159,14 +156,14 @@ DAMAGE = [
 @pytest.mark.parametrize(("damage", "fast", "says"), DAMAGE)
 def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(stored, damage, fast, says):
     damage(stored)
-    done = RUN.invoke(app, ["verify", *["--fast"] * fast])
+    done = call("verify", *["--fast"] * fast)
     assert done.exit_code == 1 and all(part in done.output for part in says), done.output
     assert ("ledger: " in done.output) == any("ledger" in part for part in says)
 
 
 def test_other_data_are_a_difference(stored, monkeypatch):
     monkeypatch.setattr(kept.Result, "checksums", lambda self: {"data": "other"})
-    done = RUN.invoke(app, ["verify", "--fast"])
+    done = call("verify", "--fast")
     assert done.exit_code == 1
     assert "made from other data" in done.output and "not compared: it needs replication" in done.output
 

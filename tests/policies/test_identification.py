@@ -172,23 +172,12 @@ def test_the_smallest_budget_works_as_it_is_named_and_as_it_is_printed(method, t
 
 
 def test_smallest_budgets_are_those_of_the_design():
-    costs = np.array([1.0, 4.0, 1.0])
-    smallest = {}
-    for name, method in METHODS.items():
+    smallest = []
+    for method in METHODS.values():
         with pytest.raises(BudgetError) as caught:
-            method(costs, 0.01, 1)
-        smallest[name] = caught.value.smallest
-    assert smallest == pytest.approx(
-        {
-            "CoPSI": 37 / 15 * 6,
-            "CoPSIExact": 10,
-            "CoPSIAdaptive": 10,
-            "PSISR": 6,
-            "PSISR-max": 16,
-            "PSISR-mean": 8,
-            "Uniform": 6,
-        }
-    )
+            method([1.0, 4.0, 1.0], 0.01, 1)
+        smallest.append(caught.value.smallest)
+    assert smallest == pytest.approx([37 / 15 * 6, 10, 10, 6, 16, 8, 6])
 
 
 # ----------------------------------------------------------------------------- what is found

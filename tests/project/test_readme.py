@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 from matplotlib.testing.compare import compare_images
-from typer.testing import CliRunner
+from support.commands import call
 
 from cobandit import read
-from cobandit.cli.app import app
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +49,7 @@ def test_commands_run_as_they_stand(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS:
-        done = CliRunner().invoke(app, shlex.split(command)[1:], prog_name="cobandit")
+        done = call(*shlex.split(command)[1:])
         assert done.exit_code == 0, f"{command}\n{done.output}{done.exception}"
         if " recommend " in command:
             assert "configurations are worth their cost" in " ".join(done.stdout.split())

@@ -13,11 +13,10 @@ import pandas as pd
 import pytest
 import yaml
 from support import logs
+from support.commands import call
 from support.toy import write_frame
-from typer.testing import CliRunner
 
 import cobandit as cb
-from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS
@@ -516,7 +515,7 @@ def test_what_is_there_is_replaced_only_if_that_is_said(here):
         import_new("inspect", ["json"], "my.parquet")
     assert not Path("my.parquet").exists() and "by hand" in Path("my.yml").read_text()
     words = ["import", "inspect", "json", "-o", "my.parquet", "--force"]
-    assert CliRunner().invoke(cli.app, words).exit_code == 0 and "by hand" not in Path("my.yml").read_text()
+    assert call(*words).exit_code == 0 and "by hand" not in Path("my.yml").read_text()
     with pytest.raises(CobanditError, match=r"my\.parquet: this is already there"):
         import_new("inspect", ["json"], "my.parquet")
 
@@ -550,7 +549,7 @@ def test_long_settings_are_shortened_and_stay_apart(here):
 
 
 def test_the_command_imports_reports_and_validates(here):
-    result = CliRunner().invoke(cli.app, ["import", "inspect", "eval", "-o", "my.parquet"])
+    result = call("import", "inspect", "eval", "-o", "my.parquet")
     assert result.exit_code == 0, result.output
     assert "took: 24 evaluations of 2 configurations" in result.stdout
     assert "left out: nothing" in result.stdout and result.stdout.endswith("valid\n")
@@ -565,7 +564,7 @@ def test_the_commands_of_the_book_work(here):
     commands = re.findall(r"cobandit (import (?:csv|helm|lm-eval) [^`\n]+)", section)
     assert len(commands) == 5
     for command in commands:
-        result = CliRunner().invoke(cli.app, [*shlex.split(command), "--force"])
+        result = call(*shlex.split(command), "--force")
         assert result.exit_code == 0, (command, result.output)
 
 
@@ -575,14 +574,14 @@ def test_the_command_takes_options_of_every_kind(here):
     for name, value in TIDY.items():
         for one in value if isinstance(value, list) else [value]:
             words += [f"--{name}", one]
-    result = CliRunner().invoke(cli.app, ["import", *words])
+    result = call("import", *words)
     assert result.exit_code == 0, result.output
     assert cb.read("my.parquet").card.split.model_dump(exclude_none=True) == {"profiling": 4, "seed": 3}
 
 
 @pytest.mark.parametrize("source", IMPORTERS)
 def test_every_option_has_its_help(source):
-    text = CliRunner().invoke(cli.app, ["import", source, "--help"], env={"COLUMNS": "200"}).stdout
+    text = call("import", source, "--help", columns=200).stdout
     for name in [*IMPORTERS[source].options.model_fields, "output", "license", "profiling"]:
         assert f"--{name.replace('_', '-')}" in text
 

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 import yaml
 from support import logs
+from support.commands import call
 from support.logs import HEADS
-from typer.testing import CliRunner
 
 import cobandit as cb
-from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
 from cobandit.tables.importers import import_logs
 
@@ -62,7 +61,7 @@ def test_an_update_of_everything_is_an_import(here):
 def test_the_first_update_makes_the_table(here):
     words = ["import", "inspect", "json", "-o", "my.parquet", "--update"]
     for _ in range(2):
-        result = CliRunner().invoke(cli.app, words)
+        result = call(*words)
         assert result.exit_code == 0, result.output
     assert "24 unchanged" in result.output and cb.read("my.parquet").n_arms == 2
 

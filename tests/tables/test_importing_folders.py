@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from support import logs
+from support.commands import call
 from support.logs import HEADS, TAILS, change_samples
-from typer.testing import CliRunner
 
-from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
 from cobandit.tables.importers import import_logs as import_new
 
@@ -165,7 +164,7 @@ def test_one_log_of_no_use_among_good_ones_is_left_out(here, how, task):
 
 def test_logs_that_are_left_out_stand_below_an_error_too(here):
     logs.change(HEADS, lambda log: log.update(status="error"))
-    result = CliRunner().invoke(cli.app, ["import", "inspect", "json", "-o", "my.parquet"])
+    result = call("import", "inspect", "json", "-o", "my.parquet")
     with pytest.raises(CobanditError, match=r"only one conf.*\nleft out: .*sparrow.* ended as 'error'"):
         import_logs("inspect", ["json"], "my.parquet")
     assert result.exit_code and not Path("my.parquet").exists()

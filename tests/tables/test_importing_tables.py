@@ -11,12 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from support import logs
+from support.commands import call
 from support.strategies import examples
 from support.toy import write_frame
-from typer.testing import CliRunner
 
 import cobandit as cb
-from cobandit.cli import app as cli
 from cobandit.errors import CobanditError
 from cobandit.tables import storage
 from cobandit.tables.importers import import_logs as import_new
@@ -33,7 +32,7 @@ def said(imported, start):
 def run(file, *words):
     """The command on a tidy file, into b.parquet."""
     named = ["--config", "model", "--instance", "question", "--objective", "accuracy=correct"]
-    result = CliRunner().invoke(cli.app, ["import", "csv", file, "-o", "b.parquet", *named, *words])
+    result = call("import", "csv", file, "-o", "b.parquet", *named, *words)
     assert result.exit_code == 0, result.output
     return result.output
 
