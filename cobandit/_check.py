@@ -79,7 +79,8 @@ def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64
         raise CobanditError(f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}")
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise CobanditError(f"{name}{list(where)} is {array[where]}: every entry must be a finite number")
+        place = f"{name}{list(where)}" if where else name
+        raise CobanditError(f"{place} is {array[where]}: every entry must be a finite number")
     return array
 
 

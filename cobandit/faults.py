@@ -33,6 +33,19 @@ def ellipsize(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3 - half]}...{text[-half:]}"
 
 
+def amount(value: float) -> str:
+    """Write an amount to four digits, or whole.
+
+    Examples
+    --------
+    >>> amount(26_880.4), amount(1.45504), amount(0.0000698123), amount(4.5e20)
+    ('26,880', '1.455', '0.00006981', '4.5e+20')
+    """
+    if 1e-6 <= abs(value) < 1e-4:
+        return np.format_float_positional(value, 4, fractional=False, trim="-")
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
 class Place(NamedTuple):
     """Where something stands in a file: row (1 is the first data row) and column, if either is meant."""
 

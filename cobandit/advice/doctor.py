@@ -13,9 +13,9 @@ from cobandit import _check
 from cobandit.advice.paired import Evaluations, compare_pairs
 from cobandit.advice.questions import find_tails
 from cobandit.advice.splits import compare_splits
-from cobandit.advice.words import amount, describe_free, percent, some_names
+from cobandit.advice.words import describe_free, percent, some_names
 from cobandit.errors import CobanditError
-from cobandit.faults import ellipsize
+from cobandit.faults import amount, ellipsize
 from cobandit.stats.paired_errors import replays_needed
 
 if TYPE_CHECKING:
@@ -348,7 +348,7 @@ def alike(rows: Rows) -> Iterator[Finding]:
     """Instances on which all configurations score alike: no comparison learns from them."""
     instance = rows.evaluations.instance
     seen = np.bincount(instance)
-    asked = seen >= 3
+    asked = seen >= max(3, rows.table.n_arms / 2)  # of an instance that few have met nothing follows
     for name, scores in rows.objectives():
         low, high = np.full(len(seen), np.inf), np.full(len(seen), -np.inf)
         np.minimum.at(low, instance, scores)
@@ -374,13 +374,14 @@ def one_value(rows: Rows) -> Iterator[Finding]:
     for name, scores in rows.objectives():
         values, counts = np.unique(scores, return_counts=True)
         share = counts.max() / len(scores)
-        if len(values) > 2 and share > ONE_VALUE:
-            value = values[counts.argmax()]
-            column = rows.table.card.objectives[rows.table.objectives.index(name)].column
+        value = values[counts.argmax()]
+        card = rows.table.card.objectives[rows.table.objectives.index(name)]
+        averaged = card.transform == "none" and value in (0, 1)  # right or wrong, over repeats
+        if len(values) > 2 and share > ONE_VALUE and not averaged:
             yield Finding(
                 "one value",
                 float(share),
-                f"{percent(share)} of the evaluations have {name} {value:.3g} (column {column})",
+                f"{percent(share)} of the evaluations have {name} {value:.3g} (column {card.column})",
                 "Check the clock or its resolution, or take other percentiles (low, high) in the card",
             )
 

@@ -96,10 +96,8 @@ def read_wishes(
             _check.choice(name, f"objective of {what}", objectives)
             wish[name] = float(value)
             if not 0 <= wish[name] < (np.inf if what == "prefer" else 1 + 1e-12):
-                allowed = "a weight of zero or more" if what == "prefer" else "a number in [0, 1]"
-                raise CobanditError(
-                    f"{what}: {name} is {value}; {allowed} is needed, as objectives are scored"
-                )
+                allowed = "a weight is zero or more" if what == "prefer" else "scores run from 0 to 1"
+                raise CobanditError(f"{what}: {name} is {value:g}; {allowed}")
     if given["prefer"] and not any(given["prefer"].values()):
         raise CobanditError("prefer: every weight is zero; give one that is not")
     return Wishes(**given) if any(given.values()) else None
@@ -438,7 +436,7 @@ def recommend(
     _check.table(table)
     level = _check.positive(level, "level")
     if level >= 1:
-        raise CobanditError(f"level is {level}: a confidence below 1 is needed")
+        raise CobanditError(f"level is {level:g}: a confidence below 1 is needed, such as 0.95")
     budget = None if budget is None else _check.positive(budget, "budget")
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
     strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"

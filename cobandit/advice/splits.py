@@ -127,7 +127,7 @@ class SplitComparison:
         )
         if misled := self.told_best not in (self.judged_best, self.best):
             far += f", and at these costs {self.told_best} would be the most efficient"
-        lead = "was drawn unluckily" if self.unlucky else "is no unusual draw"
+        lead = "was drawn unluckily" if self.unlucky else "is no unusual draw" + ", and misleads" * misled
         todo = "Take another seed of the split, or more profiling instances" if self.unlucky or misled else ""
         return f"The profiling split of {n:,} instances {lead}: {far}", todo
 

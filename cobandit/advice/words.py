@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from cobandit.dominance import TIE, pareto_mask
+from cobandit.faults import amount
+
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
 
@@ -20,19 +23,6 @@ MANY = 1_000_000
 LIKELY = 0.05
 #: What stands for the members of a front in a picture, cheapest first; then all are alike.
 MARKS = "123456789" + string.ascii_lowercase
-
-
-def amount(value: float) -> str:
-    """Write an amount to four digits, or whole.
-
-    Examples
-    --------
-    >>> amount(26_880.4), amount(1.45504), amount(0.0000698123), amount(4.5e20)
-    ('26,880', '1.455', '0.00006981', '4.5e+20')
-    """
-    if 1e-6 <= abs(value) < 1e-4:
-        return np.format_float_positional(value, 4, fractional=False, trim="-")
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def percent(share: float) -> str:
@@ -101,6 +91,7 @@ def describe(advice: Recommendation) -> list[str]:
         *_describe_certainty(advice),
         *_describe_best(advice),
         *_describe_choice(advice),
+        *_describe_cheaper(advice),
         _describe_ratio(advice),
         *_describe_free(advice),
         *_describe_next(advice),
@@ -159,12 +150,12 @@ def describe_steps(advice: Recommendation) -> list[str]:
     --------
     >>> from cobandit import load, recommend
     >>> describe_steps(recommend(load("synthetic-24")))[1]
-    '+13.2 points of accuracy, -14.6 of efficiency for 1.49 times the cost'
+    '+13.2 points in accuracy, -14.6 in efficiency for 1.49 times the cost'
     """
     front, steps = advice.front, [""]
     for row in front[1:].to_dict("records"):
-        told = [f"{100 * row[f'more_{name}']:+.1f} of {name}" for name in advice.objectives]
-        steps.append(f"{', '.join(told).replace(' of', ' points of', 1)} for {_times_the_cost(row['times'])}")
+        told = [f"{100 * row[f'more_{name}']:+.1f} in {name}" for name in advice.objectives]
+        steps.append(f"{', '.join(told).replace(' in', ' points in', 1)} for {_times_the_cost(row['times'])}")
     return steps
 
 
@@ -178,7 +169,7 @@ def _name_steps(advice: Recommendation) -> list[str]:
     front, steps = advice.front, describe_steps(advice)
     said = [f"{front.index[0]} ({_show_means(advice, front.index[0])} per evaluation)"]
     said += [f"{name}, {step}" for name, step in zip(front.index[1:], steps[1:], strict=True)]
-    if len(said) <= NAMED:
+    if len(said) <= NAMED + 1:  # one more takes no more words than that there is one
         return said
     left = "" if np.any(advice.tolerance) else "; a tolerance shortens the list"
     last = f"{front.index[-1]} ({_show_means(advice, front.index[-1])})"
@@ -233,11 +224,13 @@ def _describe_best(advice: Recommendation) -> list[str]:
         return []
     (name,), arms = advice.objectives, advice.arms
     times = arms["cost"][best.next] / arms["cost"][best.configuration]
-    interval = f" ({percent(advice.level)} interval {100 * best.low:.1f} to {100 * best.high:.1f})"
+    gap, low, high = (round(100 * value, 1) + 0.0 for value in (best.gap, best.low, best.high))
+    where = "on this benchmark" if advice.about == "benchmark" else "on instances like these"
+    interval = f" ({percent(advice.level)} interval {where}: {low} to {high})"
     return [
         f"Best {name}: {best.configuration}, {arms[name][best.configuration]:.3f}; next {best.next}, "
-        f"{arms[name][best.next]:.3f}, for {_times_the_cost(times)}. The gap is {100 * best.gap:.1f} points"
-        f"{interval * (best.low < best.high)}{', so that they are not told apart' * (best.low <= 0)}."
+        f"{arms[name][best.next]:.3f}, for {_times_the_cost(times)}. The gap is {gap} points"
+        f"{interval * (low < high)}{', so that they are not told apart' * (best.low <= 0)}."
     ]
 
 
@@ -278,11 +271,14 @@ def _describe_ratio(advice: Recommendation) -> str:
     arms, name = advice.arms, advice.most_efficient
     best, product = arms.loc[name].to_dict(), " x ".join(advice.objectives)
     whose = "Of what was returned, the" if advice.returned else "The"
+    among = arms[arms["on_front"]] if advice.returned else arms
+    level = list(among.index[among["hypervolume_per_cost"] >= best["hypervolume_per_cost"] * (1 - TIE)])
     said = (
-        f"{whose} paper's ratio, {product} over cost in {advice.unit}, is largest for {name} "
-        f"({amount(arms['hypervolume_per_cost'][name])}"
+        f"{whose} paper's ratio, {product} over cost in {advice.unit}, is largest for {some_names(level)} "
+        f"({amount(best['hypervolume_per_cost'])}"
     )
     open_ = advice.questions[advice.questions["kind"] == "efficiency"]
+    open_ = open_[open_["configuration"].isin(among.index)]
     if open_.empty:
         return f"{said}; {'exact' if advice.exact else f'settled at {percent(advice.level)}'})."
     others = f"{len(open_)} other{'s' if len(open_) > 1 else ''} could have a larger one"
@@ -293,6 +289,25 @@ def _describe_ratio(advice: Recommendation) -> str:
         f"carry half of its mean cost, and of so heavy a tail {percent(best['cost_unmet'])} may "
         f"not have been met; {others}."
     )
+
+
+def _describe_cheaper(advice: Recommendation) -> list[str]:
+    """Say who is worth its cost besides what a method returned, which does not weigh costs."""
+    others = worth_besides(advice)
+    if others.empty:
+        return []
+    named = [
+        f"{name} ({_show_means(advice, name)}; n = {others['instances'][name]:,})" for name in others.index
+    ]
+    return [f"For less money, by the means of what was evaluated: {some_names(named)}."]
+
+
+def worth_besides(advice: Recommendation) -> pd.DataFrame:
+    """Give those that a method did not return and that are worth their cost by the means, cheapest first."""
+    arms = advice.arms
+    values = np.column_stack([arms[list(advice.objectives)], -arms["cost"] / arms["cost"].max()])
+    worth = pareto_mask(values, dominance="standard") & ~arms["on_front"].to_numpy()
+    return arms[worth & bool(advice.returned)]
 
 
 def _describe_free(advice: Recommendation) -> list[str]:
@@ -308,7 +323,9 @@ def _describe_next(advice: Recommendation) -> list[str]:
     if advice.returned:  # whoever returned it knows which instances there are besides the table's
         return []
     if advice.exhausted:
-        return [] if advice.about == "benchmark" else _describe_new_instances(advice)
+        idle = f"There is nothing left to buy for {amount(advice.budget or 0)} {advice.unit} here."
+        new = [] if advice.about == "benchmark" else _describe_new_instances(advice)
+        return [*new, *[idle] * (advice.budget is not None)]
     plan, n_arms, unit = advice.next, len(advice.arms), advice.unit
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     said = (
@@ -350,6 +367,8 @@ def _describe_next(advice: Recommendation) -> list[str]:
 def _describe_new_instances(advice: Recommendation) -> list[str]:
     """Say what the easiest open question would take, where the benchmark is used up."""
     open_ = advice.questions[np.isfinite(advice.questions["new_instances"])].sort_values("new_instances")
+    if np.any(advice.tolerance):  # who is as good within it as a cheaper one need not be told from that
+        open_ = open_[(open_["kind"] != "front") | open_["configuration"].isin(advice.front.index)]
     if open_.empty:
         return []
     easiest, kinds = open_.iloc[0], {"front": "is worth its cost", "efficiency": "has the largest ratio"}
@@ -365,8 +384,8 @@ def _describe_new_instances(advice: Recommendation) -> list[str]:
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:
     """Give the configurations worth showing: on the front, cheapest first, and then who else could be."""
-    others = [] if advice.returned else [likely_others(advice)]
-    return pd.concat([advice.arms.loc[advice.front.index], *others])
+    others = worth_besides(advice) if advice.returned else likely_others(advice)
+    return pd.concat([advice.arms.loc[advice.front.index], others])
 
 
 def draw_front(advice: Recommendation, width: int = 66, height: int = 12) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
+from os.path import commonprefix
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -43,8 +45,8 @@ def validate(
 ) -> None:
     """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
     import cobandit as cb
-    from cobandit.advice.words import amount
     from cobandit.dominance import pareto_mask
+    from cobandit.faults import amount
 
     out, table = console(), cb.read(file, card=card)
     low, high = map(amount, table.cost_range)
@@ -196,22 +198,45 @@ def print_advice(advice: Recommendation, out: Console) -> None:
 
 def print_filled(line: str, out: Console, names: Iterable[str], longest: int = 1000) -> None:
     """Print a line over several, none broken in a name, which is cut if it is longer, or before a %."""
-    from cobandit.faults import ellipsize
-
-    shown = {plain(name, most=1000) for name in names}
+    cut = shorten_names(names, longest)
     text = plain(line, most=100_000)
     for kept in (" %", "n = "):
         text = text.replace(kept, kept.replace(" ", KEPT))
-    for name in sorted((name for name in shown if " " in name or len(name) > longest), key=len, reverse=True):
-        text = text.replace(name, ellipsize(name, longest).replace(" ", KEPT))
+    for name in sorted(cut, key=len, reverse=True):
+        text = text.replace(name, cut[name].replace(" ", KEPT))
     text = fill(text, out.width, break_long_words=False, break_on_hyphens=False)
     out.print(text.replace(KEPT, " "), no_wrap=True, overflow="ignore", crop=False)
 
 
+def shorten_names(names: Iterable[object], cells: int) -> dict[str, str]:
+    """Cut the middle of names that take more cells; where they would then look alike, what they share.
+
+    Examples
+    --------
+    >>> shorten_names(["one model, 3 shots, of the best", "one model, 5 shots, of the best"], 20).values()
+    dict_values(['one mo...3...e best', 'one mo...5...e best'])
+    """
+    from cobandit.faults import ellipsize
+
+    short, groups = {}, defaultdict(list)
+    for name in dict.fromkeys(plain(each, most=1000) for each in names):
+        short[name] = ellipsize(name, cells * len(name) // max(cell_len(name), 1))
+        groups[short[name]].append(name)
+    for alike in groups.values():
+        if len(alike) > 1:
+            start = len(commonprefix(alike))  # noqa: RUF071 (letters are meant)
+            end = len(commonprefix([name[:start:-1] for name in alike]))  # noqa: RUF071
+            for name in alike:
+                own, room = name[start : len(name) - end], (cells - len(name) + start + end - 6) // 2
+                first, last = name[: min(start, room)], name[len(name) - min(end, room) :]
+                short[name] = ellipsize(f"{first}...{own}...{last}", cells) if room > 0 else short[name]
+    return short
+
+
 def _show_table(advice: Recommendation, out: Console) -> None:
     """Print the front and who else could be on it, names cut in the middle to what the terminal holds."""
-    from cobandit.advice.words import MARKS, amount, percent, worth_showing
-    from cobandit.faults import ellipsize
+    from cobandit.advice.words import MARKS, percent, worth_showing
+    from cobandit.faults import amount
 
     shown, front = worth_showing(advice), advice.front
     heads = ["", "configuration", "n", f"cost, {advice.unit}", "step", *advice.objectives, "stays"]
@@ -241,8 +266,9 @@ def _show_table(advice: Recommendation, out: Console) -> None:
     )
     for place, head in enumerate(rows[0]):
         view.add_column(head, justify="left" if place == 1 else "right", no_wrap=True, overflow="ellipsis")
+    short = shorten_names([row[1] for row in rows[1:]], room)
     for mark, name, *cells in rows[1:]:
-        view.add_row(mark, ellipsize(name, room), *cells)
+        view.add_row(mark, short[name], *cells)
     out.print(view)
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, Group
@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cobandit.cli import console, plain
-from cobandit.cli.advise import print_advice
+from cobandit.cli.advise import print_advice, print_filled
 
 if TYPE_CHECKING:
     from cobandit.live import Progress, Run
@@ -90,7 +90,8 @@ def picture(progress: Progress, events: deque[str]) -> Group:
 
 def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
-    from cobandit.advice.words import amount, percent, some_names
+    from cobandit.advice.words import percent, some_names
+    from cobandit.faults import amount
 
     stage, plan, spent = progress.stage, progress.stage.plan, progress.spent
     unit, budget = plan.cost.unit, progress.budget
@@ -105,8 +106,9 @@ def describe(progress: Progress) -> list[str]:
         lost = f"{progress.in_flight:,} begun and not ended" if progress.in_flight else "none in flight"
         under_way = f"{lost} (no process is at work)"
     active = f"{len(progress.active)} of {len(stage.names)} configurations active"
+    over = stage.name == "run" and stage.over
     lines = [
-        f"{plan.name}: {plan.method.name}, {stage.name}",
+        f"{plan.name}: {plan.method.name}, {'over' if over else stage.name}",
         f"spent: {paid}{inherited}",
         f"evaluations: {stage.evaluated:,} made, {under_way}, {active}",
     ]
@@ -115,17 +117,16 @@ def describe(progress: Progress) -> list[str]:
         lines.append(f"front so far: {front}")
         if progress.settled is not None and progress.outstanding is not None:
             within = "" if plan.stop is None else f" within {plan.stop.tolerance}"
-            lines.append(
-                f"settled{within}: {progress.settled} of {len(stage.names)}; still to be paid: "
-                f"about {amount(progress.outstanding)} {unit}"
-            )
+            rest = f"; the rest takes about {amount(progress.outstanding)} {unit}"
+            rest *= progress.settled < len(stage.names)
+            lines.append(f"settled{within}: {progress.settled} of {len(stage.names)}{rest}")
     return lines
 
 
 def print_end(done: Run, out: Console) -> None:
     """Print what a run came to: one answer, the set that its method returns, with what that means."""
     import cobandit as cb
-    from cobandit.advice.words import amount
+    from cobandit.faults import amount
     from cobandit.policies.identification_policy import IdentificationPolicy
     from cobandit.policies.pareto_race import ParetoRace
     from cobandit.policies.registry import get_kind
@@ -135,25 +136,33 @@ def print_end(done: Run, out: Console) -> None:
     inherited = f", {amount(done.inherited)} of it in an earlier table" if done.inherited else ""
     lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}"]
     if isinstance(policy, ParetoRace):
-        within = "exactly"
+        within = "(no tolerance)"
         if plan.stop is not None and plan.stop.tolerance:
             least = plan.stop.tolerance
             within = f"within {least} (each is returned, or at most so much better than one that is)"
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled {within}"
-        why = "" if policy.status == "settled" else f": {policy.status}"
+        why = ""
+        if policy.status == "out of budget" and plan.largest_cost is not None:
+            why = "; the budget may not hold another round, should each cost its largest_cost"
+        elif policy.status == "out of budget":
+            why = "; the budget does not hold another round"
         lines.append(f"{settled}, on the first {policy.pulls.max()} of {len(plan.order)} instances{why}")
     counts = f"by {' and '.join(each.name for each in plan.objectives)}, whatever the cost"
     if not isinstance(policy, IdentificationPolicy):
         counts = "as the most hypervolume per cost"
     lines += [*done.losses, f"{plan.method.name} returns, {counts}:"]
-    lines += [f"  {name}" for name in done.recommendation]
+    lines += [f"  {name}" for name in done.recommendation or ["nothing yet"]]
     lines.append(f"table: {done.table}, with its card")
-    if get_kind(type(policy)) == "once" and policy.pulls.max() < len(plan.order):
+    if not policy.finished:
+        lines.append("to go on: give the same command again, without --export")
+    elif get_kind(type(policy)) == "once" and policy.pulls.max() < len(plan.order):
         lines.append("to go on: change the plan's stop, budget or method, and give the same command again")
     for line in [*lines, ""]:
-        out.print(line, soft_wrap=True)
-    tolerance = 0.0 if plan.stop is None else plan.stop.tolerance
-    print_advice(cb.recommend(cb.read(done.table), returned=done.recommendation, tolerance=tolerance), out)
+        print_filled(line, out, plan.names)
+    if done.recommendation:  # which is about the plan's instances
+        tolerance = 0.0 if plan.stop is None else plan.stop.tolerance
+        given: dict[str, Any] = {"tolerance": tolerance, "about": "benchmark"}
+        print_advice(cb.recommend(cb.read(done.table), returned=done.recommendation, **given), out)
 
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a run, such as runs/my-run.")]
@@ -196,17 +205,17 @@ def run(
     from cobandit import live
 
     out = console()
+
+    def announce(estimate: live.Estimate) -> None:
+        for line in estimate.lines:
+            print_filled(line, out, estimate.plan.names)
+
     if dry_run:
-        for line in live.estimate(plan, folder, start=start).lines:
-            out.print(line, soft_wrap=True)
+        announce(live.estimate(plan, folder, start=start))
         return
     if export:
         print_end(live.export(plan, folder, start=start), out)
         return
-
-    def announce(estimate: live.Estimate) -> None:
-        for line in estimate.lines:
-            out.print(line, soft_wrap=True)
 
     try:
         with watching(out) as watch:
@@ -239,8 +248,9 @@ def show(folder: Folder) -> None:
     from cobandit import live
 
     out = console()
-    for line in describe(live.read_progress(folder)):
-        out.print(line, soft_wrap=True)
+    progress = live.read_progress(folder)
+    for line in describe(progress):
+        print_filled(line, out, progress.stage.names)
 
 
 def rescore(

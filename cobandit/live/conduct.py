@@ -234,9 +234,10 @@ class Conductor:
                     self._waiting.append(pull)
                 self.watch(f"{self._name(pull)} failed, while another is answered: {failure}", True)
                 return
+            said = str(failure).rstrip(". ")
             raise CobanditError(
                 f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
-                f"instance {self.stage.instance(pull)!r}: {failure}.  What was evaluated is kept: see to the "
+                f"instance {self.stage.instance(pull)!r}: {said}.  What was evaluated is kept: see to the "
                 "service, or ask it less at once or with more patience, and run the plan again"
             )
         wanted = failure.wait or 0.0

@@ -16,7 +16,7 @@ import pandas as pd
 
 from cobandit._version import __version__
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.faults import stop
+from cobandit.faults import amount, stop
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator, Row
 from cobandit.live.journal import read_entries
@@ -46,9 +46,9 @@ class Estimate:
     ----------
     plan : Plan
     made : Made
-        Evaluations that an earlier table has.
+        Evaluations that the run or an earlier table has.
     pilot : int
-        Evaluations that the pilot makes; what an earlier table has is not among them.
+        Evaluations that the pilot makes, but for those.
     least, most : float or None
         What they cost in all; None where nothing says so.
     needed : float or None
@@ -74,11 +74,13 @@ class Estimate:
             costs = pd.Series({key: row[plan.cost.column] for key, row in self.made.items()})
             by_name = costs.groupby(level=0).mean()
             said.append(
-                f"of these the table has {len(costs):,}, for {costs.sum():,.6g} {unit}: they are charged, "
-                "and not made again"
+                f"of these {len(costs):,} are there, for {amount(costs.sum())} {unit}: they are charged, and "
+                "not made again"
             )
             if len(by_name) == len(plan.names):
-                said.append(f"everything: about {by_name.sum() * len(plan.order):,.4g} {unit} by their means")
+                said.append(
+                    f"everything: about {amount(by_name.sum() * len(plan.order))} {unit} by their means"
+                )
         if not self.pilot:
             said.append("pilot: nothing to evaluate")
         elif self.most is None:
@@ -88,23 +90,23 @@ class Estimate:
             )
         else:
             said.append(
-                f"pilot: {self.pilot:,} evaluations, at least {self.least:,.4g} and at most {self.most:,.4g} "
-                f"{unit}"
+                f"pilot: {self.pilot:,} evaluations, at least {amount(self.least or 0.0)} and at most "
+                f"{amount(self.most)} {unit}"
             )
             each = self.most / self.pilot
-            said.append(f"everything: at most about {each * everything:,.4g} {unit}")
+            said.append(f"everything: at most about {amount(each * everything)} {unit}")
         if plan.budget is None:
             said.append("no budget: the run ends when all is settled")
         elif plan.unit == SHARE:
             said.append(f"budget: {100 * plan.budget:g} % of what everything costs by the pilot's means")
         else:
-            said.append(f"budget: {plan.budget:,.6g} {unit}")
+            said.append(f"budget: {amount(plan.budget)} {unit}")
             if self.most is not None and self.most > plan.budget:
                 said.append(
                     "the budget may not hold the pilot: then the run stops, and waits for a larger one"
                 )
             elif self.needed is not None:
-                said.append(f"{plan.method.name} may need more after the pilot: {self.needed:,.6g} {unit}")
+                said.append(f"{plan.method.name} may need more after the pilot: {amount(self.needed)} {unit}")
         return said
 
 

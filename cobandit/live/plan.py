@@ -443,7 +443,7 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     Traceback (most recent call last):
         ...
     cobandit.faults.TableError: 5 faults
-    - my.yml, field 'name': String should match ... not 'My Run' -> use lower case, digits, '.', '_' and '-'
+    - my.yml, field 'name': 'My Run' cannot stand here -> use lower case, digits, '.', '_' and '-'
     - ...
     """
     if not isinstance(content, Mapping):

@@ -175,7 +175,11 @@ def estimate(
 
     async def look() -> Estimate:
         async with _opened(setup, evaluator) as opened:
-            return estimate_run(setup.plan, opened, _made(setup))
+            made = dict(_made(setup))
+            if setup.folder.begun:  # a plan with which the run could not go on says so
+                with setup.folder.copy() as copy:
+                    made |= _restore(replace(setup, folder=copy)).made_here
+            return estimate_run(setup.plan, opened, made)
 
     with start_blocking_portal() as portal:
         return portal.call(look)

@@ -102,6 +102,15 @@ class Stage:
         return self.results
 
     @property
+    def made_here(self) -> Made:
+        """Every evaluation that gave a score, by name of the configuration and instance."""
+        return {
+            (self.names[arm], self.order[place % len(self.order)]): record
+            for (arm, place), record in self.everything.items()
+            if FAILED not in record
+        }
+
+    @property
     def over(self) -> bool:
         """Whether nothing is left to be asked."""
         return self.policy.finished

@@ -279,11 +279,13 @@ def read_card(path: str | Path) -> Card:
     >>> read_card("nowhere.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.yml: there is no such card -> write one, ...
+    cobandit.faults.TableError: nowhere.yml: there is no such card -> make table and card ...
     """
     path = Path(path)
     if not path.is_file():
-        remedy = "write one, name it with card=..., or make table and card with cobandit import csv"
+        remedy = (
+            "make table and card with cobandit import csv, or write a card (in Python also read(card=...))"
+        )
         stop(path, "there is no such card", remedy)
     content = load_yaml(path, "card")
     if not isinstance(content, dict):

@@ -171,6 +171,8 @@ def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: d
     missing = detail["type"] == "missing"
     message = detail["msg"].replace("a valid tuple", "a list")  # YAML knows no tuples
     problem = "the field is missing" if missing else f"{message}, not {detail['input']!r}"
+    if detail["type"] == "string_pattern_mismatch":  # the remedy says what can
+        problem = f"{detail['input']!r} cannot stand here"
     return Fault(where, problem, (field.description if field else None) or "correct it")
 
 

@@ -252,7 +252,7 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, terms: Terms,
         there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
         more = len(short) - 1
         others = f" (and {more} more configuration{'s' if more > 1 else ''})" if more else ""
-        least = f"of which either has to be {MIN_INSTANCES} at least{others}"
+        least = f"and needs {MIN_INSTANCES} of each at least{others}"
         few = known[arm] + held_out[arm] < 2 * MIN_INSTANCES
         remedy = "evaluate it on more instances, or leave it out"
         if not few:

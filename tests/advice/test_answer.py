@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit.advice.recommendation import read_wishes
-from cobandit.advice.words import describe, describe_steps, draw_front
+from cobandit.advice.words import describe, describe_steps, draw_front, worth_besides, worth_showing
 from cobandit.cli import app as cli
 from cobandit.testing import table_of
 
@@ -58,7 +58,7 @@ def test_each_step_up_says_what_it_adds_and_what_it_costs():
     for place in range(1, len(front)):
         more = 100 * (front["accuracy"].iloc[place] - front["accuracy"].iloc[place - 1])
         times = front["cost"].iloc[place] / front["cost"].iloc[place - 1]
-        assert steps[place] == f"{more:+.1f} points of accuracy for {times:.3g} times the cost"
+        assert steps[place] == f"{more:+.1f} points in accuracy for {times:.3g} times the cost"
     assert steps[0] == ""
 
 
@@ -99,7 +99,7 @@ def test_with_one_objective_the_next_best_and_the_gap_are_told():
     (said,) = [line for line in describe(advice) if line.startswith("Best accuracy: ")]
     assert f"agent-b, {dear['accuracy']:.3f}; next agent-a, {cheap['accuracy']:.3f}, for " in said
     assert f"for {cheap['cost'] / dear['cost']:.3g} times the cost. The gap is {100 * best.gap:.1f} p" in said
-    assert f"(95 % interval {100 * best.low:.1f} to {100 * best.high:.1f})" in said
+    assert f"interval on instances like these: {100 * best.low:.1f} to {100 * best.high:.1f})" in said
     assert said.endswith("so that they are not told apart.")
     assert not [line for line in describe(cb.recommend(shapes.make_two_models())) if "Best" in line]
 
@@ -164,11 +164,11 @@ def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
     ("asked", "message"),
     [
         ({"at_least": {"acuracy": 0.5}}, "Did you mean 'accuracy'"),
-        ({"at_least": {"accuracy": 70}}, "accuracy is 70; a number in"),
+        ({"at_least": {"accuracy": 70}}, "accuracy is 70; scores run from 0"),
         ({"within": -0.1}, "accuracy is -0.1"),
         ({"within": float("nan")}, "accuracy is nan"),
         ({"prefer": {"accuracy": 0}}, "every weight is zero"),
-        ({"prefer": {"accuracy": -1}}, "a weight of zero or more"),
+        ({"prefer": {"accuracy": -1}}, "a weight is zero or more"),
     ],
 )
 def test_wishes_that_cannot_be_are_refused(asked, message):
@@ -283,3 +283,16 @@ def test_only_new_instances_are_asked_for_where_all_are_used():
         f"takes about {easiest['new_instances']:,.0f} more instances, for it and for {easiest['against']}, "
         "if gaps stay as they are."
     )
+
+
+def test_who_is_worth_its_cost_and_was_not_returned_is_named():
+    """A method that does not weigh the cost returns the best, and its reader pays."""
+    table = shapes.make_short_list()
+    best = table.summary()["accuracy"].idxmax()
+    advice = cb.recommend(table, returned=[best], about="benchmark", replications=2)
+    cheaper = worth_besides(advice).index
+    assert set(cheaper) == {*cb.recommend(table, about="benchmark", replications=2).front.index} - {best}
+    (said,) = [line for line in describe(advice) if line.startswith("For less money")]
+    assert cheaper[0] in said and set(worth_showing(advice).index) == {best, *cheaper}
+    assert not [line for line in describe(advice) if "could have a larger one" in line]
+    assert worth_besides(cb.recommend(table, replications=2)).empty

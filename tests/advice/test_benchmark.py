@@ -76,7 +76,8 @@ def test_an_exhausted_benchmark_leaves_nothing_open():
     advice = cb.recommend(table, 100.0, about="benchmark", replications=2)
     assert advice.exact and advice.questions.empty and advice.next.evaluations == 0
     assert advice.arms[["front_settled", "efficient_settled"]].all(axis=None)
-    _, _, here, ratio = describe(advice)
+    _, _, here, ratio, idle = describe(advice)
+    assert idle == "There is nothing left to buy for 100 USD here."
     assert here == "On this benchmark that is exact: every configuration is evaluated on all 40 instances."
     assert ratio.endswith("; exact).")
     assert not cb.recommend(table, 100.0, replications=2).exact

@@ -230,7 +230,7 @@ def test_where_all_is_settled_nothing_is_asked():
     table = drawn(np.random.default_rng(0), [[0.9, 0.9], [0.1, 0.1]], [1.0, 3.0], 200)
     advice = cb.recommend(table, 10.0, replications=2)
     assert advice.questions.empty and advice.next.evaluations == 0
-    assert len(said := describe(advice)) == 4 and said[2].endswith(
+    assert len(said := describe(advice)) == 5 and said[2].endswith(
         "in all answers together; no other is likely to be."
     )
     assert json.loads(json.dumps(advice.to_dict(), allow_nan=False))["questions"] == []

@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit import live
-from cobandit.advice.words import amount
 from cobandit.cli import app as cli
 from cobandit.cli.run import run, watching
+from cobandit.errors import CobanditError
+from cobandit.faults import amount
 from cobandit.live.plan import check_plan
 
 MODULE = """
@@ -95,6 +96,28 @@ def test_another_folder_and_an_export(folder):
     pd.testing.assert_frame_equal(pd.read_parquet("elsewhere/table.parquet"), table)
 
 
+@pytest.mark.slow
+def test_a_run_that_returns_nothing_yet_is_exported_shown_and_estimated(folder):
+    """As after its pilot: the command that an interrupted run names has to work, and so has a dry run."""
+    write(folder, method="ParetoRace")
+
+    def fail(configuration, instance, tried):
+        if len(fake.calls) > 33:
+            raise CobanditError("stopped here")
+
+    fake = Fake(fail=fail)
+    with pytest.raises(CobanditError, match="stopped here"):
+        live.run(folder / "plan.yml", "runs/toy", evaluator=fake)
+    done = call("run", "plan.yml", "--export")
+    assert done.exit_code == 0 and "  nothing yet\n" in done.output and "Cheapest" not in done.output
+    shown = call("show", "runs/toy").output
+    assert "(no process is at work)" in shown and "front so far: none yet" in shown
+    there = call("run", "plan.yml", "--dry-run").output
+    assert "they are charged, and not made again" in there and "pilot: nothing to evaluate" in there
+    write(folder, method="ParetoRace", budget=100, unit="[k] tokens")
+    assert "tokens are spent, and the budget is 100" in str(call("run", "plan.yml", "--dry-run").exception)
+
+
 def test_a_dry_run_starts_nothing(folder):
     done = call("run", "plan.yml", "--dry-run")
     assert done.exit_code == 0 and "6 configurations on 40 instances: 240 evaluations in all" in done.output
@@ -111,7 +134,7 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
     assert "6 of 6 configurations are settled within 0.2" in done.output
     assert "to go on: change the plan's stop" in done.output and "every instance here" not in done.output
     shown = call("show", "runs/toy").output
-    assert "settled within 0.2: 6 of 6; still to be paid: about 0 [k] tokens" in shown
+    assert "toy: ParetoRace, over" in shown and "settled within 0.2: 6 of 6\n" in shown
     write(folder, **race | {"name": "again"})
     again = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
     assert "of it in an earlier table" in again and "pilot: nothing to evaluate" in again

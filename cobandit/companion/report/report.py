@@ -15,9 +15,10 @@ from typing import Any
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
-from cobandit.advice.words import amount, describe, describe_steps, percent, worth_showing
+from cobandit.advice.words import describe, describe_steps, percent, worth_showing
 from cobandit.companion.report.manifest import Manifest
 from cobandit.companion.report.pages import source
+from cobandit.faults import amount
 from cobandit.figures import described
 from cobandit.files import replace_file
 

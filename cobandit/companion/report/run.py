@@ -19,13 +19,13 @@ import pandas as pd
 from cobandit import _check, theory
 from cobandit.advice import Finding, Recommendation, doctor, recommend
 from cobandit.advice.recommendation import REDRAWS
-from cobandit.advice.words import amount
 from cobandit.companion.paper import experiments
 from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages as book
 from cobandit.companion.report.pages import PageError
 from cobandit.companion.report.report import write_report
 from cobandit.errors import CobanditError
+from cobandit.faults import amount
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
 from cobandit.tables.storage import file_sha256
