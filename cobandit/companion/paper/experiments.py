@@ -8,6 +8,7 @@ default is taken.  What plays takes, as ``parallel``, how the work runs: ``worke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -154,21 +155,19 @@ def play(
     replications, budgets = replications or own.replications, rho or own.rho
     if own.replay is replay_paths:
         return replay_paths(arms, own.methods, max(budgets), replications, seed, **parallel)
-    runs = [
-        own.replay(arms, own.methods, budgets, replications, seed, **parallel, **{"charge": charge}).assign(
-            costs=charge
-        )
+    if not own.charges:
+        return own.replay(arms, own.methods, budgets, replications, seed, **parallel)
+    charged = {
+        charge: own.replay(arms, own.methods, budgets, replications, seed, charge, **parallel)
         for charge in own.charges
-    ] or [own.replay(arms, own.methods, budgets, replications, seed, **parallel)]
-    return pd.concat(runs, ignore_index=True)
+    }
+    return pd.concat([runs.assign(costs=charge) for charge, runs in charged.items()], ignore_index=True)
 
 
 #: Grid from which the paper selected its radii, by replays within the profiling split.
 TUNING_GRID = [
-    {"reward_scale": reward, "cost_scale": cost, "eta": eta}
-    for reward in (0.003, 0.01, 0.03, 0.1)
-    for cost in (0.001, 0.003, 0.01)
-    for eta in (0.05, 0.1)
+    dict(zip(RADII, point, strict=True))
+    for point in product((0.003, 0.01, 0.03, 0.1), (0.001, 0.003, 0.01), (0.05, 0.1))
 ]
 
 
@@ -192,29 +191,16 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **par
     return runs.join(pd.DataFrame(list(runs["options"].map(points))))
 
 
-def tuned(runs: pd.DataFrame) -> dict[str, float]:
-    """Choose from the grid, given `tuning`: least efficiency regret, averaged over the budgets.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> sorted(tuned(tuning(cb.load("synthetic-24"), replications=1)))
-    ['cost_scale', 'eta', 'reward_scale']
-    """
-    best: Any = runs.groupby(list(RADII))["efficiency_regret"].mean().idxmin()
-    return {name: float(value) for name, value in zip(RADII, best, strict=True)}
-
-
 def tuning_cells(
     table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
 ) -> pd.DataFrame:
-    """Run `tuning`: what `tuned` chooses, and how far the paper's radii are from it.
+    """Run `tuning`: the point of least efficiency regret, averaged over the budgets, and how far `RADII` are.
 
     Returns
     -------
     DataFrame
-        In the form of `facts`, whose quantities are those of `tuned`, and ``"gap"``: by how much efficiency
-        regret, averaged over the budgets, `RADII` lie above the chosen point in the same replications.
+        In the form of `facts`: the chosen point, and as ``"gap"`` by how much the average for `RADII` lies
+        above that of the point in the same replications.
 
     Examples
     --------
@@ -223,13 +209,13 @@ def tuning_cells(
     ['reward_scale', 'cost_scale', 'eta', 'gap']
     """
     runs = tuning(table, replications, seed, **parallel)
-    chosen = tuned(runs)
+    chosen: Any = runs.groupby(list(RADII))["efficiency_regret"].mean().idxmin()
     regret = runs.groupby([*RADII, "replication"])["efficiency_regret"].mean()
-    gaps = regret.loc[tuple(RADII.values())] - regret.loc[tuple(chosen.values())]
-    found = _exact({("tuning", name): value for name, value in chosen.items()})
+    gaps = regret.loc[tuple(RADII.values())] - regret.loc[chosen]
+    found = _exact({("tuning", name): value for name, value in zip(RADII, chosen, strict=True)})
     low, high = metrics.mean_interval(gaps.to_numpy())
-    gap = {"experiment": "tuning", "quantity": "gap", "mean": gaps.mean(), "low": low, "high": high}
-    return pd.concat([found, pd.DataFrame([gap])], ignore_index=True).assign(dataset=table.name)
+    found.loc[len(found)] = ["tuning", "gap", gaps.mean(), low, high]
+    return found.assign(dataset=table.name)
 
 
 def _exact(known: Mapping[tuple[str, str], float]) -> pd.DataFrame:
@@ -268,17 +254,19 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     """
     if quantity == "error":
         runs = runs.assign(error=~runs["correct"].astype(bool))
-    both = "costs" in runs
-    by = ("rho", "costs") if both else ("rho",)
-    parts = [
-        metrics.summarise(runs, quantity, ("method", "options", *by)),
-        paired_contrasts(runs, quantity, PAIRS, by),
-    ]
-    if both:
-        charges = paired_contrasts(runs, quantity, [("realised", "declared")], ("rho", "method"), "costs")
-        parts.append(charges)
-    found = pd.concat(parts, ignore_index=True).assign(experiment=experiment, quantity=quantity)
-    return found if both else found.assign(costs=None if experiment == "online" else "declared")
+    if "costs" not in runs:
+        costs = None if experiment == "online" else "declared"
+        return _compare(runs, quantity, ("rho",)).assign(
+            experiment=experiment, quantity=quantity, costs=costs
+        )
+    charges = paired_contrasts(runs, quantity, [("realised", "declared")], ("rho", "method"), "costs")
+    found = pd.concat([_compare(runs, quantity, ("rho", "costs")), charges], ignore_index=True)
+    return found.assign(experiment=experiment, quantity=quantity)
+
+
+def _compare(runs: pd.DataFrame, quantity: str, by: tuple[str, ...]) -> pd.DataFrame:
+    means = metrics.summarise(runs, quantity, ("method", "options", *by))
+    return pd.concat([means, paired_contrasts(runs, quantity, PAIRS, by)], ignore_index=True)
 
 
 def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
@@ -304,21 +292,14 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     >>> found["against"].isna().sum(), found["against"].notna().sum()  # 4 methods; 4 pairs, two measures
     (np.int64(40), np.int64(80))
     """
-    grid = np.sort(paths["spent"].unique())
-    along = paths[paths["spent"].isin(grid[np.linspace(0, len(grid) - 1, points).round().astype(int)])]
-    end = paths[paths["spent"] == grid[-1]]
-    found = []
-    for quantity in ("efficiency_regret", "moving_average"):
-        for frame, last in ((end, True), (along, False)):
-            begun = frame[quantity].notna()  # a run whose first pull costs more has no average yet
-            counted = frame.assign(status=np.where(begun, "ok", "infeasible"))
-            part = pd.concat(
-                [
-                    metrics.summarise(counted, quantity, ("method", "options", "rho", "spent")),
-                    paired_contrasts(counted, quantity, PAIRS, ("rho", "spent")),
-                ]
-            )
-            found.append(part.assign(quantity=quantity, **({"spent": np.nan} if last else {})))
+    grid, found = np.sort(paths["spent"].unique()), []
+    along = grid[np.linspace(0, len(grid) - 1, points).round().astype(int)]
+    for quantity in EXPERIMENTS["trajectory"].quantities:
+        begun = paths[quantity].notna()  # a run whose first pull costs more has no average yet
+        counted = paths.assign(status=np.where(begun, "ok", "infeasible"))
+        for some, place in ((grid[-1:], {"spent": np.nan}), (along, {})):
+            part = _compare(counted[counted["spent"].isin(some)], quantity, ("rho", "spent"))
+            found.append(part.assign(quantity=quantity, **place))
     return pd.concat(found, ignore_index=True).assign(experiment="trajectory", costs=None)
 
 
@@ -420,22 +401,18 @@ def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
     """
     numbers = ["n", "first", "second", "both"]
     plain = counts[counts["options"] == ""]
-    means: dict[tuple[Any, ...], dict[str, Any]] = {}
-    pairs: list[dict[str, Any]] = []
+    means: dict[tuple[Any, ...], tuple[float, ...]] = {}
+    pairs: dict[tuple[Any, ...], tuple[float, ...]] = {}
     summed = plain.groupby(PLACE, sort=False)[numbers].sum().reset_index()
     for dataset, rho, method, n, first, second, both in summed.to_numpy():
-        place = {"dataset": dataset, "rho": rho, "runs": n}
+        place = dataset, rho, n
         for name, errors in ((FIRST, first), (method, second)):
-            low, high = proportion_interval(errors, n)
-            means[dataset, rho, name] = place | {"method": name, "mean": errors / n, "low": low, "high": high}
-        compared = {
-            "difference": paired_difference(first - both, second - both, n),
-            "ratio": ratio_of_counts(first, second, both, n),
-        }
-        for measure, values in compared.items():
-            pair = {"method": FIRST, "against": method, "measure": measure}
-            pairs.append(place | pair | dict(zip(("mean", "low", "high"), values, strict=True)))
-    found = pd.DataFrame([*means.values(), *pairs])
+            means[*place, name, None, None] = errors / n, *proportion_interval(errors, n)
+        difference = paired_difference(first - both, second - both, n)
+        pairs[*place, FIRST, method, "difference"] = difference
+        pairs[*place, FIRST, method, "ratio"] = ratio_of_counts(first, second, both, n)
+    columns = ["dataset", "rho", "runs", "method", "against", "measure", "mean", "low", "high"]
+    found = pd.DataFrame([(*place, *values) for place, values in (means | pairs).items()], columns=columns)
     return found.assign(experiment="identification", quantity="error", costs="declared")
 
 
