@@ -11,7 +11,8 @@ import pandas as pd
 
 from cobandit.companion.paper.derived import OPERATIONS
 from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN, Claim, claims, judge_claim
-from cobandit.companion.paper.numbers import RESULT_ROLES, Published, published, run_of
+from cobandit.companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
+from cobandit.companion.paper.predictive import REPLAYS
 from cobandit.stats.metrics import proportion_interval
 from cobandit.stats.paired_errors import compare
 
@@ -34,21 +35,12 @@ def error_counts() -> pd.DataFrame:
     >>> table.loc[table["printed"] == "0.148", ["dataset", "costs", "errors"]].to_numpy().tolist()
     [['piqa', 'declared', 74], ['piqa', 'realised', 74]]
     """
-    (replays,) = {
-        int(number.value)
-        for number in published()
-        if number.quantity == "replications" and number.experiment in ("identification", "stochastic")
-    }
-    rows: dict[Any, dict[str, Any]] = {}
-    for number in published():
-        if number.quantity != "error" or number.operation:
-            continue
-        errors = round(number.value * replays)
-        low, high = proportion_interval(errors, replays)
-        place = {"dataset": number.dataset, "rho": number.rho, "costs": number.costs, "method": number.method}
-        counted = {"printed": number.printed, "errors": errors, "replays": replays, "low": low, "high": high}
-        rows.setdefault(tuple(place.values()), place | counted)
-    return pd.DataFrame(list(rows.values()))
+    place, frame = ["dataset", "rho", "costs", "method"], as_frame()
+    frame = frame[(frame["quantity"] == "error") & frame["operation"].isna()].drop_duplicates(place)
+    errors = (frame["value"] * REPLAYS).round().astype(int)
+    frame = frame[[*place, "printed"]].assign(errors=errors, replays=REPLAYS).reset_index(drop=True)
+    ends = [proportion_interval(count, REPLAYS) for count in frame["errors"]]
+    return frame.join(pd.DataFrame(ends, columns=["low", "high"]))
 
 
 def error_comparisons() -> pd.DataFrame:
@@ -81,18 +73,14 @@ def error_comparisons() -> pd.DataFrame:
         about = {"about": "costs" if method else "methods", "first": a["method"], "second": b["method"]}
         pair = {name: (a[name], b[name]) for name in ("costs", "errors")}
         place = {name: a[name] for name in ("dataset", "rho")}
-        tested = asdict(compare(*pair["errors"], a["replays"]))
-        rows.append(place | about | pair | {"replays": a["replays"]} | tested)
+        tested = asdict(compare(*pair["errors"], REPLAYS))
+        rows.append(place | about | pair | {"replays": REPLAYS} | tested)
     return pd.DataFrame(rows)
 
 
-def _grid(experiment: str) -> list[float]:
-    run = run_of(experiment)
-    return [n.value for n in published() if n.experiment == run and n.quantity == "rho" and n.item]
-
-
 def _at(claim: Claim) -> list[float]:
-    grid = _grid(claim.experiment)
+    about = run_of(claim.experiment), "rho"
+    grid = [n.value for n in published() if (n.experiment, n.quantity) == about and n.item]
     if claim.along == "spent":  # of a course the text prints the end of the longest
         return grid[-1:]
     if claim.relation == "growing advantage":
@@ -121,15 +109,14 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     >>> cells.loc[("piqa", "CoHVUCB"), ["low", "mean", "high"]].tolist()
     [1097.745, 1097.75, 1149.325]
     """
+    about = run_of(claim.experiment), claim.quantity, None
     found: dict[Any, list[Published]] = {}
     for number in published():
-        same_run = run_of(number.experiment) == run_of(claim.experiment)
-        if same_run and number.quantity == claim.quantity and number.method and not number.operation:
+        if number.method and (run_of(number.experiment), number.quantity, number.operation) == about:
             found.setdefault(number.coordinates, []).append(number)
     rows = []
     for numbers in found.values():
-        own = [number for number in numbers if number.experiment == claim.experiment]
-        number = (own or numbers)[0]
+        number = min(numbers, key=lambda each: each.experiment != claim.experiment)
         low = min(n.value - n.half_unit for n in numbers)
         high = max(n.value + n.half_unit for n in numbers)
         place = (number.dataset, number.rho, number.rho, number.method, number.costs)
@@ -168,18 +155,15 @@ def judge_printed() -> pd.DataFrame:
     """
     rows = []
     for claim in claims():
-        frame = printed_cells(claim)
-        claimed, details = _comparisons_claimed(claim), pd.DataFrame()
+        frame, claimed = printed_cells(claim), _comparisons_claimed(claim)
+        verdict, details = UNKNOWN, pd.DataFrame(columns=["verdict"])
         if set(claim.methods + claim.against) <= set(frame["method"]):
-            outcome = judge_claim(claim, frame)
-            verdict, details = outcome.verdict, outcome.details
+            verdict, details = judge_claim(claim, frame)
             details = details[details["verdict"] != UNKNOWN]
-        if details.empty:
-            verdict = UNKNOWN
         # one counterexample, or one example each way, is enough; else a part stands for itself only
-        elif verdict == HOLDS and len(details) != claimed and claim.relation != "undecided":
+        if verdict == HOLDS and len(details) != claimed and claim.relation != "undecided":
             verdict = HOLDS_WHERE_PRINTED
-        failed = [] if details.empty else details[details["verdict"] == FAILS].to_dict("records")
+        failed = details[details["verdict"] == FAILS].to_dict("records")
         rows.append((claim.key, claim.place, claim.says, verdict, len(details), claimed, failed))
     return pd.DataFrame(rows, columns=["key", "place", "says", "verdict", "made", "claimed", "against"])
 
@@ -231,31 +215,23 @@ def ledger(
     if numbers is None:
         numbers = tuple(n for n in published() if n.role in RESULT_ROLES)
     ours = _by_coordinates(cells)
-    fields = ("key", "place", "role", "dataset", "experiment", "method", "against", "rho", "quantity")
-    more = ("costs", "printed", "value", "half_unit")
-    rows = []
-    for number in numbers:
-        own = dict(zip(("ours", "low", "high"), _ours(number, ours), strict=True))
-        rows.append({name: getattr(number, name) for name in (*fields, *more)} | own)
+    fields = ["key", "place", "role", "dataset", "experiment", "method", "against", "rho", "quantity"]
+    fields += ["costs", "printed", "value", "half_unit"]
+    rows = [[getattr(number, name) for name in fields] + [*_ours(number, ours)] for number in numbers]
+    frame = pd.DataFrame(rows, columns=[*fields, "ours", "low", "high"])
     ends = ["predicted_low", "predicted_high"]
-    frame = pd.DataFrame(rows)
-    if predicted is None:
-        return frame.assign(**dict.fromkeys(ends, np.nan))
-    return frame.join(predicted[ends], on="key")
+    return frame.join(
+        pd.DataFrame(columns=ends, dtype=float) if predicted is None else predicted[ends], on="key"
+    )
 
 
 def _by_coordinates(cells: pd.DataFrame) -> dict[tuple[Any, ...], Interval]:
     if "spent" in cells:  # the paper prints ends of trajectories
         cells = cells[cells["spent"].isna()]
-    return {
-        tuple(_none(row.get(name)) for name in COORDINATES + PAIR): (row["mean"], row["low"], row["high"])
-        for row in cells.to_dict("records")
-    }
-
-
-def _none(value: Any) -> Any:
-    """None for what a frame holds where a coordinate does not apply."""
-    return None if value is None or value != value else value
+    places = cells.reindex(columns=[*COORDINATES, *PAIR]).astype(object)
+    places = places.where(places.notna(), None)  # where a coordinate does not apply
+    ends = cells[["mean", "low", "high"]].itertuples(index=False, name=None)
+    return dict(zip(places.itertuples(index=False, name=None), ends, strict=True))
 
 
 def _ours(number: Published, ours: dict[tuple[Any, ...], Interval]) -> Interval:
