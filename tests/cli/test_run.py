@@ -6,22 +6,23 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
+from support import commands
 from support.runs import PLAN, Fake
-from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit import live
-from cobandit.cli import app as cli
 from cobandit.cli.run import run, watching
 from cobandit.errors import CobanditError
 from cobandit.faults import amount
 from cobandit.live.plan import check_plan
 
+call = partial(commands.call, columns=160)
 MODULE = """
 import os, sys, time
 sys.path[:0] = {path}
@@ -53,10 +54,6 @@ def write(folder, seconds=0, **changes):
     path = [path for path in sys.path if path]
     (folder / "measuring.py").write_text(MODULE.format(path=path, seconds=seconds))
     (folder / "plan.yml").write_text(yaml.safe_dump(PLAN | BRACKETS | changes, sort_keys=False))
-
-
-def call(*words):
-    return CliRunner().invoke(cli.app, [str(word) for word in words], env={"COLUMNS": "160"})
 
 
 def plain(text):
