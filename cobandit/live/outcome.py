@@ -31,8 +31,8 @@ from cobandit.tables.schema import MIN_INSTANCES
 from cobandit.tables.storage import read_columns
 from cobandit.tables.table import EvaluationTable
 
-TRUNCATED = "truncated"
-"""Column that is 1 where a limit of tokens cut an answer off."""
+COUNTED = {"truncated": "cut off at a limit of tokens", "empty": "empty"}
+"""Columns that are 1 where something is odd about an answer, which is scored as it is."""
 
 UNSET = "not set"
 """In a column of the table, a setting that a configuration does not have."""
@@ -349,12 +349,13 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
             f"{failed.sum()} of {len(frame)} evaluations failed and score zero, of {most} {failed.max()} of "
             f"{int((frame['config'] == most).sum())}; the first: {first}"
         )
-    if TRUNCATED in frame and frame[TRUNCATED].any():
-        cut = frame.groupby("config", sort=False)[TRUNCATED].mean()
-        lines.append(
-            f"{int(frame[TRUNCATED].sum())} of {len(frame)} answers were cut off at a limit of tokens, of "
-            f"{cut.idxmax()} {100 * cut.max():.0f} %"
-        )
+    for column, what in COUNTED.items():
+        if column in frame and frame[column].any():
+            share = frame.groupby("config", sort=False)[column].mean()
+            lines.append(
+                f"{int(frame[column].sum())} of {len(frame)} answers were {what}, of {share.idxmax()} "
+                f"{100 * share.max():.0f} %"
+            )
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines

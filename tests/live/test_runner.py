@@ -419,6 +419,16 @@ class TestOtherMethods:
 
 
 @pytest.mark.slow
+def test_odd_answers_are_counted_at_the_end(tmp_path):
+    def evaluate(configuration, instance):
+        row = measure(configuration, instance)
+        return row | {"truncated": 0.0, "empty": float(configuration["model"] == "large" and instance == "7")}
+
+    done = live.run(PLAN | {"budget": 1}, tmp_path / "run", evaluator=evaluate)
+    assert done.losses == ("3 of 240 answers were empty, of large shots=0 2 %",)
+
+
+@pytest.mark.slow
 def test_a_cost_beyond_the_largest_is_said(tmp_path):
     with pytest.warns(GuaranteeWarning) as caught:
         live.run(PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake())

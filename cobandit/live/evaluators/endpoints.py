@@ -49,9 +49,9 @@ from cobandit.live.evaluators import (
 from cobandit.live.evaluators.texts import InstancesFile, OpenAIOptions, Prompts, check_address
 from cobandit.tables.prices import Prices, Usage, check_paid, cost_usd, read_prices
 
-COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated")
+COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated", "empty")
 """What an evaluation gives: ``tokens`` are those generated, ``seconds`` go from request to answer, and
-``truncated`` is 1 where a limit of tokens cut the answer off."""
+``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none."""
 
 PER_MESSAGE = 16
 """Tokens that a chat adds to a message, at most."""
@@ -278,6 +278,7 @@ class EndpointEvaluator:
         target = str(columns[self.options.answer])
         row = self.options.score(answer.text, target)
         row |= {"seconds": answer.seconds, "truncated": float(answer.finish == "length")}
+        row["empty"] = float(not answer.text.strip())
         if answer.usage is not None:  # some endpoints do not count tokens
             usage = answer.usage
             row |= {

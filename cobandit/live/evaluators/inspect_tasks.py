@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 Limit = Literal["time_limit", "working_limit", "token_limit", "message_limit", "max_samples"]
 """Arguments of Inspect's eval that can be given; a sample that meets a limit is scored as it is."""
 
-COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "cost_usd", "seconds", "truncated")
+COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "cost_usd", "seconds", "truncated", "empty")
 """What an evaluation gives, besides one column for each scorer."""
 
 RETRIES = 3
@@ -165,9 +165,9 @@ class InspectEvaluator:
         asked = sha256(str(sample.input).encode()).hexdigest()[:16]
         kept = {"prompt": asked, "text": output.completion, "finish": output.stop_reason}
         target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
-        return Answered(
-            row | {"truncated": float(output.stop_reason == "max_tokens")}, kept | {"target": target}
-        )
+        row |= {"truncated": float(output.stop_reason == "max_tokens")}
+        row |= {"empty": float(not output.completion.strip())}
+        return Answered(row, kept | {"target": target})
 
     def arguments(self, configuration: Mapping[str, Any]) -> Arguments:
         """Sort the settings of a configuration; those that are None are left out.

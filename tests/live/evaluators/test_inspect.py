@@ -100,6 +100,7 @@ def test_scores_usage_cost_and_time_come_from_the_log_and_the_importer_reads_the
             "cost_usd": pytest.approx((10 + 0.1 * 6 + 10 * (3 + len(id_))) / 1e6),
             "seconds": pytest.approx(10, abs=10),
             "truncated": 0,
+            "empty": 0,
         }
         for id_ in ids
     ]

@@ -78,6 +78,7 @@ def test_a_chat(folder, monkeypatch):
         "tokens": 3,
         "cost_usd": pytest.approx(35.6e-6),
         "truncated": 0,
+        "empty": 0,
     }
     assert rows == [usual | {"score": 1, "truncated": 0}, usual | {"score": 0, "truncated": 0}]
     (path, headers, body), (_, _, second) = requests
@@ -117,7 +118,7 @@ def test_plain_completions_with_prompts_by_name(folder):
 
 def test_an_empty_answer_is_wrong_and_is_its_end(folder):
     rows, _ = ask(folder, lambda body: completion(None, (20, 0)))
-    assert (rows[0]["score"], rows[0]["tokens"]) == (0, 1)
+    assert (rows[0]["score"], rows[0]["tokens"], rows[0]["empty"]) == (0, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_an_empty_answer_is_wrong_and_is_its_end(folder):
 def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
     answer = completion("2") | {"usage": usage}
     rows, _ = ask(folder, lambda _: answer, instances=["a"])
-    assert rows[0].keys() == {"score", "seconds", "truncated"} and rows[0]["score"] == 1
+    assert rows[0].keys() == {"score", "seconds", "truncated", "empty"} and rows[0]["score"] == 1
 
 
 @pytest.mark.slow
