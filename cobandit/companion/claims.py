@@ -234,7 +234,7 @@ def remark(measured: Sequence[str]) -> Iterator[Row]:
             page=PAGES[REMARK],
             measured=", ".join(values[2:]),
             replays=", ".join(values[:2]),
-            status=USED if each["role"] == "used" and each["verdict"] == HOLDS else each["verdict"],
+            status=USED if each["used"] and each["verdict"] == HOLDS else each["verdict"],
         )
 
 

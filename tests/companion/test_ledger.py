@@ -41,13 +41,6 @@ def test_a_number_without_a_cell_has_none_of_ours():
     assert rows["ours"].isna().all() and rows["predicted_low"].isna().all()
 
 
-def test_derived_numbers_follow_from_our_means():
-    cells = cells_at(0.0, 0.0)
-    rows = paper.ledger(cells).set_index("key")
-    key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret-relative_reduction"
-    assert rows.loc[key, "ours"] == pytest.approx(1 - 1097.75 / 6538.22)
-
-
 def test_derived_numbers_take_the_paired_interval():
     """The ratio's interval turns into that of a reduction; without one both means' intervals allow more."""
     key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret-relative_reduction"

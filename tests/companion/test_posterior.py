@@ -100,15 +100,6 @@ def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
         assert table.seconds.min() > 0
 
 
-def test_a_state_stands_for_one_table(name):
-    setting = SETTINGS[name]
-    state = draw_state(setting, np.random.default_rng(3))
-    first = instances.body(setting, state)
-    instances.body(setting, draw_state(setting, np.random.default_rng(4)))
-    again = instances.body(setting, state)
-    assert all((a == b).all() for a, b in zip(first[:3], again[:3], strict=True))
-
-
 # --- used facts -------------------------------------------------------------------------------------------
 
 
@@ -292,11 +283,6 @@ def test_facts_that_do_not_help_are_not_used():
     found = predictive.predict(used, values, np.full(6, 50.0))
     assert not found.regressed and found.centre == pytest.approx(values.mean())
     assert found.remoteness == 1.0
-
-
-def test_holm_is_bonferroni_for_the_smallest_and_never_falls():
-    adjusted = predictive.holm(np.array([0.01, 0.04, 0.03, 0.6]))
-    assert adjusted.tolist() == pytest.approx([0.04, 0.09, 0.09, 0.6])
 
 
 def test_values_that_are_odd_together_are_odd():

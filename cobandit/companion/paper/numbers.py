@@ -72,7 +72,7 @@ class Published:
     item : int, optional
         Place in a printed grid, from 1.
     operation : str, optional
-        Of an arithmetic entry: a key of `cobandit.companion.paper.OPERATIONS`.
+        Of an arithmetic entry: a key of `cobandit.companion.paper.derived.OPERATIONS`.
 
     Examples
     --------

@@ -186,10 +186,6 @@ class Prediction(NamedTuple):
         return self.centre - half, self.centre + half
 
 
-def _design(used: Floats) -> Floats:
-    return np.column_stack([np.ones(len(used)), used])
-
-
 def _leverages(design: Floats, at: Floats) -> Floats:
     inverse = np.linalg.pinv(design.T @ design)
     return np.einsum("ij,jk,ik->i", at, inverse, at)
@@ -222,19 +218,17 @@ def predict(used: Floats, values: Floats, at: Floats) -> Prediction:
     >>> found.regressed, round(found.centre, 1)
     (True, 1.0)
     """
-    design, n = _design(used), len(values)
-    leverages, own = _leverages(design, design), float(_leverages(design, _design(at[None]))[0])
+    design, here = (np.column_stack([np.ones(len(facts)), facts]) for facts in (used, at[None]))
+    leverages, own, n = _leverages(design, design), float(_leverages(design, here)[0]), len(values)
     slopes = np.linalg.lstsq(design, values, rcond=None)[0]
     residuals, plain = values - design @ slopes, values - values.mean()
     regressed = bool(np.square(residuals / (1 - leverages)).mean() < np.square(plain * n / (n - 1)).mean())
     remoteness = float((leverages < own).mean()) if used.shape[1] else 0.0
+    centre = float((here @ slopes)[0])
     if not regressed:
         centre, residuals, leverages, own = float(values.mean()), plain, np.full(n, 1 / n), 1 / n
-    else:
-        centre = float((_design(at[None]) @ slopes)[0])
-    return Prediction(
-        centre, float(np.sqrt(1 + own)), residuals / np.sqrt(1 - leverages), regressed, remoteness
-    )
+    scores = residuals / np.sqrt(1 - leverages)
+    return Prediction(centre, float(np.sqrt(1 + own)), scores, regressed, remoteness)
 
 
 def joint(scores: Floats, own: Floats) -> float:
@@ -268,8 +262,8 @@ def holm(p: Floats) -> Floats:
 
     Examples
     --------
-    >>> holm(np.array([0.01, 0.5, 0.02])).tolist()
-    [0.03, 0.5, 0.04]
+    >>> holm(np.array([0.01, 0.04, 0.03, 0.6])).tolist()
+    [0.04, 0.09, 0.09, 0.6]
     """
     order = np.argsort(p)
     adjusted = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))

@@ -74,14 +74,14 @@ def pulls_of_poor_arms(table: EvaluationTable) -> float:
 
 
 class Remark(NamedTuple):
-    """One remark: which number bears on it, and the rule, on the values on GSM8K's and PIQA's table."""
+    """One remark: the number that bears on it, the rule on GSM8K's and PIQA's, and whether it was given."""
 
     key: str
     says: str
     place: str
-    role: str
     measure: Callable[[EvaluationTable], float]
     holds: Callable[[float, float], bool]
+    used: bool = False
 
 
 ONLINE, STANDARD = "Section 5.2, Online selection", "Appendix A, Standard hypervolume regret"
@@ -91,32 +91,31 @@ REMARKS = (
         "same-best-on-gsm8k",
         "on GSM8K the arm with the largest hypervolume is the most efficient one; on PIQA it is another",
         ONLINE,
-        "used",
         best_of_all,
         lambda gsm8k, piqa: gsm8k == 1 > piqa,
+        used=True,
     ),
     Remark(
         "highly-competitive-on-gsm8k",
         "on GSM8K the arm with the largest hypervolume is also highly competitive in efficiency, "
         "which says less (0.9 of the best or more)",
         STANDARD,
-        "used",
         best_of_all,
         lambda gsm8k, piqa: gsm8k >= 0.9,
+        used=True,
     ),
     Remark(
         "costs-vary-more-on-piqa",
         "profiling costs vary more on PIQA",
         ONLINE,
-        "used",
         cost_range,
         lambda gsm8k, piqa: gsm8k < piqa,
+        used=True,
     ),
     Remark(
         "aligned-on-gsm8k",
         "rewards and costs are more aligned on GSM8K: dividing by costs changes the order of arms less",
         ONLINE,
-        "free",
         alignment,
         lambda gsm8k, piqa: gsm8k > piqa,
     ),
@@ -124,7 +123,6 @@ REMARKS = (
         "denser-on-piqa",
         f"PIQA has a denser set of arms near the boundary (a larger share with a gap below {NEAR:.3f})",
         "Appendix A, Approximate recovery on the complete configuration sets",
-        "free",
         near_boundary,
         lambda gsm8k, piqa: gsm8k < piqa,
     ),
@@ -132,7 +130,6 @@ REMARKS = (
         "same-estimate",
         "charged declared or realised costs, the elimination methods usually return the same set",
         "Appendix A, Robustness to stochastic token costs",
-        "predicted",
         same_estimate,
         lambda gsm8k, piqa: min(gsm8k, piqa) > 0.5,
     ),
@@ -140,7 +137,6 @@ REMARKS = (
         "averages-not-monotone",
         "on GSM8K the regret of CoHV-UCB's recent pulls does not fall monotonically (it rises on some steps)",
         TRAJECTORIES,
-        "predicted",
         rising_average,
         lambda gsm8k, piqa: gsm8k > 0,
     ),
@@ -149,7 +145,6 @@ REMARKS = (
         "CoHV-UCB avoids arms of poor efficiency (pulls those below the median less than half as often as "
         "equal parts would)",
         ONLINE,
-        "predicted",
         pulls_of_poor_arms,
         lambda gsm8k, piqa: max(gsm8k, piqa) < 0.5,
     ),
@@ -168,7 +163,7 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By key: ``says``, ``place``, ``role``, one column per table, ``verdict``.
+        By key: ``says``, ``place``, ``used``, one column per table, ``verdict``.
 
     Examples
     --------
@@ -183,6 +178,6 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
         verdict = UNKNOWN
         if {"gsm8k", "piqa"} <= set(values):
             verdict = HOLDS if remark.holds(values["gsm8k"], values["piqa"]) else FAILS
-        about = {"says": remark.says, "place": remark.place, "role": remark.role}
+        about = {"says": remark.says, "place": remark.place, "used": remark.used}
         rows[remark.key] = about | values | {"verdict": verdict}
     return pd.DataFrame.from_dict(rows, orient="index")

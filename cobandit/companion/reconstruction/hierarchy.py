@@ -138,9 +138,9 @@ def normal(deviation: float) -> Transform:
     return lambda z: deviation * z
 
 
-def half_normal(deviation: float, sign: float = 1.0) -> Transform:
-    """The size of a normal variable around zero."""
-    return lambda z: sign * deviation * abs(z)
+def half_normal(deviation: float) -> Transform:
+    """The size of a normal variable around zero; below it, if the deviation is."""
+    return lambda z: deviation * abs(z)
 
 
 def log_normal(deviation: float) -> Transform:
@@ -160,7 +160,7 @@ def log_uniform(low: float, high: float) -> Transform:
 
 PARAMETERS: dict[str, Transform] = {
     "skew_accuracy": log_normal(0.5),
-    "heat_accuracy": half_normal(1.0, -1.0),
+    "heat_accuracy": half_normal(-1.0),
     "heat_models": half_normal(0.4),
     "prompt_accuracy": normal(1.0),
     "prompt_models": half_normal(0.7),
