@@ -170,14 +170,14 @@ def test_a_column_that_is_named_as_a_number_is_a_column(here):
 
 def test_the_length_of_text_may_be_the_cost(here):
     said_ = [answer.text for said in logs.answers().values() for answer in said][::-1]
-    said_[0] = ""  # which is free
-    tidy(answer=said_, prompt=lambda f: "Add: " + f["question"])
+    said_[0] = None  # which is free
+    tidy(answer=said_, prompt=lambda f: "Add: " + f["question"]).to_parquet("texts.parquet")
     by = {"instance": "question", "config": ["model"]}
     options = by | {"objective": ["accuracy=correct"]}
-    table = import_logs("csv", ["my.csv"], "a.parquet", text=["answer"], **options).table
+    table = import_logs("csv", ["texts.parquet"], "a.parquet", text=["answer"], **options).table
     assert table.card.cost.unit == "tokens (characters / 4)"
-    assert sorted(table.rows["cost"]) == sorted(max(1, -(-len(text) // 4)) for text in said_)
-    both = import_logs("csv", ["my.csv"], "b.parquet", text=["answer", "prompt"], **options).table
+    assert sorted(table.rows["cost"]) == sorted(max(1, -(-len(text or "") // 4)) for text in said_)
+    both = import_logs("csv", ["texts.parquet"], "b.parquet", text=["answer", "prompt"], **options).table
     assert np.allclose(both.costs - table.costs, 2)
     assert "answer" not in pd.read_parquet("a.parquet") and "tokens" in pd.read_parquet("a.parquet")
 
