@@ -174,8 +174,10 @@ def test_the_length_of_text_may_be_the_cost(here):
     tidy(answer=said_, prompt=lambda f: "Add: " + f["question"]).to_parquet("texts.parquet")
     by = {"instance": "question", "config": ["model"]}
     options = by | {"objective": ["accuracy=correct"]}
-    table = import_logs("csv", ["texts.parquet"], "a.parquet", text=["answer"], **options).table
+    imported = import_logs("csv", ["texts.parquet"], "a.parquet", text=["answer"], **options)
+    table = imported.table
     assert table.card.cost.unit == "tokens (characters / 4)"
+    assert "1 of 24 evaluations cost nothing" in said(imported, "note")[0]
     assert sorted(table.rows["cost"]) == sorted(max(1, -(-len(text or "") // 4)) for text in said_)
     both = import_logs("csv", ["texts.parquet"], "b.parquet", text=["answer", "prompt"], **options).table
     assert np.allclose(both.costs - table.costs, 2)
