@@ -130,8 +130,8 @@ def _describe_front(advice: Recommendation) -> str:
     else:
         every = "Both" if on == 2 else f"All {on}"
         said = (
-            f"{every} configurations are worth their cost, {means}: none is matched by another in "
-            f"{join_names([*advice.objectives, 'cost'])}, and beaten in one of them."
+            f"{every} configurations are worth their cost, {means}: for none is another at least as good in "
+            f"{join_names([*advice.objectives, 'cost'])}, and better in one of them."
         )
     if (kept := len(advice.front)) < on:
         said += f" Within {_within(advice)}, {kept} of them stand{'s' * (kept == 1)} for all."
