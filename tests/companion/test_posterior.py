@@ -122,7 +122,9 @@ def test_used_facts_are_those_that_the_paper_prints(name):
 
 @pytest.mark.slow
 def test_uniform_allocation_follows_from_means(land):
-    runs = facts.judge_pulls(land, facts.pull(land, "UniformAllocation", 200, seed=11), land.problem)
+    runs = experiment.judge_pulls(
+        land, experiment.pull(land, "UniformAllocation", 200, seed=11), land.problem
+    )
     for values, expected in zip(runs, facts.uniform_online(land), strict=True):
         # 5 standard errors, and 0.2 % for what the last round leaves open
         assert abs(values.mean() - expected) < 5 * values.std() / np.sqrt(200) + 2e-3 * abs(expected)
@@ -130,8 +132,8 @@ def test_uniform_allocation_follows_from_means(land):
 
 @pytest.mark.slow
 def test_uniform_identification_by_its_means_is_that_of_its_replays(land):
-    sets = facts.find_sets(land, "UniformIdentification", 200, 300, seed=5)
-    shown = facts.uniform_fronts(land.rewards, 200, 300, np.random.default_rng(1))
+    sets = experiment.find_sets(land, "UniformIdentification", 200, 300, seed=5)
+    shown = experiment.uniform_fronts(land.rewards, 200, 300, np.random.default_rng(1))
     played, ours = (metrics.f1_score(each, land.problem.pareto_mask) for each in (sets, shown))
     # false alarms: about 1 in 10^5, and a little for the normal approximation
     assert abs(played.mean() - ours.mean()) < 4.4 * np.hypot(played.std(), ours.std()) / np.sqrt(300) + 0.01
@@ -315,10 +317,10 @@ def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
     """By the class, on a table of equal costs: schedule and returned set of every replay."""
     arms = facts.subset_of(SETTINGS[name])
     equal = float(land.costs[arms].mean())
-    found = facts.find_sets(land, "PSISR", 50, 5, 4, arms, equal=equal)
+    found = experiment.find_sets(land, "PSISR", 50, 5, 4, arms, equal=equal)
     finder = cb.CoPSI(np.full(len(arms), equal), 50 * float(land.costs[arms].sum()), 2)
     assert finder.allocation_constant == pytest.approx(3.2516, abs=1e-4)
-    assert (found == facts.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)).all()
+    assert (found == experiment.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)).all()
 
 
 # --- stored tables ----------------------------------------------------------------------------------------
@@ -330,13 +332,16 @@ def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
     assert table.cost_range == land.range and table.costs == pytest.approx(land.costs, abs=1e-12)
     assert table.truth().means == pytest.approx(land.problem.means, abs=1e-12)
     assert table.truth().costs == pytest.approx(land.problem.costs, abs=1e-12)
-    runs = cb.replay_online(table, cb.spec("AccuracyCostUCB", **facts.RADII), 32, replications=3, seed=4)
-    played = facts.judge_pulls(land, facts.pull(land, "AccuracyCostUCB", 3, seed=4), land.problem)
+    runs = cb.replay_online(table, cb.spec("AccuracyCostUCB", **experiment.RADII), 32, replications=3, seed=4)
+    played = experiment.judge_pulls(land, experiment.pull(land, "AccuracyCostUCB", 3, seed=4), land.problem)
     regrets = runs[["efficiency_regret", "standard_regret"]].to_numpy().T
     assert regrets == pytest.approx(played[:2], rel=1e-9)
     few = table.subset(FOURTEEN)
     arms = facts.subset_of(SETTINGS[name])
     runs = cb.replay_identification(few, "UniformIdentification", 50, replications=5, seed=4)
-    found, truth = facts.find_sets(land, "UniformIdentification", 50, 5, 4, arms), few.problem.pareto_mask
+    found, truth = (
+        experiment.find_sets(land, "UniformIdentification", 50, 5, 4, arms),
+        few.problem.pareto_mask,
+    )
     assert (runs["correct"].to_numpy() == (found == truth).all(axis=1)).all()
     assert runs["f1"].to_numpy() == pytest.approx(metrics.f1_score(found, truth))

@@ -13,7 +13,6 @@ from cobandit.companion.paper.derived import arithmetic as arithmetic
 from cobandit.companion.paper.derived import inconsistencies as inconsistencies
 from cobandit.companion.paper.derived import least_target_ratio as least_target_ratio
 from cobandit.companion.paper.derived import theory_values as theory_values
-from cobandit.companion.paper.experiments import with_audit_errors as with_audit_errors
 from cobandit.companion.paper.judge import claims as claims
 from cobandit.companion.paper.judge import judge_claim as judge_claim
 from cobandit.companion.paper.judge import verdicts as verdicts

@@ -99,20 +99,17 @@ class Experiment(NamedTuple):
     charges: tuple[str, ...] = ()
 
 
-_MOST = IDENTIFICATION_RHO[-1:]
+_FEW = Experiment(
+    replay_identification, IDENTIFICATION, IDENTIFICATION_RHO, 500, ("error",), structured_subset
+)
 #: By name: Figures 2a-b and 3; 2c-d; 5, judged by F1; 6, charged both kinds of costs; 4, along the runs.
 EXPERIMENTS = {
     "online": Experiment(
         replay_online, online_methods(), ONLINE_RHO, 100, ("efficiency_regret", "standard_regret")
     ),
-    "identification": Experiment(
-        replay_identification, IDENTIFICATION, IDENTIFICATION_RHO, 500, ("error",), structured_subset
-    ),
+    "identification": _FEW,
     "full-set": Experiment(replay_identification, IDENTIFICATION, FULL_SET_RHO, 100, ("f1",)),
-    "stochastic": Experiment(
-        *(replay_identification, IDENTIFICATION, _MOST, 500, ("error",), structured_subset),
-        charges=("declared", "realised"),
-    ),
+    "stochastic": _FEW._replace(rho=IDENTIFICATION_RHO[-1:], charges=("declared", "realised")),
     "trajectory": Experiment(
         replay_paths, online_methods(), ONLINE_RHO[-1:], 100, ("efficiency_regret", "moving_average")
     ),

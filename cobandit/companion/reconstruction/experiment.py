@@ -15,24 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.companion.reconstruction.facts import (
-    PAPER_IDENTIFICATION,
-    PAPER_ONLINE,
-    Landscape,
-    Pulls,
-    find_sets,
-    judge_pulls,
-    pull,
-    subset_of,
-    uniform_fronts,
-    uniform_online,
-)
+from cobandit.companion.reconstruction.facts import RHO, WINDOW, Landscape, fronts, subset_of, uniform_online
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem
+from cobandit.replay import spec
+from cobandit.replay.kernels import record
+from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
+Floats = NDArray[np.float64]
 Values = dict[str, float]
+
+RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
+PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
+"""Replays behind a printed regret or F1, and behind a printed error."""
 
 ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
@@ -57,7 +54,7 @@ READINGS = {
     "A11": "F1 against the front of all instances",
 }
 """Readings of what the paper leaves open, by the numbers of ``notebooks/claims.md``."""
-Options = Callable[[NDArray[np.float64], float], dict[str, Any]]
+Options = Callable[[Floats, float], dict[str, Any]]
 OF_METHOD: dict[str, tuple[str, Options]] = {
     "A5": ("CoPSI", lambda costs, largest: {"min_cost": float(costs.min() * costs.max() / largest)}),
     "A6 max": ("PSISR", lambda *_: {"rounds": "max"}),
@@ -159,3 +156,62 @@ def _identify(
         right = (returned == truth).all(axis=1)
         found[key] = 1 - float(right.mean()) if errors else float(metrics.f1_score(returned, truth).mean())
     return found
+
+
+# --------------------------------------------------------------------- replays
+Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Of an online method at the largest budget, (R, K), and the arms of the last ones, (R, WINDOW)."""
+
+
+def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) -> Pulls:
+    """Replay an online method with the paper's radii."""
+    n_arms, budget = len(land.costs), RHO * float(land.costs.sum())
+    policy: Any = spec(method, **(RADII | options)).make(
+        RHO, n_arms=n_arms, n_objectives=2, budget=budget, cost_range=land.range, expected_costs=land.costs
+    )
+    taken = record(replays, int(budget / land.costs.min() * 1.1))
+    counts, _ = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken)
+    ends = counts.sum(axis=1)[:, None] - 1 - np.arange(WINDOW)
+    return counts, taken.arms[np.arange(replays)[:, None], ends]
+
+
+def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
+    """Both regrets and the moving average of pulls, (3, R), by the true means of a problem."""
+    counts, last = pulls
+    standard = metrics.standard_regret(problem, counts, RHO * float(land.costs.sum()) / land.range[1])
+    average = problem.efficiency_gaps[last].mean(axis=1)
+    return np.stack([metrics.efficiency_regret(problem, counts), standard, average])
+
+
+def find_sets(
+    land: Landscape,
+    method: str,
+    rho: float,
+    replays: int,
+    seed: int,
+    arms: Any = slice(None),
+    equal: float | None = None,
+    **options: Any,
+) -> NDArray[np.bool_]:
+    """Replay identification of some arms: the sets that are returned, (R, k).
+
+    With ``equal`` the method is CoPSI where all arms cost that, which leaves so much of the budget that no
+    run is cut short.
+    """
+    costs = land.costs[arms]
+    budget = rho * float(costs.sum())
+    if equal is not None:  # CoPSI's own schedule, by rounds
+        method, costs = "CoPSI", np.full(len(costs), equal)
+    policy: Any = spec(method, **options).make(rho, costs=costs, budget=budget, n_objectives=2)
+    *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False)
+    return returned
+
+
+def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Pareto sets (R, k) that n pulls of each arm show: so many that their means are taken as normal."""
+    truth = rewards.mean(axis=1)
+    x, y = np.moveaxis(rewards - truth[:, None], 2, 0)
+    slope = (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
+    deviations = np.stack([x.std(axis=1), (y - slope[:, None] * x).std(axis=1)])
+    by_x, by_rest = rng.standard_normal((2, replays, len(rewards))) * deviations[:, None]
+    return fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))

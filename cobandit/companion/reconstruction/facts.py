@@ -1,7 +1,6 @@
-"""What is used of a table: deviations from what the paper prints that follow from means, and replays.
+"""What is used of a table: deviations from what the paper prints that follow from means.
 
-U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  Nothing of `from_means` is
-replayed.
+U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  Nothing is replayed.
 """
 
 from __future__ import annotations
@@ -13,31 +12,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cobandit.companion.reconstruction.hierarchy import (
-    N_INSTANCES,
-    N_PROFILING,
-    NAMED,
-    Setting,
-    grid,
-)
+from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, NAMED, Setting, grid
 from cobandit.companion.reconstruction.instances import Body
 from cobandit.problem import Problem
-from cobandit.replay import spec
-from cobandit.replay.kernels import FeedbackRows, record
+from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.kernels.elimination import empirical, find_front, front_gap
-from cobandit.replay.running import run_kernel
-from cobandit.stats import metrics
 from cobandit.tables.transforms import inverse_percentile
 
 Floats = NDArray[np.float64]
 
 RHO, WINDOW = 32, 50
-RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
-PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
-"""Replays behind a printed regret or F1, and behind a printed error."""
 
-FACTS = ("tokens-low", "tokens-high", "front", "same-best", "subset-front", "subset-gap")
-"""Names of the deviations that `from_means` begins with."""
 FAVOUR, FAVOURED_NOISE = 0.05, 0.15
 """Scale of the softmax over accuracy per token, as a share of the largest, and noise of what it loses."""
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
@@ -114,69 +99,11 @@ class Landscape:
         return FeedbackRows(rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1])
 
 
-Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Of an online method at the largest budget, (R, K), and the arms of the last ones, (R, WINDOW)."""
-
-
-def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) -> Pulls:
-    """Replay an online method with the paper's radii."""
-    n_arms, budget = len(land.costs), RHO * float(land.costs.sum())
-    policy: Any = spec(method, **(RADII | options)).make(
-        RHO, n_arms=n_arms, n_objectives=2, budget=budget, cost_range=land.range, expected_costs=land.costs
-    )
-    taken = record(replays, int(budget / land.costs.min() * 1.1))
-    counts, _ = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken)
-    ends = counts.sum(axis=1)[:, None] - 1 - np.arange(WINDOW)
-    return counts, taken.arms[np.arange(replays)[:, None], ends]
-
-
-def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
-    """Both regrets and the moving average of pulls, (3, R), by the true means of a problem."""
-    counts, last = pulls
-    standard = metrics.standard_regret(problem, counts, RHO * float(land.costs.sum()) / land.range[1])
-    average = problem.efficiency_gaps[last].mean(axis=1)
-    return np.stack([metrics.efficiency_regret(problem, counts), standard, average])
-
-
-def find_sets(
-    land: Landscape,
-    method: str,
-    rho: float,
-    replays: int,
-    seed: int,
-    arms: Any = slice(None),
-    equal: float | None = None,
-    **options: Any,
-) -> NDArray[np.bool_]:
-    """Replay identification of some arms: the sets that are returned, (R, k).
-
-    With ``equal`` the method is CoPSI where all arms cost that, which leaves so much of the budget that no
-    run is cut short.
-    """
-    costs = land.costs[arms]
-    budget = rho * float(costs.sum())
-    if equal is not None:  # CoPSI's own schedule, by rounds
-        method, costs = "CoPSI", np.full(len(costs), equal)
-    policy: Any = spec(method, **options).make(rho, costs=costs, budget=budget, n_objectives=2)
-    *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False)
-    return returned
-
-
-def _fronts(means: Floats) -> NDArray[np.bool_]:
+def fronts(means: Floats) -> NDArray[np.bool_]:
     """Pareto sets (..., k) of means (..., k, 2), faster than one by one."""
     x, y = means[..., 0], means[..., 1]
     dominated = (x[..., None, :] > x[..., None]) & (y[..., None, :] > y[..., None])
     return np.asarray(~dominated.any(axis=-1))
-
-
-def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Pareto sets (R, k) that n pulls of each arm show: so many that their means are taken as normal."""
-    truth = rewards.mean(axis=1)
-    x, y = np.moveaxis(rewards - truth[:, None], 2, 0)
-    slope = (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
-    deviations = np.stack([x.std(axis=1), (y - slope[:, None] * x).std(axis=1)])
-    by_x, by_rest = rng.standard_normal((2, replays, len(rewards))) * deviations[:, None]
-    return _fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))
 
 
 def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
@@ -227,7 +154,10 @@ def _same_best(land: Landscape) -> float:
 
 
 def from_means(land: Landscape) -> Floats:
-    """Deviations of U5 to U12, and of the gap that Accuracy-Cost-UCB ends with, over their noise."""
+    """Deviations of U5 to U12, and of the gap that Accuracy-Cost-UCB ends with, over their noise.
+
+    Those of the two ends of the tokens, four that can be met exactly, three of uniform allocation, the gap.
+    """
     setting = land.setting
     few = land.means[subset_of(setting)]
     uniform = np.log(uniform_online(land) / setting.uniform) / UNIFORM_NOISE
@@ -236,7 +166,7 @@ def from_means(land: Landscape) -> Floats:
     size, gap = front_and_gap(few)
     others = [
         *np.divide(land.scene.body.missed, TOKENS_NOISE),
-        (_fronts(land.all_means).sum() - setting.front) / COUNT_NOISE,
+        (fronts(land.all_means).sum() - setting.front) / COUNT_NOISE,
         _same_best(land),
         (size - setting.subset_front) / COUNT_NOISE,
         max(abs(gap - setting.subset_gap) - ROUNDING, 0.0) / GAP_NOISE,

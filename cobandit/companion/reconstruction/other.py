@@ -110,9 +110,7 @@ def _body(setting: Setting, state: State, every: int) -> Body | None:
     _, of_tokens, of_seconds, rank, passes = _noise(state.instances, setting.n_arms)
     limit = np.array([arm[2] for arm in grid(setting)])
     # an answer's mean is below its limit; the longest ones have the longer limit
-    below = np.where(
-        limit == setting.limits[0], min(setting.tokens.high, limit.min() - 0.5), setting.tokens.high
-    )
+    below = np.minimum(setting.tokens.high, np.where(limit > limit.min(), np.inf, limit.min() - 0.5))
     places = _places(state, 2, p["skew_tokens"])
     tokens = setting.tokens.low + places * (below - setting.tokens.low)
     tokens += (setting.tokens.high - tokens.max()) * (tokens == tokens.max())

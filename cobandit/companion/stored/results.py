@@ -227,7 +227,7 @@ def cells() -> pd.DataFrame:
 
 def _cells(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
     own = pd.concat([found["replication"], found["tuning"]], ignore_index=True)
-    return paper.with_audit_errors(own, found["audit"])
+    return experiments.with_audit_errors(own, found["audit"])
 
 
 def ledger_of(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
