@@ -28,7 +28,7 @@ def test_every_claim_has_a_row_and_only_these_have(rows):
     assert rows.index.is_unique and set(rows["key"]) == set(claims.identifiers())
     statements = rows[rows["kind"].isin([claims.STATEMENT, claims.OURS])]
     assert set(statements["key"]) == set(checks.checks())
-    assert (rows["kind"] == claims.CONTRAST).sum() == len(paper.CONTRASTS)
+    assert (rows["kind"] == claims.CONTRAST).sum() == len(claims.CONTRASTS)
     orderings = rows.loc[rows["kind"] == claims.ORDERING, "key"]
     assert orderings.tolist() == [f"ordering {claim.key}" for claim in paper.claims()]
     # what is printed twice alike has one row, and stands on both places

@@ -1,6 +1,5 @@
 """What the paper prints, as data: its numbers, what follows from them, the orderings that it claims."""
 
-from cobandit.companion.paper.contrasts import CONTRASTS as CONTRASTS
 from cobandit.companion.paper.contrasts import WORDS as WORDS
 from cobandit.companion.paper.contrasts import calibrate as calibrate
 from cobandit.companion.paper.contrasts import coverage as coverage

@@ -66,17 +66,14 @@ class Contrast(NamedTuple):
 
 
 CONTRASTS = tuple(
-    Contrast(dataset, *about)
+    Contrast(dataset, experiment, method, against)
     for dataset in ("gsm8k", "piqa")
-    for about in (
-        ("online", "CoHVUCB", "UniformAllocation"),
-        ("online", "CoHVUCB", "AccuracyCostUCB"),
-        ("online", "CoHVUCB", "HVUCB"),
-        ("identification", "CoPSI", "UniformIdentification"),
-        ("identification", "CoPSI", "PSISR"),
-        ("full-set", "CoPSI", "UniformIdentification"),
-        ("full-set", "CoPSI", "PSISR"),
+    for experiment, method, others in (
+        ("online", "CoHVUCB", ("UniformAllocation", "AccuracyCostUCB", "HVUCB")),
+        ("identification", "CoPSI", ("UniformIdentification", "PSISR")),
+        ("full-set", "CoPSI", ("UniformIdentification", "PSISR")),
     )
+    for against in others
 )
 
 

@@ -49,21 +49,20 @@ def arithmetic() -> pd.DataFrame:
     >>> bool(table.loc["83.2%", "inside"])
     True
     """
-    numbers = {number.key: number for number in published()}
-    rows = []
-    for number in published():
+    numbers, rows = {number.key: number for number in published()}, []
+    fields = ["key", "place", "printed", "operation", "inputs", "value"]
+    for number in numbers.values():
         if number.operation is None:
             continue
         operation, inputs = OPERATIONS[number.operation], [numbers[key] for key in number.inputs]
         corners = [operation(*corner) for corner in product(*map(_ends, inputs))]
-        computed = operation(inputs[0].value, inputs[1].value)
+        computed = operation(*(each.value for each in inputs))
         low, high = _ends(number)
-        fields = ("key", "place", "printed", "operation", "inputs", "value")
-        row = {name: getattr(number, name) for name in fields}
-        row |= {"computed": computed, "low": min(corners), "high": max(corners)}
-        row["inside"] = min(corners) <= high + TINY and max(corners) >= low - TINY
-        rows.append(row | {"direct": low - TINY <= computed <= high + TINY})
-    return pd.DataFrame(rows)
+        inside = min(corners) <= high + TINY and max(corners) >= low - TINY
+        direct = low - TINY <= computed <= high + TINY
+        known = [getattr(number, name) for name in fields]
+        rows.append([*known, computed, min(corners), max(corners), inside, direct])
+    return pd.DataFrame(rows, columns=[*fields, "computed", "low", "high", "inside", "direct"])
 
 
 def inconsistencies() -> pd.DataFrame:

@@ -370,7 +370,6 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **paralle
 # -------------------------------------------------- errors at many more replays
 #: The method that the audit compares with each other one.
 FIRST = "CoPSI"
-PLACE = ["dataset", "rho", "method"]
 
 
 def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
@@ -400,7 +399,7 @@ def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
     plain = counts[counts["options"] == ""]
     means: dict[tuple[Any, ...], tuple[float, ...]] = {}
     pairs: dict[tuple[Any, ...], tuple[float, ...]] = {}
-    summed = plain.groupby(PLACE, sort=False)[numbers].sum().reset_index()
+    summed = plain.groupby(["dataset", "rho", "method"], sort=False)[numbers].sum().reset_index()
     for dataset, rho, method, n, first, second, both in summed.to_numpy():
         place = dataset, rho, n
         for name, errors in ((FIRST, first), (method, second)):

@@ -122,9 +122,8 @@ class Published:
     @property
     def coordinates(self) -> tuple[Any, ...]:
         """What the number is about: two numbers with the same coordinates should be the same."""
-        compared = (self.method, self.against, self.operation)
-        at = (self.rho, self.costs, self.item)
-        return (run_of(self.experiment), self.dataset, self.quantity, *compared, *at)
+        names = ("dataset", "quantity", "method", "against", "operation", "rho", "costs", "item")
+        return (run_of(self.experiment), *(getattr(self, name) for name in names))
 
     @property
     def inputs(self) -> tuple[str, ...]:

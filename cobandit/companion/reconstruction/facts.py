@@ -6,6 +6,7 @@ U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  N
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,8 @@ GAP_NOISE, ROUNDING, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.0004, 0.15, 0.5
 @lru_cache
 def subset_of(setting: Setting) -> NDArray[np.int64]:
     """Numbers of the 14 configurations, in the grid's order."""
-    chosen = [
-        model in NAMED and temperature > 0 and limit == 128 and prompt == "direct"
-        for model, temperature, limit, prompt in grid(setting)
-    ]
-    return np.flatnonzero(chosen)
+    chosen = set(product(NAMED, (0.5, 1.0), (128,), ("direct",)))
+    return np.flatnonzero([arm in chosen for arm in grid(setting)])
 
 
 class Scene:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -236,13 +237,7 @@ def grid(setting: Setting) -> list[tuple[str, float, int, str]]:
 
     Ties go to the first arm in replays, so the order has to be that of the table.
     """
-    return [
-        (model, temperature, limit, prompt)
-        for model in sorted(setting.models)
-        for temperature in TEMPERATURES
-        for limit in setting.limits
-        for prompt in PROMPTS
-    ]
+    return list(product(sorted(setting.models), TEMPERATURES, setting.limits, PROMPTS))
 
 
 def draw_state(setting: Setting, rng: np.random.Generator) -> State:
@@ -277,8 +272,7 @@ def _log_latency(slowness: Floats, rest: Floats, wanted: float) -> Floats | None
 
 def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
     """Give parameters by name, from their normal variables."""
-    pairs = zip(transforms.items(), values, strict=True)
-    return {name: transform(z) for (name, transform), z in pairs}
+    return {name: transform(z) for (name, transform), z in zip(transforms.items(), values, strict=True)}
 
 
 def _shape(setting: Setting) -> tuple[int, int, int, int]:
