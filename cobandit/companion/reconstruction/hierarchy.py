@@ -219,10 +219,10 @@ class State:
 
 
 class Means(NamedTuple):
-    """Mean latency and tokens of each configuration, what goes with them, and the parameters by name.
+    """Mean latency and tokens of each configuration, and what goes with them.
 
-    ``verbosity`` is x_i above, (K,) as all others; accuracies are apart (`accuracy`), since most moves of a
-    sampler change nothing else.
+    ``verbosity`` is x_i above, (K,) as all others; accuracies are apart (`correct_counts`), since most moves
+    of a chain change nothing else.
     """
 
     seconds: Floats
