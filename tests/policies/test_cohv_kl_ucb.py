@@ -95,7 +95,7 @@ def test_coins_are_independent_and_have_the_means_asked_for():
 def test_fewer_pulls_of_the_others_than_with_radii():
     arms = least_regret.coin_arms([[0.8, 0.75], [0.4, 0.6]], [0.9, 0.85], cost_ratio=0.5)
     regret = {
-        name: least_regret.pulls_by_budget(arms, cb.spec(name, selection="all"), [2e4], 4)["regret"].mean()
+        name: least_regret.pulls_by_budget(arms, cb.spec(name, selection="all"), [3e3], 4)["regret"].mean()
         for name in ("CoHVKLUCB", "CoHVUCB")
     }
     assert regret["CoHVKLUCB"] < regret["CoHVUCB"] / 2
