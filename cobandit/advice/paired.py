@@ -144,6 +144,17 @@ def redraw_means(
     return np.moveaxis(result[:-1], 0, -1), result[-1]
 
 
+def find_worth(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Find who is worth its cost: on the front of the means (K, D) and the costs (K,), in the standard order.
+
+    Examples
+    --------
+    >>> find_worth(np.array([[0.5], [0.7], [0.7]]), np.array([1.0, 2.0, 3.0]))
+    array([ True,  True, False])
+    """
+    return pareto_mask(np.column_stack([means, -costs / costs.max()]), dominance="standard")
+
+
 class Gaps(NamedTuple):
     """Arms compared with all others, each array but the first of shape (rows, k, K)."""
 
@@ -199,9 +210,7 @@ class Paired(NamedTuple):
 
     def front_of(self, means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
-        if self.strict:
-            return pareto_mask(means)
-        return pareto_mask(np.column_stack([means, -costs / costs.max()]), dominance="standard")
+        return pareto_mask(means) if self.strict else find_worth(means, costs)
 
     @property
     def efficiency(self) -> NDArray[np.float64]:

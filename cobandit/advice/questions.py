@@ -447,9 +447,7 @@ def plan_next(
     compared = race.depth >= min(FIRST_LOOK, len(order))
     if compared:
         step = next((cost for _, cost, n in looks if n > settled), 0.0)
-        part, _, would_be_settled = max(
-            (each for each in looks if each[1] <= limit), key=lambda each: each[1]
-        )
+        *_, (part, _, would_be_settled) = (each for each in looks if each[1] <= limit)
         worth = would_be_settled > settled
     else:
         part, would_be_settled = (~present[:, order[:FIRST_LOOK]]).sum(axis=1), settled

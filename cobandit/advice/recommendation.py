@@ -47,14 +47,13 @@ class Wishes(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in words."""
-        weights = " : ".join(f"{weight:g}" for weight in self.prefer.values())
-        goal = " and ".join(self.prefer)
+        chosen = f"highest {' and '.join(self.prefer)}" if self.prefer else "cheapest"
         if len(self.prefer) > 1:
-            goal = f"mean of {goal}, weighted {weights},"
+            weights = " : ".join(f"{weight:g}" for weight in self.prefer.values())
+            chosen = f"highest mean of {' and '.join(self.prefer)} (weighted {weights})"
         asked = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
         asked += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
-        chosen = f"highest {goal}" if goal else "cheapest"
-        return f"{chosen} with {' and '.join(asked)}" if asked else chosen.rstrip(",")
+        return f"{chosen} with {' and '.join(asked)}" if asked else chosen
 
 
 class Choice(NamedTuple):
@@ -86,7 +85,7 @@ def read_wishes(
     Examples
     --------
     >>> str(read_wishes(("accuracy", "speed"), {"accuracy": 0.7}, prefer={"accuracy": 3, "speed": 1}))
-    'highest mean of accuracy and speed, weighted 3 : 1, with accuracy of at least 0.7'
+    'highest mean of accuracy and speed (weighted 3 : 1) with accuracy of at least 0.7'
     """
     if within is not None and not isinstance(within, Mapping):
         within = dict.fromkeys(objectives, within)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cobandit.dominance import TIE, pareto_mask
+from cobandit.advice.paired import find_worth
+from cobandit.dominance import TIE
 from cobandit.faults import amount
 
 if TYPE_CHECKING:
@@ -305,9 +306,8 @@ def _describe_cheaper(advice: Recommendation) -> list[str]:
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
     """Give those that a method did not return and that are worth their cost by the means, cheapest first."""
     arms = advice.arms
-    values = np.column_stack([arms[list(advice.objectives)], -arms["cost"] / arms["cost"].max()])
-    worth = pareto_mask(values, dominance="standard") & ~arms["on_front"].to_numpy()
-    return arms[worth & bool(advice.returned)]
+    worth = find_worth(arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy())
+    return arms[worth & ~arms["on_front"] & bool(advice.returned)]
 
 
 def _describe_free(advice: Recommendation) -> list[str]:

@@ -332,17 +332,17 @@ class ParetoRace(Once):
         self._turn, self._plan = None, self._schedule()
         self._settle()
 
-    def forecast(self, budget: float = inf) -> NDArray[np.int64]:
+    def forecast(self) -> NDArray[np.int64]:
         """Tell about how many evaluations of each configuration are still to be made, shape (K,).
 
         They are those that a race would make if differences and their variances stayed what they are now:
         one outcome, in the middle of those that are possible, not a bound.  Before anything is compared it is
-        everything.  With a budget they end with the last look that it pays for.
+        everything.
         """
-        *_, (missing, _) = self.foresee(budget)
+        *_, (missing, _) = self.foresee()
         return missing
 
-    def foresee(self, budget: float = inf) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
+    def foresee(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
         """Tell the `forecast` after each look, and before any: how many evaluations, and who is settled."""
         standing, depth, reached = deepcopy(self._standing), self.depth, self._reached
         missing = np.zeros(self.n_arms, dtype=np.int64)
@@ -356,10 +356,7 @@ class ParetoRace(Once):
             target = next_look(depth, self.n_kept)
             start, reached, depth = reached, reached + target - depth, target
             open_ = ~self._told[start:reached] & ~self.left_out[start:reached, None]
-            more = np.where(np.isin(np.arange(self.n_arms), active), open_.sum(axis=0), 0)
-            if (missing + more) @ self.costs > _check.add_slack(budget):
-                return
-            missing += more
+            missing += np.where(np.isin(np.arange(self.n_arms), active), open_.sum(axis=0), 0)
             if self.depth >= FIRST_LOOK:
                 standing.conclude(*self._calls(active, depth))
             elif depth == self.n_kept:  # then all is known, whatever it says
