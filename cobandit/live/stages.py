@@ -32,6 +32,11 @@ class Earlier(NamedTuple):
     rows: Mapping[Key, Row]
     lost: float
 
+    def costs_besides(self, plan: Plan, profile: Profile) -> dict[Key, float]:
+        """What was paid for evaluations that are not the pilot's."""
+        column, pilot = plan.cost.column, profile.results
+        return {key: row[column] for key, row in self.rows.items() if key not in pilot}
+
 
 class Stage:
     """What the two parts share.
@@ -236,10 +241,7 @@ class MainStage(Stage):
         self.earlier = earlier or Earlier({}, 0.0)
         self.known = profile.results if plan.is_once else {}
         self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
-        column = plan.cost.column
-        self._unused = {
-            key: row[column] for key, row in self.earlier.rows.items() if key not in profile.results
-        }
+        self._unused = self.earlier.costs_besides(plan, profile)
         super().__init__(plan, journal, made)
 
     @property
@@ -363,7 +365,9 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
 
     if total is None:
         return make(None)
-    paid = profile.spent + _paid_before(plan, profile, earlier)
+    paid = profile.spent
+    if earlier is not None:
+        paid += earlier.lost + sum(earlier.costs_besides(plan, profile).values())
     if paid > _check.add_slack(total):
         raise CobanditError(
             f"{paid:,.6g} {unit} are spent, and the budget is {total:,.6g}: give the plan a larger one, and "
@@ -382,14 +386,6 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
             f"{plan.method.name}: {error}.  Of {total:,.6g} {unit} in all {paid:,.6g} are spent; what was "
             "evaluated is kept.  Change the plan's budget or method and run it again"
         ) from None
-
-
-def _paid_before(plan: Plan, profile: Profile, earlier: Earlier | None) -> float:
-    """What was paid besides the pilot before the plan changed."""
-    if earlier is None:
-        return 0.0
-    rows = (row for key, row in earlier.rows.items() if key not in profile.results)
-    return earlier.lost + sum(row[plan.cost.column] for row in rows)
 
 
 def _rehearse(plan: Plan, profile: Profile, policy: Policy, earlier: Earlier | None) -> float:
