@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from cobandit.cli import About, Backend, Budget, Level, Scheduler, Workers, console, read_pairs, show_progress
 from cobandit.errors import CobanditError
@@ -40,17 +39,15 @@ def page(
     book.refuse_unknown(name, given)
     if output is None:
         for key, value in book.parameters(name).items():
-            out.print(f"{key} = {value!r}")
+            out.print(f"{key} = {value}")
         return
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(f"--output {output}: name a file that ends in .ipynb, in a folder that exists")
-    with show_progress() as tell:
-        book.execute(name, given, output, on_cell=lambda done, total: tell(name, done, total))
+    book.execute(name, given, output)
     out.print(f"executed: {output}", soft_wrap=True)
 
 
 def rerun(
-    context: typer.Context,
     table: Annotated[
         str | None, typer.Argument(help="Name in the catalogue, or file with a card next to it.")
     ] = None,
@@ -58,7 +55,9 @@ def rerun(
         Path, typer.Option("--output", "-o", help="Folder of the report: new, empty, or of an earlier one.")
     ] = Path("report"),
     fast: Annotated[bool, typer.Option("--fast", help="A tenth of the paper's replications.")] = False,
-    page: Annotated[list[str] | None, typer.Option("--page", help="Only this page; repeat for more.")] = None,
+    pages: Annotated[
+        list[str] | None, typer.Option("--page", help="Only this page; repeat for more.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
     budget: Budget = None,
     about: About = "instances",
@@ -66,9 +65,6 @@ def rerun(
     follow: Annotated[
         Path | None, typer.Option("--from", help="Manifest of a report that is to be made again.")
     ] = None,
-    workers: Workers = -1,
-    backend: Backend = "threading",
-    scheduler: Scheduler = None,
 ) -> None:
     """Run the book's pages on a table and write a report that opens from disk.
 
@@ -77,33 +73,14 @@ def rerun(
     Example: [b]cobandit rerun my.parquet -o report/[/b]
     """
     from cobandit.companion.report import rerun as make
-    from cobandit.replay.parallel import run
 
-    if follow is not None:
-        _refuse_options_of_the_manifest(context)
-    err = console(stderr=True)
-    parallel: dict[str, Any] = {"workers": workers, "backend": backend}
-    parallel |= {} if scheduler is None else {"scheduler": scheduler}
-    run(divmod, [(1, 1)], **parallel)  # tried now: a page would find out late
+    options = {"fast": fast, "pages": pages, "seed": seed, "budget": budget, "about": about, "level": level}
+    out, err = console(), console(stderr=True)
     try:
-        with show_progress() as tell:
-            outcome = make(
-                table,
-                output,
-                fast=fast,
-                seed=seed,
-                pages=page,
-                budget=budget,
-                about=about,
-                level=level,
-                how=parallel,
-                follow=follow,
-                watch=tell,
-            )
+        outcome = make(table, output, follow=follow, **options)
     except KeyboardInterrupt:
         err.print("interrupted; the same command continues")
         raise typer.Exit(130) from None
-    out = console()
     if outcome.kept:
         out.print(f"executed before and kept: {', '.join(outcome.kept)}")
     for name, reason in outcome.left_out.items():
@@ -116,18 +93,6 @@ def rerun(
         err.print(f"failed: {', '.join(outcome.failed)}; the report says where")
     if outcome.failed or outcome.differs:
         raise typer.Exit(1)
-
-
-def _refuse_options_of_the_manifest(context: typer.Context) -> None:
-    """Refuse options that the manifest of ``--from`` decides."""
-    decided = ("fast", "page", "seed", "budget", "about", "level")
-    given = [
-        f"--{name}"
-        for name in decided
-        if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
-    ]
-    if given:
-        raise CobanditError(f"--from: the manifest decides on {', '.join(given)}; leave out one or the other")
 
 
 def reconstruct(
@@ -184,22 +149,17 @@ def _show(outcomes: list[Verification]) -> None:
     view.add_column("what")
     for heading in ("recomputed", "of", "seconds", "differences"):
         view.add_column(heading, justify="right")
-    for outcome in outcomes:
-        numbers = (f"{outcome.computed:,}", f"{outcome.parts:,}", f"{outcome.seconds:.0f}")
-        count = len(outcome.differences)
-        view.add_row(outcome.name, *numbers, Text(f"{count:,}", style="red" if count else ""))
+    for name, computed, parts, seconds, differences in outcomes:
+        view.add_row(
+            name,
+            f"{computed:,}",
+            f"{parts:,}",
+            f"{seconds:.0f}",
+            f"{len(differences):,}" if differences else "",
+        )
     out.print(view)
     for outcome in outcomes:
         for text in outcome.differences[:SHOWN]:
             out.print(f"{outcome.name}: {text}", soft_wrap=True)
-        if (more := len(outcome.differences) - SHOWN) > 0:
-            out.print(f"{outcome.name}: and {more:,} more")
-    left = [
-        f"{outcome.parts - outcome.computed:,} of {outcome.parts:,} parts of {outcome.name}"
-        for outcome in outcomes
-        if outcome.computed < outcome.parts
-    ]
-    if left:
-        out.print(f"not recomputed: {', '.join(left)}")
     if not any(outcome.differences for outcome in outcomes):
-        out.print("nothing differs" + (" in what was recomputed" if left else ""), style="green")
+        out.print("nothing differs in what was recomputed", style="green")

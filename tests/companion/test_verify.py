@@ -106,7 +106,13 @@ def test_what_is_stored_is_what_is_computed(stored, options):
     done = call("verify", *options)
     assert done.exit_code == 0, done.output
     assert "nothing differs" in done.output
-    assert ("78 of 80 parts of posterior, 2 of 3 parts of audit" in done.output) == bool(options)
+    rows = {
+        name: line.split()
+        for line in done.output.splitlines()
+        for name in ("posterior", "audit")
+        if name in line
+    }
+    assert ("2" in rows["posterior"] and "1" in rows["audit"]) == bool(options)
 
 
 @pytest.mark.slow
@@ -134,7 +140,7 @@ def rewriting(name, change):
 
 
 AUDIT = ["audit: gsm8k", ": second is "]
-REPLICATION = ["replication: gsm8k", "replication: and "]
+REPLICATION = ["replication: gsm8k"]
 DAMAGE = [
     (spoil_ledger, True, ["ledger: ", ": predicted_low is 0.123, recomputed"]),
     (rewriting("audit", lambda f: f.assign(second=f["second"] + (f["block"] == 2))), False, AUDIT),

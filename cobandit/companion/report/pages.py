@@ -7,8 +7,7 @@ package's extra ``rerun`` to run.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,21 +21,15 @@ from cobandit.figures import method_label
 from cobandit.stats import leaders
 
 SECTIONS = Path(__file__).parent / "sections"
-#: Variables of each page that are kept as tidy results, in the order of the report.
-KEPT_FRAMES: dict[str, tuple[str, ...]] = {
-    "landscape": ("every",),
-    "online-results": ("runs", "paths"),
-    "identification-results": ("runs", "charged", "full"),
-}
 NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 
 
 class PageError(CobanditError):
-    """A cell of a page raised; the page as far as it got is in ``notebook``."""
+    """A cell of a page raised: which, what it said, and its source."""
 
-    def __init__(self, page: str, cell: int, error: str, source: str, notebook: Any):
-        super().__init__(f"page {page}, code cell {cell}: {error}")
-        self.page, self.cell, self.error, self.source, self.notebook = page, cell, error, source, notebook
+    def __init__(self, page: str, cell: int, says: str, source: str):
+        super().__init__(f"page {page}, code cell {cell}: {says}")
+        self.error = {"cell": cell, "says": says, "source": source}
 
 
 def directory() -> Path:
@@ -75,7 +68,7 @@ def source(page: str) -> str:
     return known[_check.choice(page, "page", sorted(known))].read_text(encoding="utf-8")
 
 
-def _cells(page: str) -> Any:
+def _notebook(page: str) -> Any:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise CobanditError(f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}")
     import jupytext
@@ -86,17 +79,8 @@ def _cells(page: str) -> Any:
     return notebook
 
 
-def parameters(page: str) -> dict[str, Any]:
-    """Parameters of a page with their defaults.
-
-    Parameters
-    ----------
-    page : str
-
-    Returns
-    -------
-    dict
-        Empty for a page without a parameters cell.
+def parameters(page: str) -> dict[str, str]:
+    """Parameters of a page with their defaults, as they stand there; none without a cell of parameters.
 
     Raises
     ------
@@ -105,22 +89,16 @@ def parameters(page: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parameters("landscape")["seed"]
-    0
+    >>> parameters("landscape")["dataset"]
+    '"word-sums"'
     """
-    tagged = [cell for cell in _cells(page).cells if "parameters" in cell.metadata.get("tags", [])]
-    assigned = [
-        node for cell in tagged for node in ast.parse(cell.source).body if isinstance(node, ast.Assign)
-    ]
-    return {
-        target.id: ast.literal_eval(node.value)
-        for node in assigned
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+    notebook = _notebook(page)
+    from papermill import inspect_notebook
+
+    return {name: found["default"] for name, found in inspect_notebook(notebook).items()}
 
 
-def refuse_unknown(page: str, given: Mapping[str, Any]) -> None:
+def refuse_unknown(page: str, given: Iterable[str]) -> None:
     """Refuse parameters that a page does not have (papermill would only warn).
 
     Raises
@@ -140,32 +118,17 @@ def refuse_unknown(page: str, given: Mapping[str, Any]) -> None:
         _check.choice(name, f"parameter of {page}", known)
 
 
-def execute(
-    page: str,
-    given: Mapping[str, Any] | None = None,
-    output: str | Path = "page.ipynb",
-    *,
-    keep: Mapping[str, str | Path] | None = None,
-    on_cell: Callable[[int, int], None] | None = None,
-) -> Any:
-    """Run a page with parameters of one's own and write it with its outputs.
+def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
+    """Run a page with parameters of one's own and write it with its outputs, cell by cell.
 
     Parameters
     ----------
     page : str
         One of `paths`.
-    given : mapping, optional
+    given : mapping
         Parameters that differ from the page's; a file named by ``dataset`` is found from where this runs.
     output : path
-        The executed notebook; written whole or, if a cell raises, as far as the page got.
-    keep : mapping, optional
-        Variables of the page (frames, or lists of them) and the files, without suffix, to `save` them to.
-    on_cell : callable, optional
-        Called with the number of code cells that are finished, and their number.
-
-    Returns
-    -------
-    NotebookNode
+        The executed notebook; if a cell raises, as far as the page got.
 
     Raises
     ------
@@ -174,72 +137,32 @@ def execute(
     PageError
         If a cell raises.
     """
-    given, output = dict(given or {}), Path(output)
     refuse_unknown(page, given)
-    notebook = _cells(page)
-
-    import nbformat
+    import jupytext
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
-    if keep:
-        frames = ", ".join(f"{str(path)!r}: {name}" for name, path in keep.items())
-        code = f"from cobandit.companion.report import pages\n\npages.save({{{frames}}})"
-        notebook.cells.append(nbformat.v4.new_code_cell(code, id="keep"))
-
-    total, finished = sum(cell.cell_type == "code" for cell in notebook.cells) + bool(given), 0
-
-    def count(**_: Any) -> None:
-        nonlocal finished
-        finished += 1
-        if on_cell:
-            on_cell(finished, total)
-
-    partial = output.with_name(f".partial-{output.name}")
-    error = None
+    jupytext.write(_notebook(page), output, fmt="ipynb")
     try:
         papermill.execute_notebook(
-            notebook,
-            partial,
-            given,
+            output,
+            output,
+            dict(given),
             kernel_name="python3",
-            progress_bar=False,
-            on_cell_executed=count,
+            progress_bar={"desc": page, "disable": None},  # none where nobody sees it
             extra_arguments=["--log-level=CRITICAL"],
         )
-    except PapermillExecutionError as raised:
-        error = raised
-    finally:
-        done = nbformat.read(partial, as_version=4) if partial.is_file() else None
-        partial.unlink(missing_ok=True)
-    if done is None:
-        raise CobanditError(f"{output}: the page could not be written")
-    # papermill puts what it was given there, here the whole notebook
-    done.metadata.get("papermill", {}).pop("input_path", None)
-    if keep:
-        done.cells.pop()
-    nbformat.write(done, output)
-    if error is not None:
-        raise PageError(
-            page, error.exec_count, f"{error.ename}: {error.evalue}", error.source, done
-        ) from None
-    return done
+    except PapermillExecutionError as error:
+        raise PageError(page, error.exec_count, f"{error.ename}: {error.evalue}", error.source) from None
 
 
-def save(frames: Mapping[str, pd.DataFrame | list[pd.DataFrame]]) -> None:
-    """Write tidy frames as Parquet and CSV; of a list, one below the other.
-
-    Parameters
-    ----------
-    frames : mapping of path, without suffix, to DataFrame or list of DataFrame
-    """
-    for path, given in frames.items():
-        each = given if isinstance(given, list) else [given]
-        whole: pd.DataFrame = pd.concat(each, ignore_index=each[0].index.name is None)
-        whole.to_parquet(f"{path}.parquet")
-        if "returned" in whole:
-            whole = whole.assign(returned=whole["returned"].map("; ".join))
-        whole.to_csv(f"{path}.csv", index=bool(whole.index.name))
+def save(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
+    """Write tidy frames as Parquet and CSV, under their names; to no folder, nothing."""
+    for name, frame in frames.items() if folder else ():
+        frame.to_parquet(Path(folder, f"{name}.parquet"))
+        if "returned" in frame:
+            frame = frame.assign(returned=frame["returned"].map("; ".join))
+        frame.to_csv(Path(folder, f"{name}.csv"), index=bool(frame.index.name))
 
 
 def lead(runs: pd.DataFrame, column: str, what: str, most: bool = False) -> dict[str, str]:

@@ -5,121 +5,45 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import io
 import re
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
 from cobandit.advice.words import describe, describe_steps, percent, worth_showing
-from cobandit.companion.report.manifest import Manifest
 from cobandit.companion.report.pages import source
 from cobandit.faults import amount
 from cobandit.figures import described
 from cobandit.files import replace_file
+from cobandit.tables import EvaluationTable
+
+if TYPE_CHECKING:
+    from cobandit.companion.report.run import Manifest
 
 HERE = Path(__file__).parent
 #: Rows of a table in the report; the results folder has all.
 SHOWN = 200
-
 #: Where a drawing names one of its definitions: pages of a report stand in one document.
 DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
-ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<[^`>]*>)?`")
-CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
-#: As in pandoc: no space inside the dollars, no digit behind them, so that "$5 or $10" stays money.
-FORMULA = re.compile(r"(?<![\\$])\$(?=[^\s$])((?:[^$\\]|\\.)+?)(?<=\S)\$(?![\d$])", re.DOTALL)
-#: A block directive of the book, such as a margin note; its options stand first.
-DIRECTIVE = re.compile(
-    r"^(`{3,}|:{3,})\{[\w:-]+\}[^\n]*\n(?::[\w-]+:[^\n]*\n)*(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL
-)
-#: A label for references, on a line of its own.
-LABEL = re.compile(r"^\([\w:-]+\)=\n?", re.MULTILINE)
-HEADING = re.compile(r"^(#{1,5} )", re.MULTILINE)
-
-
-@cache
-def formula(tex: str) -> str:
-    r"""Draw a formula as an inline SVG image described by its TeX; the TeX itself where it cannot be drawn.
-
-    Examples
-    --------
-    >>> formula(r"\mu_i")[:26]
-    '<img class="formula" alt="'
-    """
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.mathtext import math_to_image
-
-    picture = io.BytesIO()
-    try:
-        font = FontProperties(size=11)
-        depth = math_to_image(f"${' '.join(tex.split())}$", picture, prop=font, dpi=72, format="svg")
-    except ValueError:
-        return f"<code>{html.escape(tex)}</code>"
-    drawn = base64.b64encode(picture.getvalue()).decode()
-    style = f"vertical-align: -{depth:.1f}pt"
-    return (
-        f'<img class="formula" alt="{html.escape(tex)}" style="{style}" '
-        f'src="data:image/svg+xml;base64,{drawn}">'
-    )
-
-
-def plain(markdown: str) -> str:
-    r"""Take directives, labels and roles of the book out of Markdown and draw its formulas; code stays.
-
-    Examples
-    --------
-    >>> plain("see {doc}`your-data`, {ref}`gap <def-gap>`, `$x$` and $5 or $10")
-    'see *your-data*, *gap*, `$x$` and $5 or $10'
-    >>> plain("```{margin}\nOn {term}`arms <arm>`.\n```")
-    '> On *arms*.\n'
-    """
-    markdown = DIRECTIVE.sub(lambda found: _quoted(found[2].strip("\n")), markdown)
-    markdown = LABEL.sub("", markdown)
-    markdown = ROLE.sub(lambda found: f"*{found[1].rpartition('/')[2]}*", markdown)
-    parts = CODE.split(markdown)
-    parts[::2] = [_drawn(part) for part in parts[::2]]
-    return "".join(parts)
-
-
-def _quoted(text: str) -> str:
-    return re.sub("^", "> ", text, flags=re.MULTILINE) + "\n"
-
-
-def _drawn(text: str) -> str:
-    """Draw the formulas; a configuration's name may hold what looks like a tag, and stays text."""
-    pieces = FORMULA.split(text)
-    pieces[::2] = [piece.replace("<", "&lt;") for piece in pieces[::2]]
-    pieces[1::2] = [formula(tex) for tex in pieces[1::2]]
-    return "".join(pieces)
 
 
 def body(notebook: Any, page: str) -> str:
     """Give an executed page as HTML without its code: text, tables, described pictures, errors."""
     from nbconvert import HTMLExporter
 
-    notebook = notebook.copy()
-    cells = []
+    # papermill's own words on an error are left out: the report says it itself
+    notebook.cells = [
+        cell for cell in notebook.cells if "papermill-error-cell-tag" not in cell.metadata.get("tags", [])
+    ]
     for cell in notebook.cells:
-        cell = cell.copy()
-        if "papermill-error-cell-tag" in cell.metadata.get("tags", []):
-            continue  # papermill's own words on an error, which the report says itself
-        if cell.cell_type == "markdown":
-            cell.source = HEADING.sub(r"#\1", plain(cell.source))
-        elif cell.cell_type == "code":
-            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
-            for output in cell.outputs:
-                data = output.get("data", {})
-                if "text/markdown" in data:
-                    data["text/markdown"] = plain("".join(data["text/markdown"]))
-                if "text/html" in data and alt:
-                    drawn = described("".join(data["text/html"]), alt)
-                    data["text/html"] = DEFINED.sub(f"{page}-", drawn)
-        cells.append(cell)
-    notebook.cells = cells
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+        for output in cell.get("outputs", []) if alt else []:
+            if drawing := output.get("data", {}).get("text/html"):
+                output.data["text/html"] = DEFINED.sub(f"{page}-", described(drawing, alt))
     exporter = HTMLExporter(
         template_name="basic",
         exclude_input=True,
@@ -128,15 +52,15 @@ def body(notebook: Any, page: str) -> str:
         exclude_anchor_links=True,
     )
     made, _ = exporter.from_notebook_node(notebook)
+    made = re.sub(
+        r"(?<=<h|/h)[1-5]\b", lambda level: str(int(level[0]) + 1), made
+    )  # below the report's title
     # ids are made of the cells' numbers and the headings' texts, and pages share both
     return re.sub(r'(<(?:h\d|div)\b[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', made)
 
 
 def write_report(
-    folder: Path,
-    manifest: Manifest,
-    advice: Recommendation,
-    notice: Sequence[str],
+    folder: Path, manifest: Manifest, table: EvaluationTable, advice: Recommendation, notice: Sequence[str]
 ) -> Path:
     """Write ``index.html`` from what a folder holds.
 
@@ -145,6 +69,7 @@ def write_report(
     folder : Path
         With the executed notebooks that the manifest names.
     manifest : Manifest
+    table : EvaluationTable
     advice : Recommendation
     notice : sequence of str
         What to notice of the table.
@@ -168,6 +93,7 @@ def write_report(
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
     page = environment.get_template("report.html.j2").render(
         manifest=manifest,
+        table=table,
         advice=advice,
         said=describe(advice),
         notice=notice,
@@ -196,12 +122,10 @@ def _arms(advice: Recommendation) -> str:
     columns: dict[str, Any] = {"configuration": arms.index, "n": arms["instances"].map("{:,}".format)}
     columns[f"cost ({advice.unit})"] = arms["cost"].map(amount)
     for name in advice.objectives:
-        columns[name] = [
-            f"{mean:.3f} ±{(high - low) / 2:.3f}"
-            for mean, low, high in zip(arms[name], arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
-        ]
+        half = (arms[f"{name}_high"] - arms[f"{name}_low"]) / 2
+        columns[name] = arms[name].map("{:.3f}".format) + half.map(" ±{:.3f}".format)
     columns |= {
-        "step up": [steps.get(str(name), "not on the front") for name in arms.index],
+        "step up": arms.index.map(lambda name: steps.get(name, "not on the front")),
         "stays": arms["front_share"].map(percent),
         "settled": arms["front_settled"].map({True: "yes", False: "no"}),
     }
@@ -209,20 +133,15 @@ def _arms(advice: Recommendation) -> str:
 
 
 def _questions(advice: Recommendation) -> str:
-    if not len(advice.questions):
-        return ""
     asked = advice.questions
-    return _html(
-        pd.DataFrame(
-            {
-                "configuration": asked["configuration"],
-                "question": asked["kind"].map({"front": "worth its cost?", "efficiency": "largest ratio?"}),
-                "hardest to tell from": asked["against"],
-                "new instances": [
-                    f"{n:,.0f}" if n != float("inf") else f"a {why}"
-                    for n, why in zip(asked["new_instances"], asked["why"], strict=True)
-                ],
-                f"price ({advice.unit})": [amount(p) if p != float("inf") else "–" for p in asked["price"]],
-            }
-        )
+    told = (
+        asked["new_instances"].map("{:,.0f}".format).where(np.isfinite(asked["price"]), "a " + asked["why"])
     )
+    columns = {
+        "configuration": asked["configuration"],
+        "question": asked["kind"].map({"front": "worth its cost?", "efficiency": "largest ratio?"}),
+        "hardest to tell from": asked["against"],
+        "new instances": told,
+        f"price ({advice.unit})": asked["price"].map(amount).replace("inf", "–"),
+    }
+    return _html(pd.DataFrame(columns)) if len(asked) else ""

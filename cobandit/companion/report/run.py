@@ -1,34 +1,44 @@
 """Run the pages that a table gets, keep what comes out, and write the report.
 
 `plan` says which pages with which parameters: budgets from a table's costs, replications from its size.
+`Manifest` says what a report was made of, so that it can be made again, and an interrupted one goes on.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import platform
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
+from pydantic import BaseModel
 
+import cobandit
 from cobandit import _check, theory
-from cobandit.advice import Finding, Recommendation, doctor, recommend
+from cobandit.advice import Finding, doctor, recommend
 from cobandit.advice.recommendation import REDRAWS
 from cobandit.companion.paper import experiments
-from cobandit.companion.report import manifest as made
 from cobandit.companion.report import pages as book
 from cobandit.companion.report.pages import PageError
 from cobandit.companion.report.report import write_report
 from cobandit.errors import CobanditError
-from cobandit.faults import amount
+from cobandit.files import replace_file
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
+from cobandit.tables.safe_reading import parse, read_bytes
 from cobandit.tables.storage import file_sha256
+
+NAME = "manifest.json"
+PACKAGES = ("cobandit", "joblib", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy")
 
 #: Seconds that the replays of one page may take on one core, estimated: beyond it replications are fewer.
 SECONDS = {"fast": 60.0, "full": 900.0}
@@ -38,6 +48,82 @@ LEAST = {"fast": 5, "full": 20}
 #: Measured on one core: one pull online and in identification, one elimination of K arms over K^3 at its
 #: slowest (few evaluations, many ties).
 PULL, SAMPLE, ELIMINATE = 60e-9, 30e-9, 1e-9
+
+PAGES = ("landscape", "online-results", "identification-results")
+
+
+class Table(BaseModel):
+    """The table of a report; its path, if it is a file, is seen from the report's folder: both can move."""
+
+    name: str
+    path: str | None
+    sha256: str
+    card_sha256: str
+
+    @property
+    def version(self) -> tuple[str, str]:
+        """Checksums of records and card."""
+        return self.sha256, self.card_sha256
+
+
+class Options(BaseModel):
+    """What is asked for.
+
+    Parameters
+    ----------
+    fast : bool
+        A tenth of the paper's replications.
+    seed : int
+    pages : list of str, optional
+        Only these of `PAGES`.
+    budget, about, level
+        As in `cobandit.recommend`.
+    """
+
+    fast: bool = False
+    seed: int = 0
+    pages: list[str] | None = None
+    budget: float | None = None
+    about: str = "instances"
+    level: float = 0.95
+
+
+class Page(BaseModel):
+    """A page with its parameters (without the dataset), or why it is left out; and what became of it.
+
+    Its key is made of its source, its parameters, the table and the library.
+    """
+
+    page: str
+    parameters: dict[str, Any]
+    reason: str | None = None
+    key: str = ""
+    status: Literal["to do", "left out", "failed", "done"] = "to do"
+    error: dict[str, Any] | None = None
+    seconds: float | None = None
+    files: dict[str, str] = {}
+
+
+class Manifest(BaseModel):
+    """All of it, as it stands in ``manifest.json``."""
+
+    format: Literal["cobandit report, 2"] = "cobandit report, 2"
+    command: str
+    table: Table
+    options: Options
+    software: dict[str, str]
+    recommendation: dict[str, str]
+    pages: list[Page]
+
+    def write(self, folder: Path) -> None:
+        """Write it; a broken one is never left under its name."""
+        with replace_file(folder / NAME) as partial:
+            partial.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+    def results(self) -> dict[str, str]:
+        """Checksums of the result files; notebooks hold paths."""
+        files = [self.recommendation, *(page.files for page in self.pages)]
+        return {name: sha for each in files for name, sha in each.items() if name.endswith(".csv")}
 
 
 def ladder(start: float, steps: int) -> list[int]:
@@ -71,79 +157,48 @@ def _found_seconds(arms: EvaluationTable, rhos: list[int]) -> float:
     return 2 * (len(rhos) + 2) * ELIMINATE * k**3 + 3 * SAMPLE * k * (sum(rhos) + 2 * max(rhos))
 
 
-def plan(table: EvaluationTable, *, fast: bool, seed: int, pages: list[str] | None = None) -> list[made.Page]:
+def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
     """Choose pages and parameters for a table.
 
     The full profile takes the paper's replications, the fast one a tenth; either takes fewer where the table
     is so large that a page would replay for longer than `SECONDS`.  The landscape's are redraws, as many as
-    the recommendation's.
-
-    Parameters
-    ----------
-    table : EvaluationTable
-    fast : bool
-    seed : int
-    pages : list of str, optional
-        Only these.
-
-    Returns
-    -------
-    list of Page
-
-    Raises
-    ------
-    CobanditError
-        If a page is not one of the report's.
+    the recommendation's, and the same ones, so that a report gives each share once.
 
     Examples
     --------
     >>> import cobandit as cb
-    >>> planned = plan(cb.load("synthetic-24"), fast=True, seed=0, pages=["online-results"])
-    >>> planned[0].parameters["replications"], planned[0].reason
-    (10, None)
+    >>> planned = plan(cb.load("synthetic-24"), fast=True, seed=0)[1]
+    >>> planned.page, planned.parameters["replications"], planned.reason
+    ('online-results', 10, None)
     """
-    for page in pages or []:
-        _check.choice(page, "page of the report", book.KEPT_FRAMES)
-    profile = "fast" if fast else "full"
-    arms, seed = experiments.structured_subset(table), _check.seed(seed)
-    online = _online_seconds(table, experiments.ONLINE_RHO)
-
-    def about(page: str, paper: int, seconds: float, **parameters: Any) -> made.Page:
-        """Give the page its replications: the profile's, or as many as fit."""
-        wanted = paper // 10 if fast and page != "landscape" else paper
-        fitting = int(SECONDS[profile] / seconds)
-        if fitting < LEAST[profile]:
-            reason = (
-                f"one replication on {table.n_arms:,} configurations takes about {amount(seconds)} s, so "
-                f"that {LEAST[profile]} of them take more than the {SECONDS[profile]:,.0f} s a page may take"
-            )
-            return made.Page(page=page, parameters={}, reason=reason)
-        given = {"replications": min(wanted, fitting), "seed": seed, **parameters}
-        return made.Page(page=page, parameters=given)
-
-    def shortened(arms: EvaluationTable, rhos: list[int]) -> list[int]:
-        """Leave out the largest budgets, down to three, as long as too few replications would fit."""
-        while len(rhos) > 3 and SECONDS[profile] < LEAST[profile] * _found_seconds(arms, rhos):
-            rhos = rhos[:-1]
-        return rhos
-
-    structured = shortened(arms, _budgets(arms, experiments.IDENTIFICATION_RHO))
-    full = shortened(table, _budgets(table, experiments.FULL_SET_RHO))
-    redraw = 2e-8 * table.n_arms * int(table.n_instances.max()) + 1e-9 * table.n_arms**2
-    last = _online_seconds(table, experiments.ONLINE_RHO[-1:])
+    profile, arms = "fast" if fast else "full", experiments.structured_subset(table)
+    part, k = 10 if fast else 1, table.n_arms
+    rho, full_rho = (
+        _budgets(arms, experiments.IDENTIFICATION_RHO),
+        _budgets(table, experiments.FULL_SET_RHO),
+    )
+    redraw = 2e-8 * k * int(table.n_instances.max()) + 1e-9 * k**2
+    online = 4 * _online_seconds(table, experiments.ONLINE_RHO) + 8 * _online_seconds(
+        table, experiments.ONLINE_RHO[-1:]
+    )
     # all configurations have a fifth of the replications
-    found = _found_seconds(arms, structured) + _found_seconds(table, full) / 5
-    chosen = [
-        # as many as the recommendation draws, and the same ones, so that a report gives each share once
-        about("landscape", REDRAWS, redraw),
-        about("online-results", 100, 4 * online + 8 * last, rho=list(experiments.ONLINE_RHO)),
-        about("identification-results", 500, found, rho=structured, full_rho=full),
+    found = _found_seconds(arms, rho) + _found_seconds(table, full_rho) / 5
+    wanted: list[tuple[int, float, dict[str, Any]]] = [
+        (REDRAWS, redraw, {}),
+        (100 // part, online, {"rho": list(experiments.ONLINE_RHO)}),
+        (500 // part, found, {"rho": rho, "full_rho": full_rho}),
     ]
-    return [planned for planned in chosen if not pages or planned.page in pages]
-
-
-#: Called with a page, the cells that are finished and their number.
-Watch = Callable[[str, int, int], None]
+    planned = []
+    for page, (replications, seconds, parameters) in zip(PAGES, wanted, strict=True):
+        fitting = int(SECONDS[profile] / seconds)
+        given = {"replications": min(replications, fitting), "seed": _check.seed(seed), **parameters}
+        reason = (
+            f"{LEAST[profile]} replications on {k:,} configurations take more than the "
+            f"{SECONDS[profile]:,.0f} s that a page may take"
+        )
+        runs = fitting >= LEAST[profile]
+        planned.append(Page(page=page, parameters=given if runs else {}, reason=None if runs else reason))
+    return planned
 
 
 class RerunResult(NamedTuple):
@@ -157,59 +212,18 @@ class RerunResult(NamedTuple):
     differs: list[str]  # result files that are not those of the manifest followed
 
 
-def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, made.Table]:
-    """Open a table; what the pages call it, and what the manifest says of it."""
-    table, path = open_table(name), Path(name)
-    is_file = bool(path.suffix) or path.is_file()
-    about = made.Table(
-        name=table.name,
-        kind=table.kind,
-        title=table.title,
-        source=table.card.source,
-        license=table.card.license,
-        path=Path(os.path.relpath(path, folder)).as_posix() if is_file else None,
-        sha256=file_sha256(path if is_file else find_records(name)),
-        card_sha256=file_sha256(path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"),
-    )
-    return table, str(path.resolve()) if is_file else name, about
-
-
-def _earlier(output: Path, about: made.Table) -> made.Manifest | None:
-    """Check that a report may go to a folder; the manifest of an earlier run there."""
-    if output.exists() and not output.is_dir():
-        raise CobanditError(f"output {output}: this is a file; name a folder")
-    if not output.exists() or not any(output.iterdir()):
-        return None
-    if not (output / made.NAME).is_file():
-        raise CobanditError(f"output {output}: the folder holds other files; name a new or empty one")
-    earlier = made.read_manifest(output)
-    if earlier.table.version != about.version:
-        raise CobanditError(
-            f"output {output}: the folder holds a report on another table, or on another version of it "
-            f"({earlier.table.name}); name a new folder"
-        )
-    return earlier
-
-
 def rerun(
     table: str | Path | None,
     output: str | Path,
     *,
-    fast: bool = False,
-    seed: int = 0,
-    pages: list[str] | None = None,
-    budget: float | None = None,
-    about: str = "instances",
-    level: float = 0.95,
-    how: dict[str, Any] | None = None,
     follow: str | Path | None = None,
-    watch: Watch | None = None,
+    **given: Any,
 ) -> RerunResult:
     """Run the book's pages on a table and write a self-contained report.
 
     The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy, Parquet and CSV) and
     ``manifest.json``, from which the report can be made again.  A page that was executed into the same folder
-    from the same source, parameters, table and library is not executed again.
+    from the same source, parameters, table and library is not executed again, and stays in the report.
 
     Parameters
     ----------
@@ -217,19 +231,10 @@ def rerun(
         Catalogue name, or a file with its card next to it; not needed with ``follow``.
     output : path
         A new or empty folder, or that of an earlier report on the same table.
-    fast : bool
-        A tenth of the paper's replications.
-    seed : int
-    pages : list of str, optional
-        Only these.
-    budget, about, level
-        As in `cobandit.recommend`.
-    how : dict, optional
-        How replays run in parallel: ``workers``, ``backend``, ``scheduler``.
     follow : path, optional
-        Manifest of a report: its pages, parameters and recommendation are made again.
-    watch : callable, optional
-        Told of every cell that is finished.
+        Manifest of a report that is made again: of its table, if none is named, with its options.
+    **given
+        What `Options` has.
 
     Returns
     -------
@@ -240,116 +245,132 @@ def rerun(
     CobanditError
         Before anything is written: for a table, page, number or folder that is not valid.
     """
-    output, followed = Path(output), None
+    output, followed, options = Path(output), None, Options(**given)
     if follow is not None:
-        followed, folder = made.read_manifest(Path(follow)), Path(follow)
-        folder = folder if folder.is_dir() else folder.parent
-        path = followed.table.path
-        table = table or (folder / path if path else followed.table.name)
+        if options != Options():
+            raise CobanditError("--from: the manifest decides on all other options; leave them out")
+        path = _file_of(Path(follow))
+        followed = parse(Manifest, read_bytes(path), path)
+        own = followed.table.path
+        table, options = table or (path.parent / own if own else followed.table.name), followed.options
     if table is None:
         raise CobanditError("table: name one, or a manifest to follow")
+    for name in options.pages or []:
+        _check.choice(name, "page of the report", PAGES)
     data, dataset, identity = _identify(str(table), output)
-    if followed is None:
-        options = made.Options(fast=fast, seed=seed, pages=pages, budget=budget, about=about, level=level)
-        planned = plan(data, fast=fast, seed=seed, pages=pages)
-    elif followed.table.version != identity.version:
+    if followed and followed.table.version != identity.version:
         raise CobanditError(f"table {table}: not the one of the manifest, its checksum or its card's differs")
-    else:
-        options, planned = followed.options, followed.pages
-    before = _earlier(output, identity)
-    finished = {page.page: page for page in before.pages if page.finished(output)} if before else {}
-
-    def entered(page: made.Page) -> made.Page:
-        """The page as it was executed before, if nothing has changed since, else as it is before it runs."""
-        page, old = page.begin(identity), finished.get(page.page)
-        return old if old and old.key == page.key else page
-
-    if followed is None and pages:  # what is there from other calls stays in the report
-        whole = [entered(page) for page in plan(data, fast=fast, seed=seed)]
-        planned = [page for page in whole if page.page in pages or page.status == "done"]
+    before = _finished(output, identity)
+    software, planned = _software(), []
+    for page in plan(data, fast=options.fast, seed=options.seed):
+        about_it = book.source(page.page), page.parameters, identity.version, software["library_sha256"]
+        page.key = _digest(about_it)
+        page = before.get(page.key, page)
+        if page.status == "done" or page.page in (options.pages or PAGES):
+            planned.append(page)
+    if options.pages:  # what is there from other calls stays in the report
         options.pages = [page.page for page in planned]
-    _refuse_to_drop(output, before, planned)
-    for page in planned:
-        book.refuse_unknown(page.page, page.parameters)
     advice = recommend(data, **options.model_dump(include={"budget", "about", "level", "seed"}))
     findings = doctor(data)
 
-    for part in (output, output / "notebooks", output / "results"):
-        part.mkdir(parents=True, exist_ok=True)
-    manifest = made.Manifest(
-        command=shlex.join(["cobandit", *sys.argv[1:]]),
-        table=identity,
-        options=options,
-        software=made.software(),
-        recommendation=_keep(advice, findings, output),
-        pages=[entered(page) for page in planned],
-    )
-    manifest.write(output)
-    kept = [page.page for page in manifest.pages if page.status == "done"]
-    executed = []
-    for page in manifest.pages:
-        if page.status == "to do":
-            _execute(page, output, dataset, how, watch)
-            executed.append(page.page)
-            manifest.write(output)
-
-    report = write_report(output, manifest, advice, [*data.notes, *map(str, findings)])
-    failed = [page.page for page in manifest.pages if page.status == "failed"]
-    left_out = {page.page: page.reason for page in manifest.pages if page.reason}
-    old, new = followed.results() if followed else {}, manifest.results()
-    differs = sorted(name for name in old | new if old.get(name) != new.get(name)) if followed else []
-    return RerunResult(report, executed, kept, failed, left_out, differs)
-
-
-def _keep(advice: Recommendation, findings: list[Finding], output: Path) -> dict[str, str]:
-    """Write the recommendation's frames and what there is to notice; their checksums."""
-    names = {
+    for part in ("notebooks", "results"):
+        (output / part).mkdir(parents=True, exist_ok=True)
+    answers = {
         "findings": pd.DataFrame(findings, columns=list(Finding._fields)).astype({"number": float}),
         "recommendation": advice.arms,
         "questions": advice.questions,
         "evaluate-next": advice.next.pairs,
     }
-    book.save({str(output / "results" / name): frame for name, frame in names.items()})
-    return _sums(output, [f"results/{name}.{suffix}" for name in names for suffix in ("parquet", "csv")])
+    book.save(output / "results", answers)
+    manifest = Manifest(
+        command=shlex.join(["cobandit", *sys.argv[1:]]),
+        table=identity,
+        options=options,
+        software=software,
+        recommendation=_sums(output, *(f"results/{name}.*" for name in answers)),
+        pages=planned,
+    )
+    manifest.write(output)
+    kept = [page.page for page in planned if page.status == "done"]
+    for page in planned:
+        if page.reason:
+            page.status = "left out"
+        elif page.status != "done":
+            _execute(page, output, dataset)
+            manifest.write(output)
+
+    report = write_report(output, manifest, data, advice, [*data.notes, *map(str, findings)])
+    old, new = followed.results() if followed else {}, manifest.results()
+    return RerunResult(
+        report,
+        executed=[page.page for page in planned if page.status == "done" and page.page not in kept],
+        kept=kept,
+        failed=[page.page for page in planned if page.status == "failed"],
+        left_out={page.page: page.reason for page in planned if page.reason},
+        differs=sorted(name for name in old | new if old.get(name) != new.get(name)) if followed else [],
+    )
 
 
-def _sums(output: Path, files: list[str]) -> dict[str, str]:
-    return {name: file_sha256(output / name) for name in files}
+def _file_of(path: Path) -> Path:
+    return path / NAME if path.is_dir() else path
 
 
-def _refuse_to_drop(output: Path, before: made.Manifest | None, planned: list[made.Page]) -> None:
-    """Refuse a report that would lose a page which was executed for the one that is there."""
-    kept = {page.page for page in planned}
-    done = [page.page for page in before.pages if page.status == "done"] if before else []
-    if lost := [name for name in done if name not in kept]:
-        raise CobanditError(
-            f"output {output}: its report has pages of other options or another version, or damaged, that "
-            f"this call would leave out ({', '.join(lost)}); name them too, or a new folder"
-        )
+def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, Table]:
+    """Open a table; what the pages call it, and what the manifest says of it."""
+    table, path = open_table(name), Path(name)
+    is_file = bool(path.suffix) or path.is_file()
+    about = Table(
+        name=table.name,
+        path=Path(os.path.relpath(path, folder)).as_posix() if is_file else None,
+        sha256=file_sha256(path if is_file else find_records(name)),
+        card_sha256=file_sha256(path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"),
+    )
+    return table, str(path.resolve()) if is_file else name, about
 
 
-def _execute(
-    entry: made.Page, output: Path, dataset: str, how: dict[str, Any] | None, watch: Watch | None
-) -> None:
+def _finished(output: Path, table: Table) -> dict[str, Page]:
+    """Pages of an earlier report in a folder by their keys, if all of their files have their checksums."""
+    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+        return {}
+    with suppress(CobanditError):
+        earlier = parse(Manifest, read_bytes(_file_of(output)), output)
+        if earlier.table.version == table.version:
+            done = [page for page in earlier.pages if page.status == "done"]
+            return {page.key: page for page in done if _sums(output, *page.files) == page.files}
+    raise CobanditError(
+        f"output {output}: it holds something else than a report on this version of {table.name}; name a new "
+        "or empty folder"
+    )
+
+
+def _sums(output: Path, *patterns: str) -> dict[str, str]:
+    """Checksums of the files of a report that fit patterns."""
+    found = sorted(path for pattern in patterns for path in output.glob(pattern))
+    return {path.relative_to(output).as_posix(): file_sha256(path) for path in found}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _software() -> dict[str, str]:
+    """Versions of what a report depends on, and a checksum of the library's own source."""
+    package = Path(cobandit.__file__).parent
+    source = _digest(_sums(package, "**/*.py"))
+    versions = {name: version(name) for name in PACKAGES}
+    return {"python": platform.python_version(), **versions, "library_sha256": source}
+
+
+def _execute(entry: Page, output: Path, dataset: str) -> None:
     """Run one page; what became of it goes into its entry."""
-    page = entry.page
-    keep = {name: output.resolve() / "results" / f"{page}-{name}" for name in book.KEPT_FRAMES[page]}
-    given = {"dataset": dataset, **entry.parameters}
-    if how and "how" in book.parameters(page):
-        given["how"] = how
-    start, files = time.monotonic(), [f"notebooks/{page}.ipynb"]
+    page, start, made = entry.page, time.monotonic(), [f"notebooks/{entry.page}.ipynb"]
+    given = {"dataset": dataset, "results": str(output.resolve() / "results"), **entry.parameters}
     try:
-        book.execute(
-            page,
-            given,
-            output / "notebooks" / f"{page}.ipynb",
-            keep=keep,
-            on_cell=lambda done, total: watch(page, done, total) if watch else None,
-        )
+        book.execute(page, given, output / made[0])
     except PageError as error:
-        entry.status = "failed"
-        entry.error = {"cell": error.cell, "says": error.error, "source": error.source}
+        entry.status, entry.error = "failed", error.error
     else:
-        files += [f"results/{page}-{name}.{suffix}" for name in keep for suffix in ("parquet", "csv")]
         entry.status = "done"
-    entry.seconds, entry.files = round(time.monotonic() - start, 1), _sums(output, files)
+        made.append(f"results/{page}-*")
+    entry.seconds = round(time.monotonic() - start, 1)
+    entry.files = _sums(output, *made)
