@@ -119,6 +119,14 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return difference.min(axis=2), (-difference).max(axis=2)
 
 
+def margins_of_others(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """`margins` whose diagonals no largest m and no smallest M sees."""
+    m, M = margins(means)
+    np.fill_diagonal(m, -np.inf)
+    np.fill_diagonal(M, np.inf)
+    return m, M
+
+
 def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     r"""Classification gap :math:`\gamma_i` of each arm (paper, Section 3.2).
 
@@ -243,9 +251,7 @@ def gap_terms(means: ArrayLike) -> list[GapTerm]:
     >>> [row.term for row in gap_terms([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])]
     ['needed', 'needed', 'dominated']
     """
-    m, M = margins(means)
-    np.fill_diagonal(m, -np.inf)
-    np.fill_diagonal(M, np.inf)
+    m, M = margins_of_others(means)
     dominated_by = m.max(axis=1)
     needed = np.maximum(M.T, 0.0) + np.where(dominated_by > TIE, dominated_by, 0.0)
     terms = []

@@ -145,7 +145,7 @@ def state(statements: pd.DataFrame) -> Iterator[Row]:
             claim=each["statement"],
             place="",
             page=each["page"],
-            replays=each["found"],
+            replays=each["found"] or each["tested"],
             status=each["outcome"],
             size=checks.format_slack(each["slack"]),
         )

@@ -685,9 +685,7 @@ def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     array([False, False,  True])
     """
     slack = _check.positive(slack, "slack")
-    m, M = dominance.margins(means)
-    np.fill_diagonal(m, -np.inf)
-    np.fill_diagonal(M, np.inf)
+    m, M = dominance.margins_of_others(means)
     dominated_by = m.max(axis=1)
 
     def gaps(error: float) -> NDArray[np.float64]:

@@ -124,11 +124,6 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
         assert earliest == pytest.approx(exact / 2)
 
 
-def test_the_complexity_by_brute_force():
-    trials = misclassification.complexity_trials(60, seed=2)
-    assert trials["sorted"].to_numpy() == pytest.approx(trials["brute_force"].to_numpy(), rel=1e-12)
-
-
 @pytest.mark.slow
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=6), st.randoms(use_true_random=False))
 def test_what_costs_do_to_the_complexities(gaps, random):
@@ -218,10 +213,8 @@ def test_lemma_2():
     """No wrong set at the paper's share, nor just below the sharp one; plenty at large shares."""
     safe, unsafe = misclassification.PAPER_SHARE, 0.5
     shares = (safe, misclassification.SHARP_SHARE - 1e-6, unsafe)
-    wrong = (
-        misclassification.lemma_trials(480, seed=3, shares=shares, draws=5).groupby("share")["wrong"].sum()
-    )
-    assert wrong[shares[0]] == wrong[shares[1]] == 0 < wrong[unsafe]
+    wrong = misclassification.lemma_trials(480, seed=3, shares=shares, draws=5)
+    assert wrong[0] == wrong[1] == 0 < wrong[2]
 
 
 @pytest.mark.parametrize(("share", "right"), [(1 / 16, True), (0.1249, True), (0.1251, False), (0.2, False)])
@@ -236,11 +229,11 @@ def test_the_sharp_example(share, right):
 
 @pytest.mark.slow
 def test_a_search_around_the_sharp_example_comes_to_it_and_not_below():
-    found = misclassification.local_search(400, seed=1)
-    assert 1 / 8 < found.share < 0.127 and found.improvements > 10
+    found, start, improvements = misclassification.local_search(400, seed=1)
+    assert 1 / 8 < found < 0.127 and improvements > 10
     blunt, errors = misclassification.sharp_example(0.2, margin=2.0)
-    for share in (0.999 * found.start, 1.001 * found.start):
-        assert misclassification.misleads(blunt, np.sign(errors), share) == (share > found.start)
+    for share in (0.999 * start, 1.001 * start):
+        assert misclassification.misleads(blunt, np.sign(errors), share) == (share > start)
 
 
 # ----------------------------------------------------------------------------- Theorem 2
@@ -262,18 +255,18 @@ def test_leaving_is_counted_over_all_paths(steps, chances, width):
 
 @pytest.mark.parametrize(("mean", "first", "width"), [(0.5, 20, 0.2), (0.3, 50, 0.1), (0.9, 10, 0.3)])
 def test_the_time_uniform_bound(mean, first, width):
-    seen = concentration.uniform_deviation(mean, first, width)
+    ever, at_first, bound = concentration.uniform_deviation(mean, first, width)
     outside = [n for n in range(first + 1) if abs(n - first * mean) >= first * width - 1e-9]
-    assert seen["at_N"] == pytest.approx(stats.binom.pmf(outside, first, mean).sum())
-    assert seen["at_N"] < seen["ever"] < min(seen["bound"], 1.0)
-    assert seen["bound"] < 10 * seen["ever"] or mean != 0.5  # coins come close
+    assert at_first == pytest.approx(stats.binom.pmf(outside, first, mean).sum())
+    assert at_first < ever < min(bound, 1.0)
+    assert bound < 10 * ever or mean != 0.5  # coins come close
 
 
 @pytest.mark.parametrize(("better", "worse"), [(0.5, 0.5), (0.6, 0.4), (0.9, 0.3), (1.0, 0.5)])
 def test_differences_of_independent_arms_are_closer_than_two_means_say(better, worse):
-    seen = concentration.difference_deviation(better, worse, 40, 0.3)
-    assert seen["ever"] < seen["bound"] < seen["by_means"]
-    assert seen["bound"] == pytest.approx(2 * np.exp(-3.6))
+    ever, _, bound = concentration.difference_deviation(better, worse, 40, 0.3)
+    assert ever < bound == pytest.approx(2 * np.exp(-3.6))
+    assert bound < 4 * np.exp(-1.8)  # what two means that may each be off by half as much give
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(-6, 6))

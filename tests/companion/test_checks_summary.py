@@ -43,7 +43,7 @@ BOUNDS = {
     "Error probability with reachable sets": ("difference_error_bound", "K(K−1)²D"),
     "One objective: H_reach and the sum over arms": ("summed_complexity", "16/9"),
     "What a plan overspends at random costs": ("overspend_bound", "1 in front"),
-    "CoPSI with random costs": ("random_cost_error_bound", "both"),
+    "CoPSI with random costs": ("difference_error_bound", "K(K−1)²D"),
     "A pilot for unknown mean costs": ("pilot_failure_bound", "2K"),
     "Concentration without replacement": ("hoeffding_serfling_tail", None),
     "Error probability without replacement": ("paired_error_bound", "by pairs, 2"),

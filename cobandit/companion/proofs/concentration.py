@@ -138,7 +138,7 @@ def leaving_from(
     return ever_outside(steps, chances, off, last), ever_outside(steps, chances, off, first)
 
 
-def uniform_deviation(mean: float, first: int, width: float, span: int = 20) -> dict[str, float]:
+def uniform_deviation(mean: float, first: int, width: float, span: int = 20) -> tuple[float, float, float]:
     r"""How often a running mean is off by x or more at *some* n >= N, against :math:`2\exp(-2Nx^2)`.
 
     Parameters
@@ -155,55 +155,41 @@ def uniform_deviation(mean: float, first: int, width: float, span: int = 20) -> 
 
     Returns
     -------
-    dict
-        ``mean``, ``N``, ``x``; ``ever`` and ``at_N``, the probabilities of being off at some n and at n = N,
-        exact; ``bound``.
+    ever, at_first, bound : float
+        The probabilities of being off at some n and at n = N, exact; the bound.
 
     Examples
     --------
-    >>> result = uniform_deviation(0.5, 50, 0.15)
-    >>> result["at_N"] < result["ever"] < result["bound"]
+    >>> ever, at_first, bound = uniform_deviation(0.5, 50, 0.15)
+    >>> at_first < ever < bound
     True
     """
-    mean, width = _check.positive(mean, "mean", 1.0), _check.positive(width, "width")
-    first, span = _check.count(first, "first", 1), _check.count(span, "span", 1)
-    ever, at_first = leaving_from([0, 1], [1 - mean, mean], first, width, span * first)
-    bound = 2 * exp(-2 * first * width**2)
-    return {"mean": mean, "N": first, "x": width, "ever": ever, "at_N": at_first, "bound": bound}
+    leaving = leaving_from([0, 1], [1 - mean, mean], first, width, span * first)
+    return *leaving, 2 * exp(-2 * first * width**2)
 
 
 def difference_deviation(
     better: float, worse: float, first: int, width: float, span: int = 20
-) -> dict[str, float]:
-    r"""How often the difference of two running means is off by x or more at *some* n >= N.
+) -> tuple[float, float, float]:
+    r"""How often the difference of two running means is off by x or more, against :math:`2\exp(-Nx^2)`.
 
     Parameters
     ----------
     better, worse : float
         Means of the Bernoulli draws of two independent arms, in [0, 1].
-    first : int
-        N.
-    width : float
-        x > 0.
-    span : int
+    first, width, span
         As in `uniform_deviation`.
 
     Returns
     -------
-    dict
-        ``N``, ``x``; ``ever`` and ``at_N``, exact; ``bound``, :math:`2\exp(-Nx^2)`, and ``by_means``, what
-        two means that may each be off by x / 2 give, :math:`4\exp(-Nx^2/2)`.
+    ever, at_first, bound : float
 
     Examples
     --------
-    >>> result = difference_deviation(0.6, 0.4, 50, 0.25)
-    >>> result["ever"] < result["bound"] < result["by_means"]
+    >>> ever, _, bound = difference_deviation(0.6, 0.4, 50, 0.25)
+    >>> ever < bound
     True
     """
-    width, span = _check.positive(width, "width"), _check.count(span, "span", 1)
-    first = _check.count(first, "first", 1)
     up, down = better * (1 - worse), worse * (1 - better)
-    ever, at_first = leaving_from([-1, 0, 1], [down, 1 - up - down, up], first, width, span * first)
-    exponent = first * width**2
-    bounds = {"bound": 2 * exp(-exponent), "by_means": 4 * exp(-exponent / 2)}
-    return {"N": first, "x": width, "ever": ever, "at_N": at_first, **bounds}
+    leaving = leaving_from([-1, 0, 1], [down, 1 - up - down, up], first, width, span * first)
+    return *leaving, 2 * exp(-first * width**2)

@@ -23,7 +23,6 @@ from cobandit.companion.known_arms import two_arms
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import leaving_probability
 from cobandit.companion.proofs.pulls import compare_bounds, pull_bounds
-from cobandit.errors import CobanditError
 from cobandit.policies import CoHVUCB
 from cobandit.problem import Problem, hypervolume
 
@@ -130,55 +129,13 @@ def adversarial_pulls(
     return selected + 1
 
 
-def adversarial_run(
-    problem: Problem, *, cost_ratio: float, budget: float, alpha: float = 2.0
-) -> NDArray[np.int64]:
-    """Run Algorithm 1 on these samples: the best arm at the lower ends, all others at the upper ones.
-
-    Parameters
-    ----------
-    problem : Problem
-        With costs in [lambda, 1].
-    cost_ratio, budget, alpha : float
-        lambda, B and alpha.
-
-    Returns
-    -------
-    ndarray of int, shape (K,)
-        Pulls completed within the budget.
-
-    Examples
-    --------
-    >>> two = Problem([[0.875], [0.125]], [0.5, 0.75])
-    >>> adversarial_run(two, cost_ratio=0.25, budget=300)
-    array([174, 305])
-    """
-    K, D = problem.means.shape
-    policy = CoHVUCB(K, D, budget, (cost_ratio, 1.0), alpha=alpha, selection="all")
-    root = sqrt(alpha * log(theory.horizon(budget, cost_ratio)))
-    totals, last = np.zeros((K, D + 1)), 0
-    while (arm := policy.ask()) is not None:
-        last, n = arm, int(policy.pulls[arm]) + 1
-        means, mean_cost = problem.means[arm], problem.costs[arm]
-        upper = arm != problem.best_arm
-        rewards, cost = extreme_means(means, mean_cost, root / sqrt(n), cost_ratio, upper=upper)
-        total = n * np.append(cost, rewards)
-        sample = np.clip(total - totals[arm], [cost_ratio, *[0.0] * D], 1.0)  # rounding
-        totals[arm] = total
-        policy.tell(arm, sample[1:], float(sample[0]))
-    pulls = policy.pulls.copy()
-    pulls[last] -= policy.spent > _check.add_slack(budget)
-    return pulls
-
-
 # ----------------------------------------------------------------------------- laws of growth
 class FittedExponent(NamedTuple):
-    """An estimate, its 95 % bootstrap percentile interval, and the largest relative residual of the fit."""
+    """An estimate and its 95 % bootstrap percentile interval."""
 
     value: float
     low: float
     high: float
-    residual: float
 
 
 def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
@@ -197,22 +154,13 @@ def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed
     -------
     FittedExponent
 
-    Raises
-    ------
-    CobanditError
-        If shapes disagree or there are fewer than three points.
-
     Examples
     --------
     >>> round(fitted_power([1, 2, 4], [[3, 3], [12, 12], [48, 48]]).value, 9)
     2.0
     """
-
-    def fit(x: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[float, float]:
-        power, level = np.polyfit(np.log(x), np.log(means), 1)
-        return float(power), float(np.abs(np.exp(level) * x**power / means - 1).max())
-
-    return _bootstrap(fit, x, samples, resamples, seed)
+    x = np.log(x)
+    return _bootstrap(lambda means: float(np.polyfit(x, np.log(means), 1)[0]), samples, resamples, seed)
 
 
 def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
@@ -235,126 +183,95 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
     FittedExponent
         q to 0.01, from -0.5 to 1.
 
-    Raises
-    ------
-    CobanditError
-        If shapes disagree or there are fewer than three points.
-
     Examples
     --------
     >>> x = np.array([10.0, 100.0, 1000.0, 10000.0])
     >>> fitted_growth(x, np.log(x)[:, None] + [[1.0, 1.0]]).value
     0.0
     """
-    powers = np.arange(-50, 101) / 100
+    x, powers = np.asarray(x, dtype=np.float64), np.arange(-50, 101) / 100
+    bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
-    def fit(x: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[float, float]:
-        bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
+    def fit(means: NDArray[np.float64]) -> float:
         spanned = np.linalg.qr(np.stack([np.ones_like(bases), bases], axis=2) / means[:, None])[0]
         residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
-        best = int((residuals**2).sum(axis=1).argmin())
-        return float(powers[best]), float(np.abs(residuals[best]).max())
+        return float(powers[(residuals**2).sum(axis=1).argmin()])
 
-    return _bootstrap(fit, x, samples, resamples, seed)
+    return _bootstrap(fit, samples, resamples, seed)
 
 
 def _bootstrap(
-    fit: Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[float, float]],
-    x: ArrayLike,
-    samples: ArrayLike,
-    resamples: int,
-    seed: int,
+    fit: Callable[[NDArray[np.float64]], float], samples: ArrayLike, resamples: int, seed: int
 ) -> FittedExponent:
-    x, samples = _check.numbers(x, "x", 1), _check.numbers(samples, "samples", 2)
-    if len(x) < 3 or len(samples) != len(x) or (x <= 0).any() or (samples.mean(axis=1) <= 0).any():
-        raise CobanditError("x and samples: at least three points, positive, with runs of positive mean each")
-    value, residual = fit(x, samples.mean(axis=1))
-    rng, drawn = np.random.default_rng(_check.seed(seed)), []
-    for _ in range(_check.count(resamples, "resamples", 1)):
+    samples, rng = np.asarray(samples, dtype=np.float64), np.random.default_rng(seed)
+    drawn = []
+    for _ in range(resamples):
         chosen = rng.integers(samples.shape[1], size=samples.shape)
-        drawn.append(fit(x, np.take_along_axis(samples, chosen, axis=1).mean(axis=1))[0])
+        drawn.append(fit(np.take_along_axis(samples, chosen, axis=1).mean(axis=1)))
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return FittedExponent(value, float(low), float(high), residual)
+    return FittedExponent(fit(samples.mean(axis=1)), float(low), float(high))
 
 
 # ----------------------------------------------------------------------------- checks
 @check("Theorem 1, Step 1: means stay within their radii", "cohv-ucb")
 def check_event(seed: int) -> Finding:
-    """Exact probability of leaving, K = 2, D = 2, fair coins."""
-    horizons, alphas = (2, 3, 5, 10, 30, 100, 300), np.linspace(0.35, 2.0, 12)
-    T, alpha = np.array(list(product(horizons, alphas))).T
-    one = [leaving_probability(int(t), a) for t, a in zip(T, alpha, strict=True)]
+    """Exact probability of leaving, K = 2, D = 2, fair coins, 84 pairs of a horizon of up to 300 and α."""
+    cases = list(product((2, 3, 5, 10, 30, 100, 300), np.linspace(0.35, 2.0, 12)))
+    one = np.array([leaving_probability(*case) for case in cases])
     exact = -np.expm1(6 * np.log1p(-np.minimum(one, 1 - 1e-15)))
 
     def bound(raised: float = 1.0) -> NDArray[np.float64]:
         how: dict[str, Any] = {"n_arms": 2, "n_objectives": 2, "cost_ratio": 1.0}
-        cases = zip(T, alpha, strict=True)
-        return np.array([theory.failure_probability(**how, budget=t - 1, alpha=raised * a) for t, a in cases])
+        return np.array([theory.failure_probability(**how, budget=T - 1, alpha=raised * a) for T, a in cases])
 
-    at, informative = bound(), bound() < 1
-    return Finding(
-        f"{len(T)} pairs of horizon (to {max(horizons):,}) and α",
-        f"at most {(exact / at)[informative].max():.2g} of the bound where that is below one",
-        {
-            "2K(D+1) ÷": below(exact, at),
-            "2α in the exponent ×": lambda by: bool((exact <= bound(by)).all()),
-        },
-        informative=bool(informative.any()),
-    )
+    constants = {"2K(D+1) ÷": below(exact, bound()), "2α in the exponent ×": below(exact, bound)}
+    return Finding(constants, informative=bool((bound() < 1).any()))
 
 
 @check("Leaving a radius, by peeling: α > ½ is enough", "cohv-ucb", ours=True)
 def check_peeling(seed: int) -> Finding:
-    """Exact probability that a fair coin ever leaves its radius to one side."""
+    """Exact probability that a fair coin ever leaves its radius to one side, 15 pairs of horizon and α.
+
+    The horizon is up to 3,000; at α = 0.6 the bound is below what adding up says.
+    """
     low = [(100, 0.6), (1000, 0.6), (3000, 0.6)]
-    T, alpha = np.array([*low, *product((10, 100, 1000), (0.51, 0.8, 1.0, 2.0))]).T
-    cases = [(int(t), a) for t, a in zip(T, alpha, strict=True)]
+    cases = [*low, *product((10, 100, 1000), (0.51, 0.8, 1.0, 2.0))]
     exact = np.array([leaving_probability(*case, sides=1) for case in cases])
-    at = np.array([theory.leaving_bound(*case) for case in cases])
 
-    def exponent_holds(by: float) -> bool:
-        return bool((exact <= [theory.leaving_bound(t, by * a) for t, a in cases]).all())
+    def bound(raised: float = 1.0) -> NDArray[np.float64]:
+        return np.array([theory.leaving_bound(T, raised * a) for T, a in cases])
 
-    added = T ** (2 - 2 * alpha)
-    seen = ", ".join(f"{p:.2f}" for p in (T * exact)[:3])
     return Finding(
-        f"{len(cases)} pairs of horizon (to {T.max():,.0f}) and α",
-        f"at α = {alpha[0]:g} and T to {T[2]:,.0f}, T times it is {seen}; "
-        f"adding up says up to {added[:3].max():.0f}",
-        {"m in front ÷": below(exact, at), "2α in the exponent ×": exponent_holds},
-        holds=bool((at < added / T)[:3].all()),
+        {"m in front ÷": below(exact, bound()), "2α in the exponent ×": below(exact, bound)},
+        holds=all(theory.leaving_bound(T, a) < T ** (1 - 2 * a) for T, a in low),
     )
 
 
 @check("Theorem 1, Step 2: the best arm's index is optimistic", "cohv-ucb")
 def check_best_index(seed: int) -> Finding:
-    """Index of the best arm over ν*, its means at the lower end of their radii."""
+    """Index of the best arm over ν*, its means at the lower end of their radii; 20,000 arms and radii."""
     rng, trials = np.random.default_rng(seed), 20_000
     lam, means = 10 ** rng.uniform(-2, 0, trials), rng.random((trials, 2))
     cost = np.where(rng.random(trials) < 0.1, lam, rng.uniform(lam, 1.0))
     radius = 10 ** rng.uniform(-3, 0, trials)
-    rewards, seen = extreme_means(means, cost, radius, lam, upper=False)
-    efficiency = means.prod(axis=1) / cost
-
-    def excess(*, cut: float = 1.0, raised: float = 1.0) -> float:
-        return float((index_at(rewards, seen, radius / cut, floor=raised * lam / 2) / efficiency - 1).min())
-
+    lower = extreme_means(means, cost, radius, lam, upper=False)
+    least = means.prod(axis=1) / cost * (1 - SLACK)
     return Finding(
-        f"{trials:,} arms and radii",
-        f"never less than {1 + excess():.9g}",
         {
-            "radius ÷": lambda by: excess(cut=by) >= -SLACK,
-            "λ/2 ×": lambda by: excess(raised=by) >= -SLACK,
-        },
+            "radius ÷": lambda by: bool((index_at(*lower, radius / by, floor=lam / 2) >= least).all()),
+            "λ/2 ×": lambda by: bool((index_at(*lower, radius, floor=by * lam / 2) >= least).all()),
+        }
     )
 
 
 @check("Theorem 1, Step 3: no index exceeds its efficiency by much", "cohv-ucb")
 def check_any_index(seed: int) -> Finding:
-    """Index less efficiency, over the radius, means at the upper end of their radii."""
+    """Index less efficiency, over the radius, means at the upper end of their radii.
+
+    80,000 arms and radii, of up to 6 objectives.
+    """
     rng, each, parts = np.random.default_rng(seed), 20_000, []
-    objectives = (1, 2, 3, 6)
-    for D in objectives:
+    for D in (1, 2, 3, 6):
         lam = np.where(rng.random(each) < 0.2, 1.0, 10 ** rng.uniform(-3, 0, each))
         radius = lam * 10 ** rng.uniform(-3, 0, each)
         means = np.clip(1 - radius[:, None] * rng.uniform(0, 3, (each, D)), 0, 1)
@@ -365,13 +282,11 @@ def check_any_index(seed: int) -> Finding:
     excess, most, first, second = np.concatenate(parts, axis=1)
     allowed = most * (1 + SLACK)
     return Finding(
-        f"{len(excess):,} arms and radii, D to {max(objectives)}",
-        f"at most {(excess / most).max():.2g} of C",
         {
             "C ÷": below(excess, allowed),
-            "4D/λ ÷": lambda by: bool((excess <= allowed - first * (1 - 1 / by)).all()),
-            "4/λ² ÷": lambda by: bool((excess <= allowed - second * (1 - 1 / by)).all()),
-        },
+            "4D/λ ÷": below(excess, lambda by: allowed - first * (1 - 1 / by)),
+            "4/λ² ÷": below(excess, lambda by: allowed - second * (1 - 1 / by)),
+        }
     )
 
 
@@ -399,33 +314,28 @@ def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.
 
 @check("Theorem 1: pulls of a suboptimal arm", "cohv-ucb")
 def check_pulls(seed: int) -> Finding:
-    """Pulls on the worst path that the event allows, and the mean of runs."""
-    budget, runs, problems = 1e10, 8, worst_problems()
+    """Pulls on the worst path that the event allows, B = 10¹⁰, 16 problems; the mean of 8 runs."""
+    budget, problems = 1e10, worst_problems()
     worst = worst_paths(problems, budget)
-    made, bounds, trivial = worst["made"], worst["Theorem 1"], worst["trivial"]
+    made, bounds = worst["made"], worst["Theorem 1"]
     leading = [
         theory.leading_constant(p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam)
         * log(theory.horizon(budget, lam))
         for p, lam in problems
     ]
-    frame, _ = compare_bounds(two_arms(1, 1.0, 0.5), 1e5, runs, seed=seed)
-    row = frame.iloc[0]
+    run = compare_bounds(two_arms(1, 1.0, 0.5), 1e5, 8, seed=seed)[0].iloc[0]
     return Finding(
-        f"{len(made)} problems, B = {budget:.0e}; {runs} runs",
-        f"bound at least {(bounds / made).min():.3g} times the worst path, "
-        f"{row['Theorem 1'] / row['simulated']:,.0f} times the mean; "
-        f"below B/λ in {(bounds < trivial).sum()} of {len(made)}",
         {
-            "4αC² ÷": lambda by: bool((made <= bounds - np.multiply(leading, 1 - 1 / by)).all()),
-            "2K(D+1) ÷": lambda by: bool(row["low"] <= row["Theorem 1"]),  # no path shows that term
+            "4αC² ÷": below(made, lambda by: bounds - np.multiply(leading, 1 - 1 / by)),
+            "2K(D+1) ÷": lambda by: bool(run["low"] <= run["Theorem 1"]),  # no path shows that term
         },
-        informative=bool((bounds < trivial).any()),
+        informative=bool((bounds < worst["trivial"]).any()),
     )
 
 
 @check("Theorem 1: efficiency regret O(log B)", "cohv-ucb")
 def check_regret(seed: int) -> Finding:
-    """Regret of the worst path that the event allows, and its growth."""
+    """Regret of the worst path that the event allows, 4 arms, 7 budgets to 10¹⁴."""
     lam, budgets = 0.02, np.geomspace(1e8, 1e14, 7)
     problem = Problem(np.ones((4, 1)), lam * np.array([1.0, 1.04, 1.2, 1.6]))
     gaps = problem.efficiency_gaps
@@ -434,62 +344,40 @@ def check_regret(seed: int) -> Finding:
         others = np.flatnonzero(gaps > 0).tolist()
         return sum(gaps[i] * adversarial_pulls(problem, i, cost_ratio=lam, budget=budget) for i in others)
 
-    made = np.array([worst(budget) for budget in budgets])
     how: dict[str, Any] = {"n_objectives": 1, "cost_ratio": lam}
     bounds = np.array([theory.efficiency_regret_bound(gaps, budget=budget, **how) for budget in budgets])
-    trivial = gaps.max() * budgets / lam
-    law = fitted_growth([theory.horizon(b, lam) for b in budgets], made[:, None], resamples=1)
-    return Finding(
-        f"{len(gaps)} arms, {len(budgets)} budgets to {budgets[-1]:.0e}",
-        f"growth exponent {law.value:.2f}, 0 is the logarithm; "
-        f"bound below ΔB/λ at {(bounds < trivial).sum()} of {len(budgets)}",
-        {"4αC² ÷": below(made, bounds)},
-        informative=bool((bounds < trivial).any()),
-    )
+    made = below([worst(budget) for budget in budgets], bounds)
+    return Finding({"4αC² ÷": made}, informative=bool((bounds < gaps.max() * budgets / lam).any()))
 
 
 @check("Pulls: lean, instance and threshold bound", "cohv-ucb", ours=True)
 def check_event_bounds(seed: int) -> Finding:
-    """Pulls on the worst path that the event allows."""
-    budget, rng = 1e10, np.random.default_rng(seed)
+    """Pulls on the worst path that the event allows, B = 10¹⁰, 37 problems."""
+    rng = np.random.default_rng(seed)
     problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
     problems += [(Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)]
-    seen = worst_paths(problems, budget)
-    pulls = seen["made"]
-    return Finding(
-        f"{len(seen)} problems, B = {budget:.0e}",
-        f"the threshold bound is at least {(seen['threshold'] / pulls).min():.6f} times these",
-        {f"{name} ÷": below(pulls - 1, seen[name] - 1) for name in ("threshold", "instance", "lean")},
-    )
+    seen, names = worst_paths(problems, 1e10) - 1, ("threshold", "instance", "lean")
+    return Finding({f"{name} ÷": below(seen["made"], seen[name]) for name in names})
 
 
 @check("Pulls: split bound", "cohv-ucb", ours=True)
 def check_split_bound(seed: int) -> Finding:
-    """Expected pulls against a best arm whose index is ν*, exact."""
-    best, mean, alpha, rows = 0.9, 0.4, 2.0, []
+    """Expected pulls against a best arm whose index is ν*, exact, 4 budgets to 10¹⁵."""
+    best, mean, rows = 0.9, 0.4, []
     radius = 2 * theory.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
-    budgets = [1e2, 1e4, 1e8, 1e15]
-    for budget in budgets:
-        a = alpha * log(theory.horizon(budget, 1.0))
+    for budget in (1e2, 1e4, 1e8, 1e15):
+        a = 2.0 * log(theory.horizon(budget, 1.0))
         n = np.arange(1, int(10 * a / radius**2))
         beta = np.sqrt(a / n)
         needed = np.ceil(n * (best * np.maximum(0.5, 1 - beta) - beta) - SLACK)
-        exact = 1 + stats.binom.sf(needed - 1, n, mean).sum()
         bound = theory.split_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
-        paid = theory.threshold_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
-        rows.append((exact, bound, paid))
-    exact, bound, paid = np.array(rows).T
-    return Finding(
-        f"{len(rows)} budgets to {budgets[-1]:.0e}",
-        f"bound {(bound / exact).min():.2f} to {(bound / exact).max():.2f} times these, "
-        f"threshold bound {(paid / exact).min():.2f} or more",
-        {"sum ÷": below(exact - 1, bound - 1)},
-    )
+        rows.append((stats.binom.sf(needed - 1, n, mean).sum(), bound - 1))
+    return Finding({"sum ÷": below(*np.array(rows).T)})
 
 
 @check("Pulls under feasible selection: 1/λ more", "cohv-ucb", ours=True)
 def check_feasible(seed: int) -> Finding:
-    """Pulls that feasible selection adds, the best arm costing 1 and another λ."""
+    """Pulls that feasible selection adds, the best arm costing 1 and another λ = 0.01, 20 budgets."""
     lam = 0.01
     scales: dict[str, Any] = {"reward_scale": lam, "cost_scale": lam, "expected_costs": [1.0, lam]}
 
@@ -499,31 +387,20 @@ def check_feasible(seed: int) -> Finding:
             policy.tell(arm, [1.0 - arm], [1.0, lam][arm])
         return int(policy.pulls[1])
 
-    budgets = np.arange(9.0, 10.0, 0.05).tolist()
-    more = max(pulls(budget, "feasible") - pulls(budget, "all") for budget in budgets)
-    return Finding(
-        f"λ = {lam:g}, {len(budgets)} budgets",
-        f"up to {more} more, where 1/λ is {1 / lam:.0f}",
-        {"1/λ ÷": below(more, 1 / lam)},
-    )
+    more = [pulls(b, "feasible") - pulls(b, "all") for b in np.arange(9.0, 10.0, 0.05).tolist()]
+    return Finding({"1/λ ÷": below(more, 1 / lam)})
 
 
 @check("Exploration with several in flight", "live", ours=True)
 def check_delay(seed: int) -> Finding:
-    """Error of a mean whose best answers are in flight, on the event."""
-    alpha, budget = 2.0, 1e4
+    """Error of a mean whose best answers are in flight, on the event; 16 pairs of told and in flight."""
+    alpha, budget, rows = 2.0, 1e4, []
     log_T = log(theory.horizon(budget, 1.0))
-    rows = []
     for told, flying in product((10, 100, 1000, 10**5), (1, 3, 7, 31)):
         n = told + flying
         off = sqrt(alpha * log_T * n)
         mean = min(1.0, (off + flying) / n)  # all that are told fail, all in flight succeed
         seen = min(mean, (off + flying * (1 - mean)) / told)
         kappa = theory.alpha_in_flight(1 + flying, told, budget=budget, cost_ratio=1.0, alpha=alpha) / alpha
-        rows.append((seen**2 * n / (alpha * log_T), kappa))
-    needed, given = np.array(rows).T
-    return Finding(
-        f"{len(rows)} pairs of pulls and pulls in flight",
-        f"κ − 1 is at least {((given - 1) / (needed - 1))[needed > 1].min():.3g} times what is needed",
-        {"κ − 1 ÷": below(needed - 1 - SLACK, given - 1)},
-    )
+        rows.append((seen**2 * n / (alpha * log_T) - SLACK, kappa))
+    return Finding({"κ − 1 ÷": below(*(np.array(rows).T - 1))})
