@@ -48,7 +48,7 @@ class _Lines:
         self.shown: tuple[str, int, int | None] = ("", 0, None)
 
     def __call__(self, progress: Progress) -> None:
-        step = 0 if progress.budget is None else int(STEPS * progress.spent / progress.budget)
+        step = 0 if progress.budget is None else int(STEPS * progress.stage.spent / progress.budget)
         if progress.failed:
             self._print(progress.line)
         settled = progress.settled
@@ -90,36 +90,27 @@ def picture(progress: Progress, events: deque[str]) -> Group:
 
 def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
-    from cobandit.advice.words import percent, some_names
+    from cobandit.advice.words import some_names
     from cobandit.faults import amount
 
-    stage, plan, spent = progress.stage, progress.stage.plan, progress.spent
-    unit, budget = plan.cost.unit, progress.budget
-    paid = f"{amount(spent)} {unit}"
-    if budget is not None:
-        paid = f"{amount(spent)} of {amount(budget)} {unit} ({percent(spent / budget)})"
-    elif plan.budget is not None:
-        paid += " (the pilot shows what the budget is)"
-    inherited = f", {amount(progress.inherited)} of it in an earlier table" if progress.inherited else ""
-    under_way = f"{progress.in_flight:,} in flight"
-    if not progress.busy:
-        lost = f"{progress.in_flight:,} begun and not ended" if progress.in_flight else "none in flight"
-        under_way = f"{lost} (no process is at work)"
-    active = f"{len(progress.active)} of {len(stage.names)} configurations active"
+    stage, plan, policy = progress.stage, progress.stage.plan, progress.stage.policy
+    unit, n_arms = plan.cost.unit, len(stage.names)
+    of = "" if progress.budget is None else f" of {amount(progress.budget)}"
+    inherited = f", {amount(stage.inherited)} of it in an earlier table" if stage.inherited else ""
+    under_way = f"{policy.in_flight.sum():,} in flight" + " (no process is at work)" * (not progress.busy)
+    active = f"{len(getattr(policy, 'active', stage.names))} of {n_arms} configurations active"
     over = stage.name == "run" and stage.over
     lines = [
         f"{plan.name}: {plan.method.name}, {'over' if over else stage.name}",
-        f"spent: {paid}{inherited}",
-        f"evaluations: {stage.evaluated:,} made, {under_way}, {active}",
+        f"spent: {amount(stage.spent)}{of} {unit}{inherited}",
+        f"evaluations: {len(stage.everything):,} made, {under_way}, {active}",
     ]
     if stage.name == "run":
         front = some_names(list(map(plain, progress.front)), NAMED) or "none yet"
         lines.append(f"front so far: {front}")
-        if progress.settled is not None and progress.outstanding is not None:
-            within = "" if plan.stop is None else f" within {plan.stop.tolerance}"
-            rest = f"; the rest takes about {amount(progress.outstanding)} {unit}"
-            rest *= progress.settled < len(stage.names)
-            lines.append(f"settled{within}: {progress.settled} of {len(stage.names)}{rest}")
+    if progress.settled is not None:
+        rest = f"the rest takes about {amount(progress.outstanding or 0.0)} {unit}"
+        lines.append(f"settled: {progress.settled} of {n_arms}; {rest}")
     return lines
 
 
@@ -129,38 +120,26 @@ def print_end(done: Run, out: Console) -> None:
     from cobandit.faults import amount
     from cobandit.policies.identification_policy import IdentificationPolicy
     from cobandit.policies.pareto_race import ParetoRace
-    from cobandit.policies.registry import get_kind
 
     plan, policy = done.plan, done.policy
+    tolerance = 0.0 if plan.stop is None else plan.stop.tolerance
     of = "" if done.budget is None else f" of {amount(done.budget)}"
     inherited = f", {amount(done.inherited)} of it in an earlier table" if done.inherited else ""
-    lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}"]
+    lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}", *done.losses]
     if isinstance(policy, ParetoRace):
-        within = "(no tolerance)"
-        if plan.stop is not None and plan.stop.tolerance:
-            least = plan.stop.tolerance
-            within = f"within {least} (each is returned, or at most so much better than one that is)"
-        settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled {within}"
-        why = ""
-        if policy.status == "out of budget" and plan.largest_cost is not None:
-            why = "; the budget may not hold another round, should each cost its largest_cost"
-        elif policy.status == "out of budget":
-            why = "; the budget does not hold another round"
-        lines.append(f"{settled}, on the first {policy.pulls.max()} of {len(plan.order)} instances{why}")
+        settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled"
+        within = f"within {tolerance} (each is returned, or at most so much better than one that is)"
+        lines.append(f"{settled} {within}; {policy.status}")
     counts = f"by {' and '.join(each.name for each in plan.objectives)}, whatever the cost"
     if not isinstance(policy, IdentificationPolicy):
         counts = "as the most hypervolume per cost"
-    lines += [*done.losses, f"{plan.method.name} returns, {counts}:"]
+    lines.append(f"{plan.method.name} returns, {counts}:")
     lines += [f"  {name}" for name in done.recommendation or ["nothing yet"]]
     lines.append(f"table: {done.table}, with its card")
-    if not policy.finished:
-        lines.append("to go on: give the same command again, without --export")
-    elif get_kind(type(policy)) == "once" and policy.pulls.max() < len(plan.order):
-        lines.append("to go on: change the plan's stop, budget or method, and give the same command again")
+    lines.append("to go on: give the same command again, or change the plan's stop, budget or method first")
     for line in [*lines, ""]:
         print_filled(line, out, plan.names)
     if done.recommendation:  # which is about the plan's instances
-        tolerance = 0.0 if plan.stop is None else plan.stop.tolerance
         given: dict[str, Any] = {"tolerance": tolerance, "about": "benchmark"}
         print_advice(cb.recommend(cb.read(done.table), returned=done.recommendation, **given), out)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -17,6 +16,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
+    RootModel,
     ValidationInfo,
     model_serializer,
     model_validator,
@@ -24,15 +24,13 @@ from pydantic import (
 
 from cobandit.faults import stop, suggest
 from cobandit.live.evaluators import WHERE, shorten
-from cobandit.tables.safe_reading import Fields
+from cobandit.tables.safe_reading import Fields, parse, read_bytes, read_lines
 
 RESERVED = ("config", "instance", "failed")
 """Columns of a table that no setting may take."""
 
 
 def _check_setting(name: str) -> str:
-    if not name.strip():
-        stop(None, f"the setting {name!r} has no name", "name settings by text")
     if name in RESERVED:
         stop(None, f"{name!r} is the name of another column of the table", "call the setting otherwise")
     return name
@@ -46,6 +44,7 @@ def _check_value(value: Any) -> Any:
 
 Setting = Annotated[str, AfterValidator(_check_setting)]
 Value = Annotated[Any, BeforeValidator(_check_value)]
+WRITE = "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
 Settings = dict[Setting, Value]
 """One configuration: its settings by name, plain values."""
 
@@ -62,12 +61,8 @@ class Configurations(Fields):
     ('shots=0', 'shots=2')
     """
 
-    grid: dict[Setting, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field(
-        {}, description="write {grid: {model: [a, b], temperature: [0, 1]}}, each setting with a list"
-    )
-    list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field(
-        (), description="write {list: [{model: a}, {model: b}]}, each with its settings"
-    )
+    grid: dict[Setting, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
+    list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field((), description=WRITE)
 
     @cached_property
     def all(self) -> tuple[Settings, ...]:
@@ -111,11 +106,7 @@ class Configurations(Fields):
     @model_validator(mode="after")
     def _differ(self) -> Configurations:
         if bool(self.grid) == bool(self.list):
-            stop(
-                None,
-                "either a grid or a list is needed",
-                "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}",
-            )
+            stop(None, "either a grid or a list is needed", WRITE)
         if len(self.all) < 2:
             stop(None, "there is only 1 configuration", "choosing needs two at least")
         twice = [name for name, n in Counter(self.names).items() if n > 1]
@@ -138,7 +129,7 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     Parameters
     ----------
     path : Path
-        A .csv, .tsv, .jsonl or .parquet file; any other one has an id in each line.
+        A .csv, .jsonl or .parquet file; any other one has an id in each line.
     column : str
         That of the ids.
 
@@ -152,50 +143,42 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     TableError
         If the file cannot be read, lacks an id or has it twice.
     """
-    if not path.is_file():
-        stop(None, f"there is no file {path}", "check the path, which starts where the plan is")
     found: dict[str, Columns] = {}
     try:
         for where, row in _read_rows(path, column):
             if row.get(column) is None:
-                known = ", ".join(map(str, row))
                 remedy = suggest(column, row, f"name the column: {{file: {path.name}, column: ...}}")
-                stop(None, f"{where}: there is no {column!r}, but {known}", remedy)
+                stop(where, f"there is no {column!r}, but {', '.join(map(str, row))}", remedy)
             name = str(row[column])
             if name in found:
-                stop(None, f"{where}: the instance {name!r} was there before", "name each once")
+                stop(where, f"the instance {name!r} was there before", "name each once")
             found[name] = row
     except (csv.Error, UnicodeDecodeError) as error:
-        stop(None, f"{path}: this is no CSV file, or no text in UTF-8: {error}", "export it again")
+        stop(path, f"this is no CSV file, or no text in UTF-8: {error}", "export it again")
     return found
 
 
-def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]]]:
-    from cobandit.tables.safe_reading import read_bytes, read_lines  # pandas takes its time
+class _Line(RootModel[dict[str, Any]]):
+    """An instance in a JSON Lines file."""
 
+
+def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]]]:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        from cobandit.tables.storage import read_columns
+        from cobandit.tables.storage import read_columns  # pandas takes its time
 
         frame = read_columns(path, (column,)).astype(object)
         for number, row in enumerate(frame.where(frame.notna(), None).to_dict("records"), 1):
             yield f"{path}, row {number}", row
     elif suffix == ".jsonl":
         for where, line in read_lines(path):
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                stop(None, f"{where}: this is not JSON: {error}", "write one object a line")
-            if not isinstance(row, dict):
-                stop(None, f"{where}: this is no object", 'write one a line: {"instance": ..., ...}')
-            yield where, row
-    elif suffix in (".csv", ".tsv"):
-        text = io.StringIO(read_bytes(path).decode(), newline="")
-        reader = csv.DictReader(text, strict=True, delimiter="\t" if suffix == ".tsv" else ",")
+            yield where, parse(_Line, line, where).root
+    elif suffix == ".csv":
+        reader = csv.DictReader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True)
         for row in reader:
             where = f"{path}, line {reader.line_num}"
             if None in row or None in row.values():
-                stop(None, f"{where}: it has more or fewer values than there are columns", "correct it")
+                stop(where, "it has more or fewer values than there are columns", "correct it")
             yield where, row
     else:
         for where, line in read_lines(path):
@@ -203,9 +186,15 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
 
 
 class Instances(Fields):
-    """The instances of a plan: ids, written as their number, a list, or a file that has them.
+    """The instances of a plan, written as their number, a list of ids, or ``{file: questions.jsonl}``.
 
-    A .csv, .tsv, .jsonl or .parquet file has its ids in a column, any other one in a line.
+    A .csv, .jsonl or .parquet file has its ids in a column, ``instance`` if ``column`` names no other; any
+    other file has one in a line.
+
+    Parameters
+    ----------
+    rows : mapping of str to mapping
+        What the file says of each instance, by id; nothing without a file.
 
     Examples
     --------
@@ -213,9 +202,14 @@ class Instances(Fields):
     (('0', '1', '2'), ('q1', '7'))
     """
 
-    ids: tuple[str, ...] = Field(description="give their number, a list of ids, or a file of ids")
-    file: str | None = None
-    column: str = "instance"
+    rows: dict[Annotated[str, Field(pattern=r"\S")], Columns] = Field(
+        min_length=2, description="give two ids at least"
+    )
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids, in the order in which they are listed."""
+        return tuple(self.rows)
 
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Put the instances into the order in which every configuration is evaluated.
@@ -234,28 +228,17 @@ class Instances(Fields):
     @model_validator(mode="before")
     @classmethod
     def _list(cls, written: Any, info: ValidationInfo) -> Any:
-        if isinstance(written, int) and not isinstance(written, bool):
-            return {"ids": tuple(map(str, range(written)))}
+        if isinstance(written, int):
+            written = range(written)
         if isinstance(written, Sequence) and not isinstance(written, str):
-            return {"ids": [str(each) if isinstance(each, int) else each for each in written]}
-        if isinstance(written, str):
-            written = {"file": written}
+            ids = [str(each) for each in written]
+            if twice := [name for name, n in Counter(ids).items() if n > 1]:
+                stop(None, f"the instance {twice[0]!r} is named more than once", "name each once")
+            return {"rows": {name: {} for name in ids}}
         if not isinstance(written, Mapping) or not {"file"} <= set(written) <= {"file", "column"}:
             stop(None, "this says no instances", "give their number, a list of ids, or {file: ...}")
-        column = str(written.get("column", cls.model_fields["column"].default))
         path = (info.context or {}).get("folder", Path()) / str(written["file"])
-        return {"ids": tuple(read_instances(path, column)), "file": str(written["file"]), "column": column}
-
-    @model_validator(mode="after")
-    def _differ(self) -> Instances:
-        if len(self.ids) < 2:
-            stop(None, f"there are {len(self.ids)} instances", "give two at least")
-        if not all(each.strip() for each in self.ids):
-            stop(None, "an id is blank", "give each instance an id")
-        twice = [name for name, n in Counter(self.ids).items() if n > 1]
-        if twice:
-            stop(None, f"the instance {twice[0]!r} is named more than once", "name each once")
-        return self
+        return {"rows": read_instances(path, str(written.get("column", "instance")))}
 
     @model_serializer
     def _dump(self) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -19,7 +18,7 @@ from cobandit.files import replace_file
 from cobandit.live.evaluators.texts import ScorerOptions
 from cobandit.live.journal import Lines, read_entries
 from cobandit.live.pilot import FAILED
-from cobandit.live.plan import AFTER_PILOT, BEFORE_RESULTS, CHANGEABLE, Plan, check_plan
+from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan, check_plan
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
@@ -125,13 +124,13 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise CobanditError(f"{self.plan} cannot be read: {error}: bring it back from a copy") from None
 
-    def check(self, plan: Plan, base: Path = Path()) -> None:
-        """Refuse a folder that belongs to something else; paths of the plan start in `base`.
+    def check(self, plan: Plan) -> None:
+        """Refuse a folder that belongs to something else.
 
         Raises
         ------
         CobanditError
-            If another plan was started here, with what differs, or the folder holds other files.
+            If another plan has results here, with what differs, or the folder holds other files.
         """
         if not self.begun:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
@@ -139,23 +138,14 @@ class RunFolder:
                     f"{self.path} is there and holds no run: choose another folder, or empty it"
                 )
             return
-        written = self.read_written()
         may = CHANGEABLE if self.journal.exists() and not plan.is_once else CHANGEABLE | AFTER_PILOT
-        may |= frozenset() if self.has_results else BEFORE_RESULTS
-        if other := plan.differences(written, may):
-            reuse = ""
-            asked_alike = not any(each.startswith("evaluate") for each in other)
-            if plan.is_once and self.table.exists() and asked_alike:
-                table = os.path.relpath(self.table, base)
-                reuse = f", and add 'reuse: {table}' to this plan: what is there is not evaluated again"
-            differ = "; ".join(other[:FEW]) + f"; and {len(other) - FEW} more" * (len(other) > FEW)
-            if (started := written.get("reuse")) != plan.reuse:
-                differ += (
-                    f" (it was started from {started or 'no table'}, and not from {plan.reuse or 'none'})"
-                )
+        other = plan.differences(self.read_written(), may)
+        if other and self.has_results:
+            more = f"; and {len(other) - FEW} more" if len(other) > FEW else ""
             raise CobanditError(
-                f"{self.path} holds the run of another plan: {differ}.  Continue it with the plan "
-                f"that it was started with, or choose another folder{reuse}"
+                f"{self.path} holds the run of another plan: {'; '.join(other[:FEW])}{more}.  Continue it "
+                "with the plan that it was started with, or choose another folder, where --from takes over "
+                "what the table of this run has"
             )
 
     def check_instances(self, digests: Mapping[str, str], keep: bool = True) -> None:

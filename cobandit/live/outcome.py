@@ -11,22 +11,22 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from cobandit._version import __version__
-from cobandit.errors import BudgetError, CobanditError
+from cobandit.errors import CobanditError
 from cobandit.faults import amount, stop
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator, Row
 from cobandit.live.journal import read_entries
-from cobandit.live.pilot import FAILED, check_row, open_measured, worst
+from cobandit.live.pilot import FAILED, check_row, worst
 from cobandit.live.plan import SHARE, Plan
 from cobandit.live.stages import Earlier, Key, Made, MainStage, Stage, name_row
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.pareto_race import ParetoRace
+from cobandit.tables.catalogue import open_table
 from cobandit.tables.schema import MIN_INSTANCES
 from cobandit.tables.storage import read_columns
 from cobandit.tables.table import EvaluationTable
@@ -49,108 +49,48 @@ class Estimate:
         Evaluations that the run or an earlier table has.
     pilot : int
         Evaluations that the pilot makes, but for those.
-    least, most : float or None
-        What they cost in all; None where nothing says so.
-    needed : float or None
-        The smallest budget with which the method could begin if every evaluation cost the most that it can;
-        None if the plan's is enough, or nothing says so.
+    most : float
+        What these cost at most; infinity where nothing says so.
     """
 
     plan: Plan
     made: Made
     pilot: int
-    least: float | None
-    most: float | None
-    needed: float | None
+    most: float
 
     @property
     def lines(self) -> list[str]:
         """What there is to say, a line each."""
         plan, unit = self.plan, self.plan.cost.unit
-        everything = len(plan.names) * len(plan.order)
+        n_all = len(plan.names) * len(plan.order)
         size = f"{len(plan.names)} configurations on {len(plan.order)} instances"
-        said = [f"{size}: {everything:,} evaluations in all"]
+        said = [f"{size}: {n_all:,} evaluations in all"]
         if self.made:
-            costs = pd.Series({key: row[plan.cost.column] for key, row in self.made.items()})
-            by_name = costs.groupby(level=0).mean()
-            said.append(
-                f"of these {len(costs):,} are there, for {amount(costs.sum())} {unit}: they are charged, and "
-                "not made again"
-            )
-            if len(by_name) == len(plan.names):
-                said.append(
-                    f"everything: about {amount(by_name.sum() * len(plan.order))} {unit} by their means"
-                )
-        if not self.pilot:
-            said.append("pilot: nothing to evaluate")
-        elif self.most is None:
-            said.append(
-                f"pilot: {self.pilot:,} evaluations; what they cost shows when they are made, and then what "
-                "everything would cost (a largest_cost in the plan says it before)"
-            )
-        else:
-            said.append(
-                f"pilot: {self.pilot:,} evaluations, at least {amount(self.least or 0.0)} and at most "
-                f"{amount(self.most)} {unit}"
-            )
+            paid = sum(row[plan.cost.column] for row in self.made.values())
+            there = f"of these {len(self.made):,} are there, for {amount(paid)} {unit}"
+            said.append(f"{there}: they are charged, and not made again")
+        said.append(f"pilot: {self.pilot:,} evaluations, which show what everything costs")
+        if self.pilot and self.most < inf:
             each = self.most / self.pilot
-            said.append(f"everything: at most about {amount(each * everything)} {unit}")
-        if plan.budget is None:
-            said.append("no budget: the run ends when all is settled")
-        elif plan.unit == SHARE:
-            said.append(f"budget: {100 * plan.budget:g} % of what everything costs by the pilot's means")
-        else:
-            said.append(f"budget: {amount(plan.budget)} {unit}")
-            if self.most is not None and self.most > plan.budget:
-                said.append(
-                    "the budget may not hold the pilot: then the run stops, and waits for a larger one"
-                )
-            elif self.needed is not None:
-                said.append(f"{plan.method.name} may need more after the pilot: {amount(self.needed)} {unit}")
+            said[-1] = f"pilot: {self.pilot:,} evaluations, at most {amount(self.most)} {unit}"
+            said.append(f"everything: at most about {amount(each * n_all)} {unit}")
+        if plan.budget is not None:
+            of = "of what everything costs by the pilot's means" if plan.unit == SHARE else unit
+            said.append(f"budget: {amount(plan.budget)} {of}")
         return said
 
 
 def estimate_run(plan: Plan, evaluator: Evaluator, made: Made) -> Estimate:
-    """Add up what the pilot can cost, and find out whether the budget can hold it.
-
-    Raises
-    ------
-    CobanditError
-        If it cannot: then nothing is evaluated.
-    """
-    first = plan.order[: plan.pilot] if isinstance(plan.pilot, int) else ()
-    bound = getattr(evaluator, "bound_cost", None)
-    n, least, most = 0, 0.0, 0.0
-    largest = plan.largest_costs or [inf] * len(plan.names)
-    for name, configuration, cap in zip(plan.names, plan.configurations.all, largest, strict=True):
-        for instance in first:
-            row = made.get((name, instance))
-            if row is not None:
-                known = row[plan.cost.column]
-                least, most = least + known, most + known
-                continue
-            bounds = None if bound is None else bound(configuration, instance)
-            low, high = (0.0, inf) if bounds is None else bounds
-            n, least, most = n + 1, least + low, most + min(high, cap)
-    if plan.budget is not None and plan.unit != SHARE and least > plan.budget:
-        raise CobanditError(
-            f"the pilot alone costs at least {least:,.6g} {plan.cost.unit}, and the budget is "
-            f"{plan.budget:,.6g}: nothing was evaluated; take a larger budget, or a smaller pilot"
-        )
-    known = most < inf
-    return Estimate(plan, made, n, least if known else None, most if known else None, _needed(plan))
-
-
-def _needed(plan: Plan) -> float | None:
-    """What the method would need if every evaluation cost the most that it can, where there is less."""
-    largest = plan.largest_costs
-    if largest is None or plan.budget is None or plan.unit == SHARE:
-        return None
-    try:
-        plan.make_policy(largest, (min(largest), max(largest)), plan.budget, largest)
-    except BudgetError as error:
-        return error.smallest
-    return None
+    """Add up what the pilot can cost."""
+    bound = getattr(evaluator, "bound_cost", lambda configuration, instance: inf)
+    caps = plan.largest_costs or [inf] * len(plan.names)
+    costs = [
+        min(cap, bound(configuration, instance))
+        for name, configuration, cap in zip(plan.names, plan.configurations.all, caps, strict=True)
+        for instance in plan.order[: plan.pilot]
+        if (name, instance) not in made
+    ]
+    return Estimate(plan, made, len(costs), sum(costs))
 
 
 def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
@@ -196,16 +136,6 @@ class Progress:
     busy: bool = True
 
     @property
-    def spent(self) -> float:
-        """What the run has cost so far."""
-        return self.stage.spent
-
-    @property
-    def inherited(self) -> float:
-        """What of that an earlier run had paid."""
-        return self.stage.inherited
-
-    @property
     def settled(self) -> int | None:
         """How many configurations a race has settled; None for another method."""
         policy = self.stage.policy
@@ -216,22 +146,6 @@ class Progress:
         """About what a race still costs, if all goes on as it did; None for another method."""
         policy = self.stage.policy
         return float(policy.forecast() @ policy.costs) if isinstance(policy, ParetoRace) else None
-
-    @property
-    def in_flight(self) -> int:
-        """Evaluations under way, or handed out to be."""
-        return int(self.stage.policy.in_flight.sum())
-
-    @property
-    def active(self) -> tuple[str, ...]:
-        """Configurations that may still be evaluated."""
-        policy = self.stage.policy
-        arms = np.arange(policy.n_arms)
-        if isinstance(policy, IdentificationPolicy):
-            arms = policy.active
-        elif isinstance(policy, OnlinePolicy):
-            arms = np.flatnonzero(policy.eligible)
-        return tuple(self.stage.names[arm] for arm in arms)
 
     @property
     def front(self) -> tuple[str, ...]:
@@ -255,28 +169,24 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     CobanditError
         If every instance is left out.
     """
-    plan, order = stage.plan, stage.order
-    records = stage.everything
-    rows = []
-    for arm, place in sorted(records):
-        if place % len(order) in stage.left_out:
-            continue
-        record = records[arm, place]
-        failed = FAILED in record
-        if failed:
-            record = worst(plan, stage.profile.limits) | record
-        name = name_row(order, place)
-        rows.append({"config": stage.names[arm], "instance": name} | record | {FAILED: failed})
+    plan, left_out = stage.plan, stage.left_out
+    lost = worst(plan, stage.profile.limits)
+    rows = [
+        {"config": stage.names[arm], "instance": name_row(stage.order, place)}
+        | (lost if FAILED in record else {})
+        | record
+        | {FAILED: FAILED in record}
+        for (arm, place), record in sorted(stage.everything.items())
+        if place % len(stage.order) not in left_out
+    ]
     if not rows:
         raise CobanditError("an evaluation failed on every instance, so that all are left out: mend it")
     frame = pd.DataFrame(rows)
     if not frame[FAILED].any():
         del frame[FAILED]
-    arms = dict(zip(stage.names, plan.configurations.all, strict=True))
     for setting in reversed(plan.settings):
         values = _one_kind([each.get(setting) for each in plan.configurations.all])
-        described = dict(zip(arms, values, strict=True))
-        frame.insert(2, setting, frame["config"].map(described))
+        frame.insert(2, setting, frame["config"].map(dict(zip(stage.names, values, strict=True))))
     return frame
 
 
@@ -298,7 +208,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
             f"a table needs {MIN_INSTANCES} instances that every configuration was evaluated on, and there "
             f"are {len(shared)} so far: run the plan on, or with a larger budget"
         )
-    # those of the pilot that are not left out; without a pilot of its own as few as a card allows
+    # those of the pilot that are not left out, and no fewer than a card allows
     of_pilot = len(set(shared) & set(stage.order[: profile.n_instances]))
     first = shared[: max(of_pilot, MIN_INSTANCES)]
     objectives = []
@@ -342,20 +252,12 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     """Say what was lost by failures, if anything was."""
     lines = []
     if FAILED in frame:
-        failed = frame[frame[FAILED]]["config"].value_counts(sort=False)
-        most = str(failed.idxmax())
         first = next(record[FAILED] for record in stage.everything.values() if FAILED in record)
-        lines.append(
-            f"{failed.sum()} of {len(frame)} evaluations failed and score zero, of {most} {failed.max()} of "
-            f"{int((frame['config'] == most).sum())}; the first: {first}"
-        )
+        failed = f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
+        lines.append(f"{failed}; the first: {first}")
     for column, what in COUNTED.items():
         if column in frame and frame[column].any():
-            share = frame.groupby("config", sort=False)[column].mean()
-            lines.append(
-                f"{int(frame[column].sum())} of {len(frame)} answers were {what}, of {share.idxmax()} "
-                f"{100 * share.max():.0f} %"
-            )
+            lines.append(f"{int(frame[column].sum())} of {len(frame)} answers were {what}")
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines
@@ -369,10 +271,13 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
     CobanditError
         If it has none of them, its cost or a setting is another, or a row lacks what the plan needs.
     """
-    table = open_measured(plan, path, source)
-    _check_settings(plan, table, source)
+    table = open_table(str(path))
+    if table.card.cost != plan.cost:
+        problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
+        stop(source, problem, "take a table with the same cost")
+    ours = _match(plan, table, source)
     frame = read_columns(path, ("config", "instance"))
-    frame["config"] = frame["config"].map(lambda name: _name_here(plan, table, name))
+    frame["config"] = frame["config"].map(lambda name: ours.get(name, name))
     frame["instance"] = frame["instance"].astype(str)
     wanted = frame["config"].isin(plan.names) & frame["instance"].isin(plan.instances.ids)
     if FAILED in frame:
@@ -384,71 +289,32 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
         )
         remedy = "name both alike, or list the plan's settings as 'arms' on its card (--arm of an import)"
         stop(source, problem, remedy)
-    frame = frame[wanted]
-    measured = frame.drop(columns=[*RESERVED, *plan.settings, *table.card.arms], errors="ignore")
-    rows = measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
-    keys = zip(frame["config"], frame["instance"], strict=True)
-    made = {
-        key: {str(name): value for name, value in row.items() if value == value}
-        for key, row in zip(keys, rows, strict=True)
-    }
-    for (name, instance), row in made.items():
-        check_row(plan, row, name, instance)
+    rows = frame[wanted]
+    measured = rows.drop(columns=[*RESERVED, *plan.settings, *table.card.arms], errors="ignore")
+    records = measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
+    made = {}
+    for name, instance, record in zip(rows["config"], rows["instance"], records, strict=True):
+        made[name, instance] = {str(column): value for column, value in record.items() if value == value}
+        check_row(plan, made[name, instance], name, instance)
     return made
 
 
-def read_earlier(plan: Plan, paths: Iterable[Path]) -> Earlier:
-    """Take the evaluations of journals that were set aside when the plan changed; failures are made again."""
-    rows: dict[Key, Row] = {}
-    lost = 0.0
-    pilot = plan.pilot if isinstance(plan.pilot, int) else 0
-    for entry in (entry for path in paths for entry in read_entries(path) if "tell" in entry):
-        if entry["reward"] is None or FAILED in entry["record"]:
-            lost += entry["cost"] if entry["reward"] is None or entry["number"] >= pilot else 0.0
-        else:
-            rows[entry["tell"], entry["number"]] = entry["record"]
-    return Earlier(rows, lost)
+def _match(plan: Plan, table: EvaluationTable, source: str) -> dict[str, str]:
+    """Names of configurations here, by those in a table: of one name, or with the same settings.
 
-
-def start_from(plan: Plan, path: Path, source: str) -> Plan:
-    """Let a plan begin with what a table has: the instances of which it has most come first, else at random.
-
-    Whether an evaluation is there must not depend on what it gave.
-
-    Raises
-    ------
-    CobanditError
-        As `read_made`; if the plan's method comes back to instances.
+    A name has only the settings that differ within a plan; all have to be the same.
     """
-    if not plan.is_once:
-        problem = f"{plan.method.name} comes back to instances"
-        stop(source, problem, "a run that starts from a table needs a method that evaluates once")
-    seen = Counter(instance for _, instance in read_made(plan, path, f"the table to start from, {path}"))
-    ids = tuple(sorted(plan.instances.shuffle(plan.seed), key=lambda name: -seen[name]))
-    instances = plan.instances.model_copy(update={"ids": ids})
-    return plan.model_copy(update={"instances": instances, "ordered": True, "reuse": str(path)})
-
-
-def _name_here(plan: Plan, table: EvaluationTable, name: str) -> str:
-    """Name a configuration of a table as the plan does, if all its settings are there and the same."""
-    if name in plan.names or not set(plan.settings) <= set(table.arms.columns):
-        return name
-    there = table.arms.loc[name]
-    for here, settings in zip(plan.names, plan.configurations.all, strict=True):
-        if all(_same(there[setting], settings.get(setting)) for setting in plan.settings):
-            return here
-    return name
-
-
-def _check_settings(plan: Plan, table: EvaluationTable, where: str) -> None:
-    """A name has only the settings that differ within a plan; here all have to be the same."""
-    arms = {_name_here(plan, table, str(name)): each for name, each in table.arms.to_dict("index").items()}
-    for name, settings in zip(plan.names, plan.configurations.all, strict=True):
-        for setting, value in settings.items():
-            there = arms.get(name, {}).get(setting, value)
-            if not _same(there, value):
-                problem = f"{name!r} has {setting} {there} there and {value} here"
-                stop(where, problem, "leave the table out, or give the settings that were evaluated")
+    found = {}
+    for name, there in table.arms.to_dict("index").items():
+        for here, settings in zip(plan.names, plan.configurations.all, strict=True):
+            given = {each: UNSET if settings.get(each) is None else settings[each] for each in plan.settings}
+            differ = [each for each in given if each in there and not _same(there[each], given[each])]
+            if name == here and differ:
+                problem = f"{name!r} has {differ[0]} {there[differ[0]]} there and {given[differ[0]]} here"
+                stop(source, problem, "leave the table out, or give the settings that were evaluated")
+            if name == here or not (differ or given.keys() - there.keys()):
+                found[str(name)] = here
+    return found
 
 
 def _same(there: Any, here: Any) -> bool:
@@ -456,3 +322,26 @@ def _same(there: Any, here: Any) -> bool:
         return float(there) == float(here)
     except (TypeError, ValueError):
         return str(there) == str(here)
+
+
+def read_earlier(plan: Plan, paths: Iterable[Path]) -> Earlier:
+    """Take the evaluations of journals that were set aside when the plan changed; failures are made again."""
+    rows: dict[Key, Row] = {}
+    lost = 0.0
+    for entry in (entry for path in paths for entry in read_entries(path) if "tell" in entry):
+        if entry["reward"] is None or FAILED in entry["record"]:
+            lost += entry["cost"] if entry["reward"] is None or entry["number"] >= plan.pilot else 0.0
+        else:
+            rows[entry["tell"], entry["number"]] = entry["record"]
+    return Earlier(rows, lost)
+
+
+def order_from(plan: Plan, made: Made) -> Plan:
+    """Let a plan begin with the instances of which most is there, and go on at random.
+
+    Whether an evaluation is there must not depend on what it gave.
+    """
+    seen = Counter(instance for _, instance in made)
+    ids = sorted(plan.instances.shuffle(plan.seed), key=lambda name: -seen[name])
+    instances = plan.instances.model_copy(update={"rows": {name: plan.instances.rows[name] for name in ids}})
+    return plan.model_copy(update={"instances": instances, "ordered": True})

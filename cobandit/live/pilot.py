@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from cobandit.faults import TableError, stop, suggest
+from cobandit.faults import TableError, suggest
 from cobandit.live.configurations import RESERVED
 from cobandit.live.plan import Plan
 from cobandit.policies.asktell import AskTell
-from cobandit.tables import open_table
 from cobandit.tables.columns import COST, Rule
-from cobandit.tables.table import EvaluationTable
 from cobandit.tables.transforms import TRANSFORMS
 
 FAILED = "failed"
@@ -172,45 +169,6 @@ def _check_scored(plan: Plan, results: Mapping[tuple[int, int], dict[str, Any]])
             "without that configuration in another folder"
         )
     raise CobanditError(f"{why}, and so did all others: mend it and start in another folder")
-
-
-def profile_from_table(plan: Plan, path: Path, source: str) -> Profile:
-    """Take costs and limits from a table that has the plan's configurations and objectives.
-
-    Raises
-    ------
-    TableError
-        If it lacks a configuration or an objective, or has another cost.
-    """
-    where = f"{source}, field 'pilot.table': {path}"
-    table = open_measured(plan, path, where)
-    _require(where, "configuration", plan.names, table.configs)
-    _require(where, "objective", [o.name for o in plan.objectives], table.objectives)
-    theirs = {objective.name: objective for objective in table.card.objectives}
-    for objective in plan.objectives:
-        other = theirs[objective.name]
-        if (objective.column, objective.transform) != (other.column, other.transform):
-            problem = f"its objective {objective.name!r} has another column or transform"
-            stop(where, problem, "give the plan's objectives as its card has them")
-    places = [table.configs.index(name) for name in plan.names]
-    limits = {o.name: o.limits or table.limits[o.name] for o in plan.objectives}
-    return Profile(table.costs[places].tolist(), table.cost_range, limits)
-
-
-def open_measured(plan: Plan, path: Path, where: str) -> EvaluationTable:
-    """Open a table whose cost is the plan's, and refuse any other."""
-    table = open_table(str(path))
-    if table.card.cost != plan.cost:
-        problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
-        stop(where, problem, "take a table with the same cost")
-    return table
-
-
-def _require(where: str, what: str, wanted: Iterable[str], there: Sequence[str]) -> None:
-    missing = [name for name in wanted if name not in there]
-    if missing:
-        remedy = f"it has {', '.join(there)}: take another table, or a pilot of its own"
-        stop(where, f"it lacks the {what} {missing[0]!r}", remedy)
 
 
 def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:

@@ -24,16 +24,17 @@ from cobandit.live.outcome import (
     estimate_run,
     frame_of,
     losses_of,
+    order_from,
     read_earlier,
     read_made,
     recommended,
     report_of,
-    start_from,
 )
-from cobandit.live.pilot import Pilot, Profile, profile_from_table, profile_of
-from cobandit.live.plan import SHARE, Plan, check_plan, read_plan
+from cobandit.live.pilot import Pilot, Profile, profile_of
+from cobandit.live.plan import SHARE, Plan, check_plan
 from cobandit.live.stages import Made, MainStage, PilotStage, Stage, budget_of, make_policy
 from cobandit.policies.asktell import AskTell
+from cobandit.tables.safe_reading import load_yaml
 from cobandit.tables.storage import write_table
 
 Watch = Callable[[Progress], None]
@@ -242,12 +243,10 @@ def _restore(setup: _Setup) -> Stage:
     made: Made = {}
     with suppress(CobanditError):  # its table may be elsewhere now, and only says what was inherited
         made = _made(setup)
-    profile = _table_profile(setup)
-    if profile is None:
-        with _pilot(setup, made) as pilot:
-            if not pilot.policy.finished:
-                return pilot
-            profile = _completed(setup, pilot)
+    with _pilot(setup, made) as pilot:
+        if not pilot.policy.finished:
+            return pilot
+    profile = _completed(setup, pilot)
     with _main(setup, profile, made) as stage:
         return stage
 
@@ -256,13 +255,15 @@ def _set_up(
     plan: str | Path | Mapping[str, Any], folder: str | Path | None, start: str | Path | None
 ) -> _Setup:
     if isinstance(plan, Mapping):
-        checked, source, base = check_plan(plan, "the plan"), "the plan", Path()
+        content, source, base = dict(plan), "the plan", Path()
     else:
-        checked, source, base = read_plan(plan), str(plan), Path(plan).parent
+        content, source, base = load_yaml(Path(plan), "plan"), str(plan), Path(plan).parent
+    checked = check_plan(content, source, base)
     if start is not None:
-        checked = start_from(checked, Path(start).resolve(), source)
+        checked = check_plan(content | {"reuse": str(Path(start).resolve())}, source, base)
+        checked = order_from(checked, read_made(checked, Path(start), f"the table to start from, {start}"))
     there = RunFolder(Path("runs") / checked.name if folder is None else folder)
-    there.check(checked, base)
+    there.check(checked)
     return _Setup(checked, source, base, there)
 
 
@@ -285,7 +286,6 @@ async def _run(
     setup: _Setup, evaluator: Evaluate | None, watch: Watch, announce: Callable[[Estimate], None]
 ) -> Run:
     plan = setup.plan
-    profile = _table_profile(setup)
     made = _made(setup)
     async with _opened(setup, evaluator) as opened:
         digests = getattr(opened, "digests", {})
@@ -296,14 +296,11 @@ async def _run(
             setup.folder.begin(plan)
         if digests:
             setup.folder.check_instances(digests)
-        if profile is None:
-            with _pilot(setup, made) as pilot:
-                with _kept_answers(setup, pilot):
-                    await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
-                profile = _completed(setup, pilot)
-        with _main(setup, profile, made) as stage:
-            with _kept_answers(setup, stage):
-                await _play(plan, opened, stage, budget_of(plan, profile), watch)
+        with _pilot(setup, made) as pilot, _kept_answers(setup, pilot):
+            await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
+        profile = _completed(setup, pilot)
+        with _main(setup, profile, made) as stage, _kept_answers(setup, stage):
+            await _play(plan, opened, stage, budget_of(plan, profile), watch)
             return _write(setup, stage)
 
 
@@ -344,15 +341,13 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
             remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
             stop(setup.source, "field 'evaluate' is missing", remedy)
         kind = find_evaluator(plan.evaluate.name)
-        asked = plan.instances
         context = Context(
             configurations=plan.configurations.all,
-            instances=asked.ids,
+            instances=plan.instances.rows,
             cost=plan.cost.column,
             folder=setup.base,
             output=setup.folder.path,
             objectives=[objective.column for objective in plan.objectives],
-            source=None if asked.file is None else (asked.file, asked.column),
         )
         async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
             yield opened
@@ -362,18 +357,9 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
         yield FunctionEvaluator(given, getattr(given, "__qualname__", repr(given)))
 
 
-def _table_profile(setup: _Setup) -> Profile | None:
-    """What the table says that stands for a pilot; None if the run makes its own."""
-    pilot = setup.plan.pilot
-    return (
-        None if isinstance(pilot, int) else profile_from_table(setup.plan, setup.base / pilot, setup.source)
-    )
-
-
 @contextmanager
 def _pilot(setup: _Setup, made: Made | None = None) -> Iterator[PilotStage]:
     plan = setup.plan
-    assert isinstance(plan.pilot, int)
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
     with Journal(setup.folder.pilot, pilot, names=plan.names) as journal:
         setup.folder.begin(plan)  # which may have been corrected since

@@ -15,8 +15,7 @@ from cobandit.live.evaluators import Answered, Failure, Row, read_row
 from cobandit.live.journal import Lines, copy_plain
 from cobandit.live.pilot import FAILED, Profile, check_row, rewards, worst
 from cobandit.live.plan import SHARE, Plan
-from cobandit.policies.asktell import Pull
-from cobandit.policies.registry import Policy
+from cobandit.policies.asktell import AskTell, Pull
 
 Key = tuple[int, int]
 """An evaluation: number of the configuration, and its number among the evaluations of that."""
@@ -338,7 +337,7 @@ def budget_of(plan: Plan, profile: Profile) -> float | None:
     return plan.budget * len(plan.order) * sum(profile.costs)
 
 
-def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) -> Policy:
+def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) -> AskTell:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
     A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
@@ -360,8 +359,8 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
                 "and start in another folder"
             )
 
-    def make(budget: float | None) -> Policy:
-        return plan.make_policy(profile.costs, profile.cost_range, budget, largest)
+    def make(budget: float | None) -> AskTell:
+        return plan.make_policy(profile.costs, profile.cost_range, budget)
 
     if total is None:
         return make(None)
@@ -388,7 +387,7 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
         ) from None
 
 
-def _rehearse(plan: Plan, profile: Profile, policy: Policy, earlier: Earlier | None) -> float:
+def _rehearse(plan: Plan, profile: Profile, policy: AskTell, earlier: Earlier | None) -> float:
     """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
     unwritten = SimpleNamespace(  # stands for a journal that told nothing before
         policy=policy,

@@ -166,7 +166,9 @@ def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: d
     if detail["type"] == "value_error":  # of a validator of ours, which does not know where it is
         error = detail["ctx"]["error"]
         if isinstance(error, TableError):
-            return replace(error.faults[0], file=where)
+            fault = error.faults[0]
+            problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem  # of a file it names
+            return replace(fault, file=where, problem=problem)
         return Fault(where, str(error), "correct it")
     missing = detail["type"] == "missing"
     message = detail["msg"].replace("a valid tuple", "a list")  # YAML knows no tuples

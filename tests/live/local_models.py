@@ -64,8 +64,7 @@ def everything():
 
 def evaluators(address):
     """How each of the three is named in the plan, and what its model is called."""
-    questions = "questions.jsonl"
-    endpoint = {"base_url": f"{address}/v1", "instances": questions, "prompt": PROMPTS, "scorer": "number"}
+    endpoint = {"base_url": f"{address}/v1", "prompt": PROMPTS, "scorer": "number"}
     generate = {"temperature": 0, "seed": 1, "stop_seqs": ["\n"], "extra_body": {"cache_prompt": False}}
     inspect = {"task": "task.py@sums", "generate": generate | {"max_connections": 1}, "block": 4}
     return {
@@ -82,7 +81,7 @@ def write_plan(folder, name, address):
         "configurations": {
             "list": [{"model": model, "prompt": prompt, "max_tokens": limit} for prompt, limit in ARMS]
         },
-        "instances": INSTANCES,
+        "instances": {"file": "questions.jsonl"},
         "method": "CoPSIOnce",
         "budget": 0.6,
         "unit": "share",

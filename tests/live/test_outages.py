@@ -72,7 +72,7 @@ def test_seconds_of_outage_change_nothing(tmp_path, sick, at_once):
         return sick(body) if 4 <= next(counter) < 7 else answer_well(body)
 
     with stub_endpoint(answer) as address:
-        plan = write_plan(tmp_path, address, at_once=at_once, patience="1m")
+        plan = write_plan(tmp_path, address, at_once=at_once, patience=60)
         if sick is OUTAGES["too many requests"]:
             conduct.LONGEST_WAIT, before = 0.1, conduct.LONGEST_WAIT
         lines = []
@@ -87,8 +87,6 @@ def test_seconds_of_outage_change_nothing(tmp_path, sick, at_once):
     assert found.groupby("model")["score"].mean().to_dict() == {"large": 1.0, "small": 0.0}
     again = [line for line in lines if "is tried again in" in line]
     assert len(again) >= 3
-    if sick is OUTAGES["too many requests"]:
-        assert all("(it asks for 3600 s)" in line for line in again)
 
 
 @pytest.mark.slow
@@ -133,8 +131,7 @@ def test_an_error_of_the_question_scores_zero_and_stops_nothing(tmp_path, status
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("from_table", ["start", "pilot"])
-def test_a_service_that_refuses_every_question_is_no_score(tmp_path, from_table):
+def test_a_service_that_refuses_every_question_is_no_score(tmp_path):
     """Costs are known from a table, and still nothing scores zero before anything was answered."""
     with stub_endpoint(answer_well) as address:
         first = live.run(write_plan(tmp_path, address, budget=0.6), tmp_path / "first")
@@ -144,8 +141,7 @@ def test_a_service_that_refuses_every_question_is_no_score(tmp_path, from_table)
         return (400, {"error": {"message": "unknown field"}}) if sick else answer_well(body)
 
     with stub_endpoint(answer) as address:
-        start = first.table if from_table == "start" else None
-        plan = write_plan(tmp_path, address, at_once=2, pilot=3 if start else {"table": str(first.table)})
+        start, plan = first.table, write_plan(tmp_path, address, at_once=2)
         with pytest.raises(CobanditError, match=r"nothing could be evaluated: .*unknown field.*Mend it"):
             live.run(plan, tmp_path / "run", start=start)
         assert len(address.requests) <= 2 * 2 + 1
@@ -243,14 +239,3 @@ class TestFree:
         with pytest.raises(CobanditError, match=r"gave 0 as 'tokens'.*take as the cost what is used"):
             live.run(PLAN, tmp_path / "run", evaluator=fake)
         assert len(fake.calls) == 12
-
-
-@pytest.mark.parametrize("usage", [(-5, 3), (20, -3), (20, 3, 30)])
-def test_negative_usage_is_refused(tmp_path, usage):
-    """It would make the cheapest model."""
-    prompt, generated, *cached = usage
-    with (
-        stub_endpoint(lambda _: completion("2", (prompt, generated), *cached)) as address,
-        pytest.raises(CobanditError, match="no cost can be taken from that"),
-    ):
-        live.run(write_plan(tmp_path, address), tmp_path / "run")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cobandit.faults import TableError
 from cobandit.live.configurations import Instances
-from cobandit.live.plan import check_plan, read_plan
+from cobandit.live.plan import check_plan
 from cobandit.tables.columns import profiling_mask
 
 GOOD = {
@@ -31,9 +31,8 @@ GOOD = {
 }
 
 
-def test_what_a_plan_means(tmp_path):
-    (tmp_path / "plan.yml").write_text(yaml.safe_dump(GOOD, sort_keys=False))
-    plan = read_plan(tmp_path / "plan.yml")
+def test_what_a_plan_means():
+    plan = check_plan(GOOD, "plan.yml")
     assert plan.names == ("a temperature=0", "a temperature=0.5", "b temperature=0", "b temperature=0.5")
     assert plan.configurations.all[1] == {"model": "a", "temperature": 0.5, "max_tokens": 8}
     assert plan.settings == ("model", "temperature", "max_tokens")
@@ -51,7 +50,9 @@ def test_a_list_with_options_and_a_largest_cost():
     assert check_plan(GOOD | {"largest_cost": 64}, "plan.yml").largest_costs == [64.0] * 4
 
 
-@pytest.mark.parametrize("written", ["ids.txt", "ids.csv", {"file": "ids.jsonl", "column": "id"}])
+@pytest.mark.parametrize(
+    "written", [{"file": "ids.txt"}, {"file": "ids.csv"}, {"file": "ids.jsonl", "column": "id"}]
+)
 def test_instances_from_files(tmp_path, written):
     """Ids stay text, and a file stands where the plan does."""
     ids = ["007", "q 2", "[x]"]
@@ -72,20 +73,19 @@ def test_the_pilot_is_the_profiling_split_of_a_full_table(n, seed, data):
 
 
 BAD = {
+    "no fields": (None, "Input should be a valid dictionary"),
     "objectives no list": ({"objectives": {"accuracy": "correct"}}, "Input should be a list, not"),
-    "missing": ({"budget": None}, "nothing says when the run ends -> write stop: {tolerance: 0.02"),
-    "stop": (
-        {"stop": {"tolerance": 0.1}},
-        "CoPSIOnce does not stop by itself -> leave stop out, or take the method ParetoRace",
-    ),
+    "missing": ({"budget": None}, "CoPSIOnce needs a budget, and no other end -> write stop: {tolerance"),
+    "stop": ({"stop": {"tolerance": 0.1}}, "CoPSIOnce needs a budget, and no other end"),
+    "race": ({"method": "ParetoRace", "budget": None}, "ParetoRace needs a budget, and no other end"),
     "unit": ({"unit": ""}, "the budget's unit '' is not that of the cost -> write share"),
     "unknown key": ({"buget": 1}, "unknown key 'buget' -> did you mean 'budget'?"),
-    "method": ({"method": "CoPSIOnse"}, "no method 'CoPSIOnse' -> did you mean 'CoPSIOnce'?"),
+    "method": ({"method": "CoPSIOnse"}, "unknown method 'CoPSIOnse'. Did you mean 'CoPSIOnce'?"),
     "option": (
         {"method": {"CoPSIOnce": {"confidance": 0.9}}},
-        "no option 'confidance' that a plan can set -> did you mean 'confidence'?",
+        "unknown option of CoPSIOnce 'confidance'. Did you mean 'confidence'?",
     ),
-    "value of an option": ({"method": {"CoPSIOnce": {"confidence": 2}}}, "refuses its options: confidence"),
+    "value of an option": ({"method": {"CoPSIOnce": {"confidence": 2}}}, "plan.yml: confidence is 2"),
     "evaluator": ({"evaluate": {"calable": {}}}, "did you mean 'callable'?"),
     "option of an evaluator": (
         {"evaluate": {"callable": {"function": "a:b", "funktion": 1}}},
@@ -94,6 +94,7 @@ BAD = {
     "unit of the cost": ({"unit": "USD"}, "unit 'USD' is not that of the cost -> write share, or tokens"),
     "share": ({"budget": 2}, "more than evaluating everything costs -> give a share up to 1"),
     "budget": ({"budget": -1}, "field 'budget': Input should be greater than 0, not -1"),
+    "endless budget": ({"budget": float("inf")}, "field 'budget': Input should be less than inf"),
     "grid": (
         {"configurations": {"grid": {"model": "a"}}},
         "field 'configurations.grid.model': Input should be a list, not 'a' -> write {grid:",
@@ -117,24 +118,34 @@ BAD = {
         "field 'configurations.list.1': Dictionary should have at least 1 item",
     ),
     "reserved": ({"configurations": {"grid": {"config": [1, 2]}}}, "'config' is the name of another column"),
-    "clash": ({"cost": {"column": "max_tokens", "unit": "tokens"}}, "'max_tokens' is also a setting"),
+    "clash": (
+        {"cost": {"column": "max_tokens", "unit": "tokens"}},
+        "'max_tokens' is also a setting or reserved",
+    ),
     "transform": (
         {"objectives": [{"name": "x", "column": "x", "transform": "inverse-percentil"}]},
         "field 'objectives.0.transform': there is no transform 'inverse-percentil' -> did you mean",
     ),
-    "objectives": ({"objectives": []}, "there is no objective"),
-    "no file": ({"instances": "nowhere.txt"}, "there is no file nowhere.txt -> check the path"),
+    "objectives": ({"objectives": []}, "there is no objective, or two have the same name"),
+    "one name": ({"objectives": GOOD["objectives"][:1] * 2}, "or two have the same name"),
+    "no file": ({"instances": {"file": "nowhere.txt"}}, "nowhere.txt: the file cannot be read"),
+    "no instances": ({"instances": "nowhere.txt"}, "this says no instances -> give their number"),
+    "one instance": ({"instances": True}, "should have at least 2 items"),
+    "blank": ({"instances": ["a", " "]}, "' ' cannot stand here -> give two ids"),
     "ids twice": ({"instances": ["a", "b", "a"]}, "'a' is named more than once"),
-    "pilot": ({"pilot": 1}, "a pilot of 1 has no spread"),
-    "long pilot": ({"pilot": 31}, "the pilot has 31 instances, and there are 30"),
-    "dear pilot": ({"budget": 0.1}, "a share of 0.1 of 30 instances is 3 of them, and the pilot takes 5"),
+    "pilot": ({"pilot": 1}, "field 'pilot': Input should be greater than or equal to 2, not 1"),
+    "long pilot": ({"pilot": 31}, "the budget holds less than the pilot's 31 of 30 instances"),
+    "dear pilot": ({"budget": 0.1}, "the budget holds less than the pilot's 5 of 30 instances"),
     "leave out": ({"method": "CoHVUCB", "failures": "leave-out"}, "CoHVUCB may come back to an instance"),
     "leave out and be certain": (
         {"method": {"CoPSIOnce": {"confidence": 0.9}}, "failures": "leave-out"},
         "with a confidence can leave no instance out -> take failures: zero, or no confidence",
     ),
     "at once": ({"at_once": 0}, "field 'at_once'"),
-    "largest cost": ({"largest_cost": "max_token"}, "is no setting -> did you mean 'max_tokens'?"),
+    "largest cost": (
+        {"largest_cost": "max_token"},
+        "a positive number for each configuration -> did you mean 'max_tokens'?",
+    ),
     "no numbers": ({"largest_cost": "model"}, "not a positive number for each configuration"),
 }
 
@@ -142,22 +153,37 @@ BAD = {
 @pytest.mark.parametrize(("changes", "said"), BAD.values(), ids=BAD)
 def test_bad_plans(changes, said):
     with pytest.raises(TableError) as error:
-        check_plan(GOOD | changes, "plan.yml")
+        check_plan([1] if changes is None else GOOD | changes, "plan.yml")
     assert said in str(error.value) and "plan.yml" in str(error.value)
     assert str(error.value).count("->") == 1  # nothing else was found wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("q.jsonl", "", "the file is empty"),
+        ("q.jsonl", '{"instance": "a"', "line 1: this is not JSON"),
+        ("q.jsonl", "[1]", "line 1: Input should be an object"),
+        ("q.jsonl", '{"instance": 1}\n' * 2, "line 2: the instance '1' was there before"),
+        ("q.jsonl", '{"id": "a", "answer": 1}', "there is no 'instance', but id, answer"),
+        ("q.csv", "instance,answer\na\n", "line 2: it has more or fewer values"),
+        ("q.csv", "instance,answer\na,1,2\n", "line 2: it has more or fewer values"),
+        ("q.csv", 'instance,answer\n"a,1\n', "this is no CSV file"),
+        ("q.png", b"\x89PNG", "no text in UTF-8"),
+        ("missing/q.csv", None, "the file cannot be read"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path, name, content, said):
+    if content is not None:
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(TableError) as caught:
+        check_plan(GOOD | {"instances": {"file": name}}, "plan.yml", tmp_path)
+    assert said in str(caught.value) and name in str(caught.value)
 
 
 def test_all_faults_at_once():
     with pytest.raises(TableError, match="3 faults"):
         check_plan(GOOD | {"budget": -1, "at_once": 0, "seed": "x"}, "plan.yml")
-
-
-def test_a_file_that_is_no_plan(tmp_path):
-    (tmp_path / "plan.yml").write_text("name: [")
-    with pytest.raises(TableError, match=r"plan\.yml: the plan is not valid YAML"):
-        read_plan(tmp_path / "plan.yml")
-    with pytest.raises(TableError, match=r"plan\.yml: the plan holds no fields"):
-        check_plan([1, 2], "plan.yml")
 
 
 def test_the_page_shows_evaluators_as_a_plan_has_them():

@@ -425,7 +425,7 @@ def test_odd_answers_are_counted_at_the_end(tmp_path):
         return row | {"truncated": 0.0, "empty": float(configuration["model"] == "large" and instance == "7")}
 
     done = live.run(PLAN | {"budget": 1}, tmp_path / "run", evaluator=evaluate)
-    assert done.losses == ("3 of 240 answers were empty, of large shots=0 2 %",)
+    assert done.losses == ("3 of 240 answers were empty",)
 
 
 @pytest.mark.slow
@@ -435,40 +435,6 @@ def test_a_cost_beyond_the_largest_is_said(tmp_path):
     said = {str(warning.message) for warning in caught}  # each of which Python shows once
     assert all("cost more than its largest_cost 40: the budget may be exceeded" in each for each in said)
     assert 0 < len(said) <= 6 < len(caught)
-
-
-class TestPilotFromATable:
-    @pytest.mark.slow
-    def test_it_gives_costs_range_and_percentiles(self, tmp_path):
-        first = live.run(PLAN, tmp_path / "first", evaluator=Fake())
-        plan = PLAN | {"pilot": {"table": str(first.table)}, "seed": 3}
-        fake = Fake()
-        done = live.run(plan, tmp_path / "second", evaluator=fake)
-        assert done.policy.costs.tolist() == pytest.approx(first.policy.costs.tolist())
-        assert len(fake.evaluated) == done.policy.pulls.sum()  # no pilot
-        limits = [cb.read(run.table).limits["efficiency"] for run in (first, done)]
-        assert limits[0] == pytest.approx(limits[1])
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("changes", "said"),
-        [
-            (
-                {"configurations": {"grid": {"model": ["small", "other"], "shots": [0, 2]}}},
-                "lacks the configuration",
-            ),
-            ({"objectives": [{"name": "truth", "column": "correct"}]}, "lacks the objective 'truth'"),
-            ({"cost": {"column": "seconds_", "unit": "tokens"}}, "take a table with the same cost"),
-            ({"objectives": [{"name": "accuracy", "column": "seconds"}]}, "another column or transform"),
-        ],
-    )
-    def test_it_has_to_fit(self, tmp_path, changes, said):
-        first = live.run(PLAN, tmp_path / "first", evaluator=Fake())
-        with pytest.raises(TableError, match=said):
-            live.run(
-                PLAN | {"pilot": {"table": str(first.table)}} | changes, tmp_path / "b", evaluator=Fake()
-            )
-        assert not (tmp_path / "b").exists()
 
 
 def stop_after(n, plan, folder, **options):
@@ -584,7 +550,7 @@ class TestGoingOn:
         failed, small, fake = check_plan(PLAN, "plan").order[3], PLAN | {"failures": failures}, Fake()
         first = live.run(small | {"budget": 0.4}, tmp_path / "first", evaluator=Fake(fail=fail))
         larger = small | {"budget": 0.8}
-        with pytest.raises(CobanditError, match=r"add 'reuse: .*first/table\.parquet' to this plan"):
+        with pytest.raises(CobanditError, match=r"pilot is 5 there and 4 here.*--from takes over what"):
             live.run(larger | {"pilot": 4}, tmp_path / "first", evaluator=fake)
         more = larger | {"reuse": str(first.table)}
         stopped = stop_after(5, more, tmp_path / "more")
@@ -637,7 +603,7 @@ class TestGoingOn:
         ("changes", "said"),
         [
             ({"cost": {"column": "tokens", "unit": "characters"}}, "take a table with the same cost"),
-            ({"method": "CoPSI"}, "CoPSI may come back to an instance, which has to be evaluated again"),
+            ({"method": "CoPSI"}, "CoPSI may come back to an instance -> leave reuse"),
             (
                 {"instances": ["a", "b", "c", "d"], "pilot": 2},
                 "no evaluation of the plan, but such as .* on instance '.*' .here 'small shots=0' on 'c'.",
@@ -648,7 +614,7 @@ class TestGoingOn:
             ),
             (
                 {"configurations": {"grid": {"model": ["small", "large"], "shots": [0, 2], "top": [1]}}},
-                "'small shots=0' has top 2 there and 1 here -> leave the table out",
+                " shots=0' has top 2 there and 1 here -> leave the table out",
             ),
             ({"reuse": "nowhere.parquet"}, "nowhere.parquet: there is no such file"),
         ],
@@ -672,9 +638,7 @@ class TestGoingOn:
                 live.run(
                     other | start, tmp_path / "new", evaluator=Fake(), start=None if start else done.table
                 )
-        with pytest.raises(CobanditError, match="holds the run of another plan") as caught:
-            live.run(other, tmp_path / "run", evaluator=Fake())
-        assert "reuse" not in str(caught.value) and not (tmp_path / "new").exists()
+        assert not (tmp_path / "new").exists()
 
     @pytest.mark.slow
     def test_a_second_process_changes_nothing(self, tmp_path):
@@ -793,9 +757,7 @@ class TestRace:
         fine = RACE | {"stop": {"tolerance": 0.02}}
         for _ in range(2):  # and again, as after a kill
             done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
-        with pytest.raises(
-            CobanditError, match=r"instances\.0 is .*; ordered is True there .*started from .*and not"
-        ):
+        with pytest.raises(CobanditError, match=r"instances\.0 is .*; and \d+ more"):
             live.run(fine, tmp_path / "fine", evaluator=fake)
         assert not set(first.evaluated) & set(fake.evaluated)
         assert 0 < done.inherited <= rough.spent and done.inherited + fake.billed == pytest.approx(done.spent)
@@ -810,44 +772,34 @@ class TestLooking:
             if len(list((tmp_path / "run").glob("run.journal"))) and len(looked) < 3:
                 progress = live.read_progress(tmp_path / "run")
                 assert progress.busy
-                looked.append((progress.stage.name, progress.spent, len(progress.front)))
+                looked.append((progress.stage.name, progress.stage.spent, len(progress.front)))
                 looked.append(len(rows(live.export(PLAN, tmp_path / "run").table)))
             return measure(configuration, instance)
 
         done = live.run(PLAN, tmp_path / "run", evaluator=evaluate)
         (name, spent, _), exported, *_ = looked
         assert name == "run" and 0 < spent < done.spent and exported >= 30
-        assert live.read_progress(tmp_path / "run").spent == pytest.approx(done.spent)
+        assert live.read_progress(tmp_path / "run").stage.spent == pytest.approx(done.spent)
 
     def test_a_pilot_can_be_looked_at(self, tmp_path):
         stop_after(10, PLAN, tmp_path / "run")
         progress = live.read_progress(tmp_path / "run")
-        assert (progress.stage.name, progress.stage.evaluated, progress.front) == ("pilot", 10, ())
+        assert (progress.stage.name, len(progress.stage.everything), progress.front) == ("pilot", 10, ())
         with pytest.raises(CobanditError, match="holds no run"):
             live.read_progress(tmp_path / "elsewhere")
 
 
-class TestEstimate:
-    def test_bounds_come_from_the_largest_cost(self, tmp_path):
-        fake = Fake()
-        found = live.estimate(PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake)
-        assert (found.pilot, found.least, found.most) == (30, 0.0, 30 * LARGEST) and not fake.calls
-        assert not (tmp_path / "run").exists()
-        small = live.estimate(PLAN | AMOUNT | {"budget": 300}, tmp_path / "run", evaluator=fake)
-        assert any("may not hold the pilot" in line for line in small.lines) and small.needed > 300
-
-    def test_nothing_is_known_without(self, tmp_path):
-        found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
-        assert found.most is None and "what they cost shows when they are made" in " ".join(found.lines)
-
-    def test_a_budget_that_cannot_hold_the_pilot_starts_nothing(self, tmp_path):
-        fake = Fake()
-        fake.bound_cost = lambda configuration, instance: (5.0, 9.0)
-        with pytest.raises(
-            CobanditError, match="the pilot alone costs at least 150 tokens, and the budget is 100"
-        ):
-            live.run(PLAN | {"budget": 100, "unit": "tokens"}, tmp_path / "run", evaluator=fake)
-        assert not fake.calls and not (tmp_path / "run").exists()
+def test_what_a_run_can_cost_is_estimated(tmp_path):
+    """By the largest cost, and what the evaluator says; nothing is started."""
+    fake = Fake()
+    found = live.estimate(PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake)
+    assert (found.pilot, found.most) == (30, 30 * LARGEST)
+    assert "everything: at most about 14,400 tokens" in found.lines
+    fake.bound_cost = lambda configuration, instance: 9.0
+    assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).most == 270
+    found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
+    assert found.most == np.inf and "which show what everything costs" in " ".join(found.lines)
+    assert not fake.calls and not (tmp_path / "run").exists()
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ from cobandit.live.evaluators import Context, find_evaluator
 
 
 def context(folder=Path(), configurations=({"n": 1},), instances=("7",), cost="tokens", objectives=()):
-    return Context(configurations, instances, cost, folder, folder / "run", objectives)
+    rows = instances if isinstance(instances, dict) else {name: {} for name in instances}
+    return Context(configurations, rows, cost, folder, folder / "run", objectives)
 
 
 async def nothing(evaluator):

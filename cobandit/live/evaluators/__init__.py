@@ -143,8 +143,8 @@ class Context(NamedTuple):
     ----------
     configurations : sequence of mapping
         All that may be evaluated.
-    instances : sequence of str
-        All ids.
+    instances : mapping of str to mapping
+        All ids, and what the file of the plan's instances says of each, by column.
     cost : str
         The column that is the cost; `Failure.cost` is in its unit.
     folder : Path
@@ -153,17 +153,14 @@ class Context(NamedTuple):
         The run's own folder, for logs that are worth keeping.
     objectives : sequence of str
         The columns of the objectives; refuse one that cannot come, if you know.
-    source : (str, str) or None
-        The file of the plan's instances, and its column of ids.
     """
 
     configurations: Sequence[Mapping[str, Any]]
-    instances: Sequence[str]
+    instances: Mapping[str, Mapping[str, Any]]
     cost: str
     folder: Path
     output: Path
     objectives: Sequence[str] = ()
-    source: tuple[str, str] | None = None
 
 
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]

@@ -9,26 +9,16 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    HttpUrl,
-    JsonValue,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_validator
 
-from cobandit import _check
-from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
 from cobandit.live.configurations import Columns
-from cobandit.live.evaluators import WHERE, EvaluatorOptions, Row, describe_error, load_function, read_row
+from cobandit.live.evaluators import WHERE, EvaluatorOptions, Row, load_function, read_row
 
 KINDS = ("exact", "contains", "regex", "number")
 
@@ -38,16 +28,16 @@ _NUMBER = re.compile(
 )
 
 
-def last_number(text: str) -> float | None:
-    """Read the last number of a text; commas may separate its thousands.
+def last_number(text: str) -> float:
+    """Read the last number of a text, not a number where there is none; commas may separate its thousands.
 
     Examples
     --------
     >>> last_number("8 - 35 = -27."), last_number("$1,234.50 in all"), last_number("none")
-    (-27.0, 1234.5, None)
+    (-27.0, 1234.5, nan)
     """
     found = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
-    return float(found[-1].replace(",", "")) if found else None
+    return float(found[-1].replace(",", "")) if found else math.nan
 
 
 def _same(text: str) -> str:
@@ -75,30 +65,16 @@ class ScorerOptions(EvaluatorOptions):
         description="choose exact, contains, regex or number, or name a function as module:function",
     )
     answer: str = Field("answer", description="name the column that holds the right answer of an instance")
-    pattern: str | None = Field(None, description="give the regular expression of scorer regex")
+    pattern: re.Pattern[str] | None = Field(None, description="give the regular expression of scorer regex")
     tolerance: float = Field(
         0.0, ge=0, allow_inf_nan=False, description="say how far off a number may be, in its unit"
     )
 
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
-        try:
-            groups = re.compile(pattern or "").groups
-        except re.error as error:
-            stop(None, f"{pattern!r} is no regular expression ({error})", "correct it")
-        if groups > 1:
-            stop(None, f"{pattern!r} has {groups} groups", "keep one; others are written (?:...)")
-        return pattern
-
     @model_validator(mode="after")
     def _belong(self) -> ScorerOptions:
-        if (self.pattern is not None) != (self.scorer == "regex"):
-            if self.scorer == "regex":
-                stop(None, "scorer regex needs a pattern", "give one, such as '([AB])'")
-            stop(None, f"a pattern means nothing with scorer {self.scorer}", "leave it out")
-        if self.tolerance and self.scorer != "number":
-            stop(None, f"a tolerance means nothing with scorer {self.scorer}", "leave it out")
+        if (self.pattern is None) == (self.scorer == "regex") or (self.tolerance and self.scorer != "number"):
+            problem = "scorer regex has a pattern, number may have a tolerance, and no other has either"
+            stop(None, problem, "give a pattern such as '([AB])' to regex, and leave out what has no use")
         return self
 
     @cached_property
@@ -110,7 +86,7 @@ class ScorerOptions(EvaluatorOptions):
         """Whether a text could be right at all, given the right answer."""
         if self.function is not None:
             return True
-        return bool(answer.strip()) and (self.scorer != "number" or last_number(answer) is not None)
+        return bool(answer.strip()) and not (self.scorer == "number" and math.isnan(last_number(answer)))
 
     def score(self, text: str, answer: str) -> Row:
         """Score a text, given the right answer: columns of the table.
@@ -118,45 +94,27 @@ class ScorerOptions(EvaluatorOptions):
         Raises
         ------
         CobanditError
-            If the function fails, or gives no score.
+            If the function gives no score.
         """
         if self.function is None:
             return {"score": float(self._is_correct(text, answer))}
-        try:
-            given = self.function(text, answer)
-        except Exception as error:
-            raise CobanditError(
-                f"the scorer {self.scorer} failed on an answer: {describe_error(error)}.  Correct it and run "
-                "the plan again: what was evaluated is kept"
-            ) from error
-        if isinstance(given, Mapping):
-            return read_row(given, f"the scorer {self.scorer}")
-        return {"score": _check.scalar(given, f"the score by {self.scorer}")}
+        given = self.function(text, answer)
+        return read_row(given if isinstance(given, Mapping) else {"score": given}, f"scorer {self.scorer}")
 
     def _is_correct(self, text: str, answer: str) -> bool:
         if self.scorer == "exact":
             return _same(text) == _same(answer)
         if self.scorer == "contains":
             return _same(answer) in _same(text)
-        if self.scorer == "regex":
-            found = re.findall(self.pattern or "", text)
+        if self.pattern is not None:
+            found = [match[match.lastindex or 0] for match in self.pattern.finditer(text)]
             return bool(found) and _same(found[-1]) == _same(answer)
-        number, wanted = last_number(text), last_number(answer)
-        return (
-            number is not None
-            and wanted is not None
-            and math.isclose(number, wanted, rel_tol=1e-9, abs_tol=self.tolerance * (1 + 1e-9))
-        )
+        slack = self.tolerance * (1 + 1e-9)
+        return math.isclose(last_number(text), last_number(answer), rel_tol=1e-9, abs_tol=slack)
 
 
-class Template:
-    """Text with ``{name}`` where a setting or a field of the instance goes; ``{{`` and ``}}`` are braces.
-
-    Parameters
-    ----------
-    text : str
-    where : str
-        What messages call it.
+def find_names(template: str, where: str) -> set[str]:
+    """Find the names in the braces of a template; ``{{`` and ``}}`` are braces.
 
     Raises
     ------
@@ -165,45 +123,26 @@ class Template:
 
     Examples
     --------
-    >>> Template("{question} Answer with {what}.", "prompt").fill({"question": "1 + 1?", "what": "a number"})
-    '1 + 1? Answer with a number.'
-    >>> Template("Answer as {} or {x}", "prompt")
+    >>> sorted(find_names("{question} Answer with {what}, as {{x}}.", "prompt"))
+    ['question', 'what']
+    >>> find_names("Answer as {} or {x}", "prompt")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: prompt: '{}' is no name in braces -> write {name}, and {{ }} for other braces
+    cobandit.faults.TableError: prompt: not all braces of 'Answer as {} or {x}' hold a name -> write {name}, \
+and {{ }} for other braces
     """
-
-    def __init__(self, text: str, where: str):
-        remedy = "write {name}, and {{ }} for other braces"
-        try:
-            parts = list(string.Formatter().parse(text))
-        except ValueError as error:
-            stop(where, f"its braces do not match ({error})", remedy)
-        self.text, self.where = text, where
-        self.names = tuple(dict.fromkeys(name for _, name, _, _ in parts if name is not None))
-        for _, name, format_, conversion in parts:
-            if name is not None and (not name.strip() or set(name) & set(".[") or format_ or conversion):
-                shown = (
-                    "{" + name + (f"!{conversion}" if conversion else "") + (f":{format_}" if format_ else "")
-                )
-                stop(where, f"'{shown}}}' is no name in braces", remedy)
-
-    def check(self, settings: Iterable[str], columns: Iterable[str]) -> None:
-        """Refuse a name that is neither a setting nor a column, or is both."""
-        settings, columns = set(settings), set(columns)
-        for name in self.names:
-            if name in settings and name in columns:
-                stop(
-                    self.where, f"{{{name}}} is a setting and a column of the instances", "rename one of them"
-                )
-            if name not in settings | columns:
-                known = sorted(settings | columns)
-                remedy = suggest(name, known)
-                stop(self.where, f"{{{name}}} is neither a setting nor a column of the instances", remedy)
-
-    def fill(self, values: Mapping[str, Any]) -> str:
-        """Put the values in."""
-        return self.text.format_map(values)
+    try:
+        parts = {
+            (name, form or conversion)
+            for _, name, form, conversion in string.Formatter().parse(template)
+            if name is not None
+        }
+    except ValueError:
+        parts = {("", None)}
+    if any(form or not name.strip() or set(name) & set(".[") for name, form in parts):
+        problem = f"not all braces of {template!r} hold a name"
+        stop(where, problem, "write {name}, and {{ }} for other braces")
+    return {name for name, _ in parts}
 
 
 SETTINGS = (
@@ -230,80 +169,26 @@ Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length
 """What is sent: a text, which the user says, or messages in their order."""
 
 
-class InstancesFile(EvaluatorOptions):
-    """A file of instances and its column of ids, or the file alone: as a plan's own ``instances``."""
-
-    file: str = Field(description="name a file of instances; a relative path starts where the plan is")
-    column: str = Field("instance", description="name the column of the ids")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_file(cls, written: Any) -> Any:
-        return {"file": written} if isinstance(written, str) else written
-
-
 class OpenAIOptions(ScorerOptions):
     """Options of ``evaluate: {openai: ...}``."""
 
-    base_url: str | None = Field(
-        None,
-        description="give the address up to /v1, such as http://127.0.0.1:8080/v1, here or as a setting of "
-        "each configuration",
-    )
+    base_url: str | None = Field(None, description="give the address up to /v1, here or as a setting")
     key: str | None = Field(
         None, description="name the environment variable that holds the key, not the key itself"
     )
-    api: Literal["chat", "completions"] = Field("chat", description="choose chat or completions")
     prompt: dict[str, Turns] = Field(
         description="write a template such as '{question}', a list of turns {role: ..., content: ...}, or "
         "several by name, of which each configuration names one as its 'prompt'"
-    )
-    system: str | None = Field(
-        None, description="write a template of the system message of a chat, or leave it out"
-    )
-    instances: InstancesFile | None = Field(
-        None,
-        description="name a file of instances, or write {file: ..., column: that of the ids}; by default it "
-        "is the file of the plan's own instances",
     )
     body: dict[str, JsonValue] = Field(
         {}, description="give further fields of the request; a setting of the same name takes its place"
     )
     prices: str | None = Field(None, description="name a file of prices, or leave it out")
 
-    @field_validator("base_url")
-    @classmethod
-    def _base(cls, url: str | None) -> str | None:
-        return None if url is None else check_address(url)
-
     @field_validator("prompt", mode="before")
     @classmethod
     def _by_name(cls, written: Any) -> Any:
         return written if isinstance(written, Mapping) else {"": written}
-
-
-def check_address(url: str) -> str:
-    """Check a base address, and leave out a slash at its end.
-
-    Raises
-    ------
-    ValueError
-        With problem and remedy.
-
-    Examples
-    --------
-    >>> check_address("http://127.0.0.1:8080/v1/")
-    'http://127.0.0.1:8080/v1'
-    """
-    url = url.rstrip("/")
-    try:
-        HttpUrl(url)
-    except ValidationError:
-        stop(None, f"{url!r} is no address", "write one such as http://127.0.0.1:8080/v1")
-    for path in ("/chat/completions", "/completions"):
-        if url.endswith(path):
-            stop(None, f"{url!r} is more than the base address", f"leave out {path}")
-    return url
 
 
 class Prompts:
@@ -329,21 +214,11 @@ class Prompts:
         instances: Mapping[str, Columns],
     ):
         self._options = options
-        system = [] if options.system is None else [("system", Template(options.system, "system"))]
-        self._turns = {
-            name: [
-                *system,
-                *((turn.role, Template(turn.content, f"prompt {name}".strip())) for turn in turns),
-            ]
+        self._names = {
+            name: set[str]().union(*(find_names(turn.content, f"prompt {name}") for turn in turns))
             for name, turns in options.prompt.items()
         }
-        if options.api == "completions" and any(len(turns) > 1 for turns in self._turns.values()):
-            stop(
-                "prompt",
-                "plain completions have no system message, and no turns",
-                "write it all into one text",
-            )
-        columns = set.intersection(*(set(row) for row in instances.values()))
+        columns = set.intersection(*map(set, instances.values()))
         for configuration in configurations:
             self._check(configuration, columns)
 
@@ -351,15 +226,15 @@ class Prompts:
         where = f"configuration {dict(configuration)}"
         if self.model(configuration) is None:
             stop(where, "it has no model", "give each configuration a 'model', or one to all in body")
-        name = configuration.get("prompt")
-        if self._by_name and name not in self._turns:
-            known = ", ".join(self._turns)
-            stop(where, f"there is no prompt {name!r}", suggest(str(name), self._turns, f"there is {known}"))
-        used = [template for _, template in self._chosen(configuration)]
-        for template in used:
-            template.check(configuration, columns)
-        useful = {*SETTINGS, *WHERE, *self._options.body, *(n for t in used for n in t.names)}
-        useful |= {"prompt"} if self._by_name else set()
+        prompt = configuration.get("prompt", "")
+        if prompt not in self._names:
+            remedy = suggest(str(prompt), self._names, "let its setting 'prompt' name one of the prompts")
+            stop(where, f"there is no prompt {prompt!r}", remedy)
+        for name in self._names[prompt]:
+            if (name in configuration) == (name in columns):
+                problem = f"{{{name}}} has to be a setting or a column of the instances, and not both"
+                stop(where, problem, suggest(name, {*configuration, *columns}))
+        useful = {"prompt", *SETTINGS, *WHERE, *self._options.body, *self._names[prompt]}
         for setting in configuration:
             if setting not in useful:
                 remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
@@ -367,19 +242,11 @@ class Prompts:
 
     def digests(self, instances: Mapping[str, Columns], answer: str) -> dict[str, str]:
         """A checksum of what the templates and the scorer take of each instance."""
-        used = {name for turns in self._turns.values() for _, template in turns for name in template.names}
-        names = sorted({answer, *used})
+        names = sorted({answer}.union(*self._names.values()))
         return {
             instance: sha256(repr([columns.get(name) for name in names]).encode()).hexdigest()[:16]
             for instance, columns in instances.items()
         }
-
-    @property
-    def _by_name(self) -> bool:
-        return "" not in self._turns
-
-    def _chosen(self, configuration: Mapping[str, Any]) -> list[tuple[str, Template]]:
-        return self._turns[configuration["prompt"] if self._by_name else ""]
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
         """The model of a configuration."""
@@ -390,9 +257,6 @@ class Prompts:
         body, values = self._options.body, {**columns, **configuration}
         taken = {name: value for name, value in configuration.items() if name in SETTINGS or name in body}
         request = {name: value for name, value in {**body, **taken}.items() if value is not None}
-        messages = [
-            {"role": role, "content": template.fill(values)} for role, template in self._chosen(configuration)
-        ]
-        if self._options.api == "completions":
-            return request | {"prompt": messages[0]["content"]}
+        turns = self._options.prompt[configuration.get("prompt", "")]
+        messages = [{"role": turn.role, "content": turn.content.format_map(values)} for turn in turns]
         return request | {"messages": messages}
