@@ -13,22 +13,34 @@ NUMBERS = paper.published()
 CLAIMS = {claim.key: claim for claim in paper.claims()}
 
 
+RELATIONS = ("better", "keeps up", "comparable", "unchanged", "undecided", "nearer")
+RELATIONS += ("growing advantage", "larger advantage")
 OPEN = "not separated"
 START = "uniform-competitive-at-the-start"
 UNIFORM_FAR = {"CoPSI": [50, 50], "UniformIdentification": [9, 9]}
 
 
 def verdict(key: str, frame: pd.DataFrame) -> str:
-    return paper.judge_claim(CLAIMS[key], frame).verdict
+    return paper.judge_claim(CLAIMS[key], frame)
 
 
 def cells(values: dict[str, list[float]], half: float = 1.0, rho=(2.0, 32.0), **columns) -> pd.DataFrame:
+    """Cells on one data set, or alike on both."""
     rows = [
-        {"method": method, "rho": budget, "mean": mean, "low": mean - half, "high": mean + half, **columns}
+        {
+            "dataset": name,
+            "method": method,
+            "rho": budget,
+            "mean": mean,
+            "low": mean - half,
+            "high": mean + half,
+        }
+        for name in ("gsm8k", "piqa")
         for method, means in values.items()
         for budget, mean in zip(rho, means, strict=True)
+        if columns.get("dataset", name) == name
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(**{"costs": "declared"} | columns)
 
 
 def test_claims_are_named_once_and_about_this_library():
@@ -39,6 +51,7 @@ def test_claims_are_named_once_and_about_this_library():
         assert all(hasattr(cb, method) for method in claim.methods + claim.against)
         assert (claim.measure is not None) == claim.relation.endswith("advantage")
         assert claim.relation != "larger advantage" or len(claim.datasets) == 2
+        assert claim.relation in RELATIONS and claim.at in ("all", "most", "largest", "smallest")
 
 
 @pytest.mark.parametrize(
@@ -67,19 +80,14 @@ def test_a_claim_needs_intervals_on_its_side_at_all_its_budgets(key, values, hal
     assert verdict(key, cells(values, half)) == says
 
 
-def test_details_are_one_row_a_comparison():
-    frame = cells({"CoHVUCB": [8, 1], "AccuracyCostUCB": [9, 9]})
-    details = paper.judge_claim(CLAIMS["CoHVUCB-beats-accuracy-only"], frame).details
-    assert details["verdict"].tolist() == [OPEN, "holds"]
-
-
 def test_claims_hold_on_each_dataset_or_not_at_all():
     frames = [
         cells({"CoHVUCB": [1, 1], "AccuracyCostUCB": [9, 9]}, dataset="gsm8k"),
         cells({"CoHVUCB": [9, 9], "AccuracyCostUCB": [1, 1]}, dataset="piqa"),
     ]
     assert verdict("CoHVUCB-beats-accuracy-only", pd.concat(frames)) == "fails"
-    assert verdict("CoHVUCB-beats-accuracy-only", frames[0].assign(dataset="my-table")) == "holds"
+    assert verdict("CoHVUCB-beats-accuracy-only", frames[0]) == "holds"
+    assert verdict("CoHVUCB-beats-accuracy-only", frames[0].assign(dataset="other")) == "cannot be checked"
 
 
 def test_most_of_a_trajectory_is_more_than_half():
@@ -128,22 +136,15 @@ def test_unchanged_compares_the_two_charges():
     worse = frame.assign(mean=frame["mean"].where(frame["costs"] == "declared", 0.9))
     worse = worse.assign(low=worse["mean"] - 0.01, high=worse["mean"] + 0.01)
     assert verdict("realised-costs-do-no-harm", worse) == "fails"
-    with pytest.raises(cb.CobanditError, match="lacks costs"):
-        verdict("realised-costs-do-no-harm", frame.drop(columns="costs"))
 
 
 def test_budgets_without_a_feasible_run_are_left_out():
     frame = cells({"CoPSI": [np.nan, 1, 2], "UniformIdentification": [5, 5, np.nan]}, rho=(1.0, 2.0, 3.0))
-    outcome = paper.judge_claim(CLAIMS["CoPSI-beats-uniform-at-the-end"], frame)
-    assert outcome.verdict == "holds"
-    assert outcome.details["at"].tolist() == [2.0]
+    assert verdict("CoPSI-beats-uniform-at-the-end", frame) == "holds"  # at 2, not at 3
     nothing = cells({"CoPSI": [np.nan, np.nan], "UniformIdentification": [5, 5]})
     assert verdict("CoPSI-beats-uniform-at-the-end", nothing) == "cannot be checked"
 
 
-def test_a_frame_that_cannot_answer_is_refused():
+def test_a_claim_about_methods_that_are_not_there_cannot_be_checked():
     frame = cells({"CoHVUCB": [1, 1], "AccuracyCostUCB": [9, 9]})
-    with pytest.raises(cb.CobanditError, match="has no UniformAllocation"):
-        verdict("CoHVUCB-beats-uniform-at-the-end", frame)
-    with pytest.raises(cb.CobanditError, match="twice"):
-        verdict("CoHVUCB-beats-accuracy-only", pd.concat([frame, frame]))
+    assert verdict("CoHVUCB-beats-uniform-at-the-end", frame) == "cannot be checked"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -13,20 +13,6 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from cobandit import _check
-from cobandit.errors import CobanditError
-
-RELATIONS = (
-    "better",
-    "keeps up",
-    "comparable",
-    "unchanged",
-    "undecided",
-    "nearer",
-    "growing advantage",
-    "larger advantage",
-)
-BUDGETS = ("all", "most", "largest", "smallest")
 #: Quantities of which more is better; of all others, less.
 HIGHER = ("f1", "correct")
 
@@ -76,14 +62,16 @@ class Claim:
     measure: str | None = None
     costs: str | None = None
 
-    def __post_init__(self) -> None:
-        _check.choice(self.relation, "relation", RELATIONS)
-        _check.choice(self.at, "at", BUDGETS)
-
     @property
     def direction(self) -> str:
         """``"higher"`` or ``"lower"``: which values of the quantity are better."""
         return "higher" if self.quantity in HIGHER else "lower"
+
+    def select(self, cells: pd.DataFrame) -> pd.DataFrame:
+        """Cut cells of the claim's quantity to its datasets, methods and costs."""
+        named = cells["method"].isin(self.methods + self.against)
+        own = cells[cells["dataset"].isin(self.datasets) & named]
+        return own if self.costs is None else own[own["costs"] == self.costs]
 
 
 @cache
@@ -114,13 +102,6 @@ CLOSE = 0.1
 HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = "holds", "fails", "not separated", "cannot be checked"
 
 
-class Judgement(NamedTuple):
-    """What `judge_claim` found: a verdict on the claim, and the comparisons behind it."""
-
-    verdict: str
-    details: pd.DataFrame
-
-
 class Estimate(NamedTuple):
     """A mean, or an advantage, with its interval."""
 
@@ -129,7 +110,18 @@ class Estimate(NamedTuple):
     high: float
 
 
-def judge_claim(claim: Claim, frame: pd.DataFrame) -> Judgement:
+NOTHING = Estimate(np.nan, np.nan, np.nan)
+
+
+def by_place(cells: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[Any, ...], Estimate]:
+    """Estimates of cells by these coordinates, each None where it does not apply."""
+    places = cells.reindex(columns=list(columns)).astype(object)
+    places = places.where(places.notna(), None)
+    ends = map(Estimate._make, cells[["mean", "low", "high"]].itertuples(index=False, name=None))
+    return dict(zip(places.itertuples(index=False, name=None), ends, strict=True))
+
+
+def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     """Judge a claim by a table of means with intervals.
 
     A comparison holds where the interval of the difference lies on the claimed side of zero, fails where it
@@ -145,39 +137,42 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> Judgement:
     ----------
     claim : Claim
     frame : DataFrame
-        As `cobandit.stats.metrics.summarise` returns it: ``method``, ``mean``, ``low``, ``high`` and the
-        column ``claim.along``, one row per cell; with ``against`` and ``measure`` also the paired comparisons
-        of `cobandit.stats.paired_contrasts`.  With ``dataset`` or ``costs`` it is cut to those of the
-        claim; a frame without ``dataset``, or with none of the claim's, is judged as it is.  The values are
-        those of the claim's quantity: for ``"error"`` one minus the share that is correct.
+        As `cobandit.stats.metrics.summarise` returns it: ``dataset``, ``method``, ``mean``, ``low``, ``high``
+        and the column ``claim.along``, one row per cell; with ``against`` and ``measure`` also the paired
+        comparisons of `cobandit.stats.paired_contrasts`.  The values are those of the claim's quantity: for
+        ``"error"`` one minus the share that is correct.
 
     Returns
     -------
-    Judgement
-        ``verdict`` is ``"holds"``, ``"fails"``, ``"not separated"`` or, where the table lacks what the claim
-        is about (a second dataset, a feasible run), ``"cannot be checked"``.  ``details`` has a row a
-        comparison: ``dataset``, ``at``, ``method``, ``against``, the two values as ``left`` and ``right``,
-        ``verdict``.
-
-    Raises
-    ------
-    CobanditError
-        If a column or a method is missing, or a cell is there twice.
+    str
+        ``"holds"``, ``"fails"``, ``"not separated"`` or, where the table lacks what the claim is about (a
+        method, a second dataset, a feasible run), ``"cannot be checked"``.
 
     Examples
     --------
     >>> from cobandit.companion.paper import claims
     >>> frame = pd.DataFrame({"method": ["CoHVUCB", "UniformAllocation"], "rho": 32.0, "mean": [60.0, 169.0]})
-    >>> frame = frame.assign(low=frame["mean"] - 2, high=frame["mean"] + 2)
+    >>> frame = frame.assign(dataset="piqa", low=frame["mean"] - 2, high=frame["mean"] + 2)
     >>> claim = next(c for c in claims() if c.key == "CoHVUCB-beats-uniform-at-the-end")
-    >>> judge_claim(claim, frame).verdict
+    >>> judge_claim(claim, frame)
     'holds'
     """
-    details = pd.DataFrame(
-        _comparisons(claim, _Cells(claim, frame)),
-        columns=["dataset", "at", "method", "against", "left", "right", "verdict"],
-    )
-    return Judgement(_overall(claim, details["verdict"].tolist()), details)
+    frame = claim.select(frame)
+    if not {*claim.methods, *claim.against} <= set(frame["method"]):
+        return UNKNOWN
+    known = [verdict for verdict in _compare(claim, _Cells(claim, frame)) if verdict != UNKNOWN]
+    if not known:
+        return UNKNOWN
+    if claim.relation == "undecided":
+        if {HOLDS, FAILS} <= set(known):
+            return HOLDS
+        return FAILS if len(set(known)) == 1 and known[0] != NOT_SEPARATED else NOT_SEPARATED
+    if claim.at == "most":
+        many = [verdict for verdict in (HOLDS, FAILS) if known.count(verdict) > len(known) / 2]
+        return many[0] if many else NOT_SEPARATED
+    if FAILS in known:
+        return FAILS
+    return HOLDS if set(known) == {HOLDS} else NOT_SEPARATED
 
 
 def verdicts(cells: pd.DataFrame) -> pd.Series:
@@ -198,34 +193,15 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     >>> import cobandit as cb
     >>> from cobandit.companion.paper import experiments
     >>> runs = experiments.play("online", cb.load("synthetic-24"), replications=5)
-    >>> found = verdicts(experiments.cells(runs, "online", "efficiency_regret"))
-    >>> set(found) <= {"holds", "fails", "not separated", "cannot be checked"}
+    >>> cells = experiments.cells(runs, "online", "efficiency_regret").assign(dataset="gsm8k")
+    >>> set(verdicts(cells)) <= {"holds", "fails", "not separated", "cannot be checked"}
     True
     """
-    found = {}
+    cells, found = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])]), {}
     for claim in claims():
         part = cells[(cells["experiment"] == claim.experiment) & (cells["quantity"] == claim.quantity)]
-        if "spent" in part:
-            part = part[part["spent"].isna() == (claim.along == "rho")]
-        covered = claim.along in part and set(claim.methods + claim.against) <= set(part["method"])
-        found[claim.key] = judge_claim(claim, part).verdict if covered else UNKNOWN
+        found[claim.key] = judge_claim(claim, part[part["spent"].isna() == (claim.along == "rho")])
     return pd.Series(found)
-
-
-def _overall(claim: Claim, verdicts: list[str]) -> str:
-    known = [verdict for verdict in verdicts if verdict != UNKNOWN]
-    if not known:
-        return UNKNOWN
-    if claim.relation == "undecided":
-        if {HOLDS, FAILS} <= set(known):
-            return HOLDS
-        return FAILS if len(set(known)) == 1 and known[0] != NOT_SEPARATED else NOT_SEPARATED
-    if claim.at == "most":
-        many = [verdict for verdict in (HOLDS, FAILS) if known.count(verdict) > len(known) / 2]
-        return many[0] if many else NOT_SEPARATED
-    if FAILS in known:
-        return FAILS
-    return HOLDS if set(known) == {HOLDS} else NOT_SEPARATED
 
 
 def _apart(a: Estimate, b: Estimate, operation: Any = np.subtract) -> Estimate:
@@ -239,55 +215,30 @@ MEASURES: dict[str | None, tuple[Any, float]] = {"difference": (np.subtract, 0.0
 
 
 class _Cells:
-    """Cells of a frame by dataset, budget, method, costs where they matter, and pair: against, measure."""
+    """Cells of a claim by dataset, budget, method, costs where they matter, and pair: against, measure."""
 
     def __init__(self, claim: Claim, frame: pd.DataFrame):
-        needed, methods = {"method", claim.along, "mean", "low", "high"}, claim.methods + claim.against
-        if claim.relation == "unchanged":
-            needed.add("costs")
-        if needed - set(frame.columns):
-            raise CobanditError(
-                f"claim {claim.key}: the frame lacks {', '.join(sorted(needed - set(frame)))}"
-            )
-        if "dataset" in frame and frame["dataset"].isin(claim.datasets).any():
-            frame = frame[frame["dataset"].isin(claim.datasets)]
-        if "costs" in frame and claim.costs is not None:
-            frame = frame[frame["costs"] == claim.costs]
-        frame = frame[frame["method"].isin(methods)]
-        if "against" not in frame:
-            frame = frame.assign(against=None, measure=None)
-        if absent := set(methods) - set(frame.loc[frame["against"].isna(), "method"]):
-            raise CobanditError(f"claim {claim.key}: the frame has no {', '.join(sorted(absent))}")
-        self.cells: dict[tuple[Any, ...], Estimate] = {}
-        for row in frame.dropna(subset=["mean", "low", "high"]).to_dict("records"):
-            costs = row["costs"] if claim.relation == "unchanged" else None
-            pair = (row["against"], row["measure"]) if isinstance(row["against"], str) else (None, None)
-            place = (row.get("dataset"), row[claim.along], row["method"], costs, *pair)
-            if place in self.cells:
-                raise CobanditError(
-                    f"claim {claim.key}: the frame has {place} twice; keep one set of options"
-                )
-            self.cells[place] = Estimate(row["mean"], row["low"], row["high"])
-        self.single = [place[:4] for place in self.cells if place[4] is None]
-        self.datasets = list(dict.fromkeys(dataset for dataset, *_ in self.single))
+        columns = ["dataset", claim.along, "method", "costs", "against", "measure"]
+        frame = frame.dropna(subset=["mean", "low", "high"])
+        self.cells = by_place(frame if claim.relation == "unchanged" else frame.assign(costs=None), columns)
+        self.single = {place[:4] for place in self.cells if place[4] is None}
         self.at = claim.at
 
-    def shared(self, *datasets: Any) -> list[float]:
+    def shared(self, *datasets: str) -> list[float]:
         """Budgets, in order, at which every method has something to show on every one of the datasets."""
         needed = {(dataset, *rest) for dataset, _, *rest in self.single if dataset in datasets}
-        budgets, known = sorted({place[1] for place in self.single}), set(self.single)
-        return [b for b in budgets if all((dataset, b, *rest) in known for dataset, *rest in needed)]
+        budgets = sorted({budget for _, budget, *_ in self.single})
+        return [b for b in budgets if all((dataset, b, *rest) in self.single for dataset, *rest in needed)]
 
-    def budgets(self, *datasets: Any) -> list[float]:
+    def budgets(self, *datasets: str) -> list[float]:
         """The budgets that the claim is about."""
         if self.at in ("largest", "smallest"):
             shared = self.shared(*datasets)
             return shared[-1:] if self.at == "largest" else shared[:1]
-        return sorted({place[1] for place in self.single if place[0] in datasets})
+        return sorted({budget for dataset, budget, *_ in self.single if dataset in datasets})
 
-    def __call__(self, *place: Any) -> Estimate:
-        """A mean by dataset, budget, method and, where they matter, costs."""
-        return self.cells.get((*place, *(None,) * (6 - len(place))), Estimate(np.nan, np.nan, np.nan))
+    def __call__(self, dataset: str, budget: float, method: str, costs: str | None = None) -> Estimate:
+        return self.cells.get((dataset, budget, method, costs, None, None), NOTHING)
 
     def compare(self, dataset: Any, budget: float, first: str, second: str, by: str | None) -> Estimate:
         """By how much, or how many times, the first exceeds the second; of pairs where they are known."""
@@ -299,48 +250,45 @@ class _Cells:
         return _apart(self(dataset, budget, first), self(dataset, budget, second), operation)
 
 
-def _comparisons(claim: Claim, cells: _Cells) -> Iterator[tuple[Any, ...]]:
+def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
+    """The verdict on each comparison that a claim makes."""
     higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
 
-    def advantages(places: Iterable[tuple[Any, float]], pair: tuple[str, str]) -> tuple[Any, ...]:
-        """By how much the first of the pair is better at two places, and whether at the first by more."""
-        a, b = (cells.compare(*at, *(pair if higher else pair[::-1]), claim.measure) for at in places)
-        return *pair, a.mean, b.mean, _better(_apart(a, b))
+    def more(first: tuple[str, float], second: tuple[str, float]) -> Iterator[str]:
+        """Whether each pair's first is better by more at the first of two places than at the second."""
+        for pair in pairs:
+            ends = pair if higher else pair[::-1]
+            yield _better(_apart(*(cells.compare(*at, *ends, claim.measure) for at in (first, second))))
 
     if claim.relation == "larger advantage":
-        if set(claim.datasets) <= set(cells.datasets):
-            for budget, pair in product(cells.budgets(*claim.datasets), pairs):
-                places = [(dataset, budget) for dataset in claim.datasets]
-                yield " > ".join(claim.datasets), budget, *advantages(places, pair)
+        one, other = claim.datasets
+        for budget in cells.budgets(one, other):
+            yield from more((one, budget), (other, budget))
         return
-    for dataset in cells.datasets:
+    for dataset in claim.datasets:
         if claim.relation == "growing advantage":
-            shared = cells.shared(dataset)
-            for pair in pairs if len(shared) > 1 else []:
-                places = [(dataset, budget) for budget in (shared[-1], shared[0])]
-                yield dataset, shared[-1], *advantages(places, pair)
+            if len(shared := cells.shared(dataset)) > 1:
+                yield from more((dataset, shared[-1]), (dataset, shared[0]))
             continue
         for place in ((dataset, budget) for budget in cells.budgets(dataset)):
             if claim.relation == "unchanged":
                 for method in claim.methods:
                     a, b = (cells(*place, method, costs) for costs in ("realised", "declared"))
                     known = cells.cells.get((*place, method, "realised", "declared", "difference"))
-                    verdict = _comparable(a, b, known or _apart(a, b))
-                    yield *place, method, method, a.mean, b.mean, verdict
+                    yield _comparable(a, b, known or _apart(a, b))
             elif claim.relation == "nearer":
-                (method,), names = claim.methods, claim.against
-                a, b = (_size(cells.compare(*place, method, name, "difference")) for name in names)
-                yield *place, *names, a.mean, b.mean, _better(_apart(b, a))
+                (method,) = claim.methods
+                a, b = (_size(cells.compare(*place, method, name, "difference")) for name in claim.against)
+                yield _better(_apart(b, a))
             else:
                 for pair in pairs:
                     a, b = (cells(*place, name) for name in pair)
                     apart = cells.compare(*place, *pair, "difference")
                     ahead = a.mean > b.mean if higher else a.mean < b.mean
-                    if claim.relation == "comparable" or (claim.relation == "keeps up" and not ahead):
-                        verdict = _comparable(a, b, apart)
-                    else:
-                        verdict = HOLDS if claim.relation == "keeps up" else _better(apart, higher)
-                    yield *place, *pair, a.mean, b.mean, verdict
+                    if claim.relation in ("better", "undecided"):
+                        yield _better(apart, higher)
+                    else:  # who keeps up is ahead or comparable
+                        yield HOLDS if claim.relation == "keeps up" and ahead else _comparable(a, b, apart)
 
 
 def _better(apart: Estimate, higher: bool = True) -> str:
