@@ -70,8 +70,6 @@ class Fault:
         The column concerned, or the field of a card.
     more : int
         How many further rows have the same fault.
-    other : int, optional
-        Another row, with which the problem ends.
 
     Examples
     --------
@@ -85,25 +83,17 @@ class Fault:
     row: int | None = None
     column: str | None = None
     more: int = 0
-    other: int | None = None
 
     def at(self, place: Callable[[int, str | None], Place]) -> Fault:
         """Say it of the files that a frame was read from, given where each row and column comes from.
 
         Examples
         --------
-        >>> fault = Fault("the frame", "the same stands in", "keep one", row=7, other=2)
-        >>> print(fault.at(lambda row, column: Place("a.csv", row) if row < 6 else Place("b.csv", row - 5)))
-        b.csv, row 2: the same stands in a.csv, row 2 -> keep one
+        >>> fault = Fault("the frame", "the value is missing", "drop the row", row=7)
+        >>> print(fault.at(lambda row, column: Place("b.csv", row - 5)))
+        b.csv, row 2: the value is missing -> drop the row
         """
-        problem = self.problem
-        if self.other is not None:
-            first = place(self.other, self.column)
-            problem += f" {first.file}, row {first.row}"
-        file, row, column = (
-            (self.file, None, self.column) if self.row is None else place(self.row, self.column)
-        )
-        return replace(self, file=file, row=row, column=column, problem=problem, other=None)
+        return self if self.row is None else replace(self, **place(self.row, self.column)._asdict())
 
     def __str__(self) -> str:
         """Place, problem and remedy on one line."""
@@ -113,8 +103,7 @@ class Fault:
         if self.column is not None:
             place += f", column {ellipsize(self.column, LONGEST // 4)!r}"
         more = f" (and {self.more:,} more row{'s' * (self.more > 1)})" if self.more else ""
-        other = "" if self.other is None else f" row {self.other:,}"
-        problem = f"{ellipsize(self.problem, LONGEST)}{other}{more} -> {ellipsize(self.remedy, LONGEST)}"
+        problem = f"{ellipsize(self.problem, LONGEST)}{more} -> {ellipsize(self.remedy, LONGEST)}"
         return f"{place}: {problem}" if place else problem
 
 
@@ -176,11 +165,10 @@ class Faults:
         remedy: str,
         column: str | None = None,
         rows: npt.NDArray[np.bool_] | None = None,
-        other: int | None = None,
     ) -> None:
         """Add a fault of the table, of a column, or of the rows that a mask of shape (N,) marks."""
         row, more = (None, 0) if rows is None else (int(rows.argmax()) + 1, int(rows.sum()) - 1)
-        self.found.append(Fault(self.source, problem, remedy, row, column, more, other))
+        self.found.append(Fault(self.source, problem, remedy, row, column, more))
 
 
 def stop(where: str | Path | None, problem: str, remedy: str) -> NoReturn:

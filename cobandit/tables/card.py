@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from cobandit.faults import TableError, stop, suggest
+from cobandit.faults import stop, suggest
 from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -71,29 +69,16 @@ class Objective(Fields):
         return name
 
     @model_validator(mode="after")
-    def _percentiles(self) -> Objective:
+    def _fit_the_transform(self) -> Objective:
         fits = TRANSFORMS[self.transform].percentiles and self.limits is None
-        if not fits and (self.low, self.high) != (5, 95):
-            why = f"transform {self.transform}" if self.limits is None else "limits"
-            stop(None, f"low and high mean nothing with {why}", "leave them out")
+        if (self.low, self.high) != (5, 95) and not fits:
+            stop(
+                None, f"low and high mean nothing with limits or transform {self.transform}", "leave them out"
+            )
+        if self.limits is not None and self.transform == "none":
+            stop(None, "limits mean nothing without a transform", "name one, or leave them out")
         if not self.low < self.high:
             stop(None, f"low is {self.low:g} and high is {self.high:g}", "make low the smaller one")
-        return self
-
-    @model_validator(mode="after")
-    def _usable_limits(self) -> Objective:
-        if self.limits is None:
-            return self
-        if self.transform == "none":
-            stop(None, "limits mean nothing without a transform", "name one, or leave them out")
-        transform, limits = TRANSFORMS[self.transform], np.array(self.limits)
-        if transform.rule and (broken := transform.rule.broken(limits)).any():
-            problem = transform.rule.problem.format(value=float(limits[broken.argmax()]))
-            stop(None, f"limits: {problem}", "give the value that scores 1, then the one that scores 0")
-        try:
-            transform.apply(limits, *self.limits)
-        except TableError as error:
-            stop(None, f"{error}", "give the value that scores 1, then the one that scores 0")
         return self
 
 
@@ -187,7 +172,9 @@ class Card(Fields):
     kind: Literal["measured", "reconstruction", "synthetic"] = Field(
         description="choose measured, reconstruction or synthetic"
     )
-    records: Text = Field(description="name a file next to the card, without a directory")
+    records: str = Field(
+        pattern=r"^[^/\\]*\.[^./\\]+$", description="name a file next to the card, without a directory"
+    )
     sha256: str | None = Field(
         None,
         pattern=r"^[0-9a-f]{64}$",
@@ -217,33 +204,21 @@ class Card(Fields):
         measured = (self.cost.column, *(o.column for o in self.objectives))
         return tuple(dict.fromkeys(("config", "instance", *measured, *self.arms)))
 
-    @field_validator("records")
-    @classmethod
-    def _next_to_the_card(cls, records: str) -> str:
-        if records in (".", "..") or "/" in records or "\\" in records:
-            remedy = "name a file next to the card, without a directory"
-            stop(None, f"{records!r} is not a plain file name", remedy)
-        return records
-
     @field_validator("objectives")
     @classmethod
     def _distinct_names(cls, objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
-        if not objectives:
-            stop(None, "there is no objective", "list at least one: - {name: ..., column: ...}")
-        repeated = [name for name, n in Counter(o.name for o in objectives).items() if n > 1]
-        if repeated:
-            problem = f"the name {repeated[0]!r} is used more than once"
-            stop(None, problem, "name each objective differently")
+        names = [objective.name for objective in objectives]
+        if not 0 < len(set(names)) == len(names):
+            problem = f"there are {len(names)} objectives, of {len(set(names))} names"
+            stop(None, problem, "list at least one, each of its own name: - {name: ..., column: ...}")
         return objectives
 
     @field_validator("arms")
     @classmethod
     def _describes(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
-        for column in ("config", "instance"):
-            if column in arms:
-                stop(None, f"{column!r} does not describe a configuration", "leave it out")
-        if len(set(arms)) < len(arms):
-            stop(None, "a column is listed more than once", "list it once")
+        if len({*arms, "config", "instance"}) < len(arms) + 2:
+            problem = f"{', '.join(arms)} holds one twice, or 'config' or 'instance'"
+            stop(None, problem, "list each column that describes a configuration once")
         return arms
 
     @model_validator(mode="after")
@@ -281,13 +256,5 @@ def read_card(path: str | Path) -> Card:
         ...
     cobandit.faults.TableError: nowhere.yml: there is no such card -> make table and card ...
     """
-    path = Path(path)
-    if not path.is_file():
-        remedy = (
-            "make table and card with cobandit import csv, or write a card (in Python also read(card=...))"
-        )
-        stop(path, "there is no such card", remedy)
-    content = load_yaml(path, "card")
-    if not isinstance(content, dict):
-        stop(path, "the card holds no fields", "write 'name: ...', 'title: ...' and so on")
-    return check_fields(Card, content, str(path))
+    remedy = "make table and card with cobandit import csv, or write a card (in Python also read(card=...))"
+    return check_fields(Card, load_yaml(Path(path), "card", remedy), str(path))

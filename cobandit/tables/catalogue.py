@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 import warnings
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -25,27 +22,7 @@ OFFLINE = "COBANDIT_OFFLINE"
 """Environment variable: if it is set, and not to 0, nothing is fetched."""
 
 PATIENCE = 8.0
-"""Seconds without a byte after which a download is given up."""
-
-
-class _Watched:
-    """A file that notes when it was last written to, and takes nothing more once the download is given up."""
-
-    def __init__(self) -> None:
-        self.last = time.monotonic()
-        self.abandoned = False
-
-    def download(self, url: str, output_file: str, registry: Any) -> None:
-        """Download as pooch does, through this object (the signature is that of a pooch downloader)."""
-        with open(output_file, "wb") as self.file:
-            pooch.HTTPDownloader(timeout=PATIENCE)(url, self, registry)
-
-    def write(self, chunk: bytes) -> int:
-        """Pass a chunk on to the file."""
-        if self.abandoned:
-            raise TimeoutError("the download was given up")
-        self.last = time.monotonic()
-        return self.file.write(chunk)
+"""Seconds without an answer, or another byte, after which a download is given up."""
 
 
 def cache_directory() -> Path:
@@ -55,11 +32,6 @@ def cache_directory() -> Path:
 
 def fetch(url: str, target: Path, sha256: str) -> str | None:
     """Download a file, check its sum and put it in place.
-
-    A timeout on the socket would not do: it covers neither the resolution of names nor a proxy that stalls
-    between two of its own steps. So the download runs in a daemon thread, which cannot keep the interpreter
-    alive, and is given up when no byte has come for ``PATIENCE`` seconds. A slow line that does deliver is
-    left to finish.
 
     Parameters
     ----------
@@ -77,28 +49,13 @@ def fetch(url: str, target: Path, sha256: str) -> str | None:
     """
     if os.environ.get(OFFLINE, "0") not in ("", "0"):
         return f"not asked, since {OFFLINE} is set"
-    watched = _Watched()
-    outcome: list[str | None] = []
-
-    def retrieve() -> None:
-        try:
-            pooch.retrieve(
-                url, f"sha256:{sha256}", fname=target.name, path=target.parent, downloader=watched.download
-            )
-            outcome.append(None)
-        except Exception as error:
-            # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
-            outcome.append(f"{type(error).__name__}: {error}")
-
-    thread = threading.Thread(target=retrieve, name="cobandit-fetch", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        left = watched.last + PATIENCE - time.monotonic()
-        if left <= 0:
-            watched.abandoned = True
-            return f"no answer within {PATIENCE:g} seconds"
-        thread.join(left)
-    return outcome[0]
+    download = pooch.HTTPDownloader(timeout=PATIENCE)
+    try:
+        pooch.retrieve(url, f"sha256:{sha256}", target.name, target.parent, downloader=download)
+    except Exception as error:
+        # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 MIRROR = "COBANDIT_MIRROR"
@@ -265,21 +222,17 @@ def _card(name: str) -> Card:
     return read_card(cards[name])
 
 
-def _mirrored(card: Card) -> Path | None:
-    """Where the mirror would hold the records, or None if no mirror is named."""
-    mirror = os.environ.get(MIRROR)
-    return Path(mirror).expanduser() / card.name / card.records if mirror else None
-
-
-def _cached(card: Card) -> Path:
-    return cache_directory() / card.name / card.records
+def _places(card: Card) -> tuple[Path | None, Path]:
+    """Where the mirror, if one is named, and the cache would hold the records."""
+    mirror, inside = os.environ.get(MIRROR), Path(card.name) / card.records
+    return Path(mirror).expanduser() / inside if mirror else None, cache_directory() / inside
 
 
 def _found(card: Card) -> tuple[str, Path | None]:
     """How the records are available, and their path; None if they would have to be fetched."""
     if card.origin is None:
         return "bundled", data_directory() / card.records
-    mirrored, cached = _mirrored(card), _cached(card)
+    mirrored, cached = _places(card)
     if mirrored and mirrored.is_file():
         return "mirror", mirrored
     # a damaged cache is fetched again, unlike a mirror, which is the user's own
@@ -291,7 +244,7 @@ def _found(card: Card) -> tuple[str, Path | None]:
 def _fetched(card: Card) -> Path:
     """Fetch the records into the cache, or say what was tried and what to do."""
     assert isinstance(card.origin, Origin)
-    cached, mirrored = _cached(card), _mirrored(card)
+    mirrored, cached = _places(card)
     problem = fetch(card.origin.url, cached, str(card.sha256))
     if problem is None:
         return cached

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobandit.faults import Faults, stop, suggest
+from cobandit.faults import Faults, stop
 
 SHARE = 0.2
 """Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
@@ -131,29 +130,8 @@ def _places(n_instances: int, seed: int) -> np.ndarray:
     return np.argsort(np.random.default_rng(seed).permutation(n_instances))
 
 
-class Terms(NamedTuple):
-    """What the settings that mend a fault are called by whoever gave them: a card, options, arguments.
-
-    ``profiling`` is the number of profiling instances, ``transform`` how an objective gets a transform,
-    ``free`` what to do about a cost of zero, ``column`` how another column is taken, and ``constant`` what
-    else there is to do about a column that is constant.
-    """
-
-    profiling: str = "the card's split.profiling"
-    transform: str = "a transform in the card"
-    free: str = "one that was free needs a smallest cost, as cobandit import gives it"
-    column: str = "name another column in the card"
-    constant: str = ""
-
-
-CARD = Terms()
-
-
 class Rule(NamedTuple):
-    """What values of a column may not be: which are refused, what is wrong with one, and what to do.
-
-    ``problem`` may have the ``{value}``, ``remedy`` the `Terms`.
-    """
+    """What values of a column may not be: which are refused, what is wrong with ``{value}``, what to do."""
 
     broken: Callable[[np.ndarray], np.ndarray]
     problem: str
@@ -162,7 +140,11 @@ class Rule(NamedTuple):
 
 MISSING = Rule(np.isnan, "the value is missing", "give the measured value, or evaluate it again")
 FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or evaluate it again")
-COST = Rule(lambda x: x <= 0, "the cost {value} is not positive", "give what the evaluation cost; {free}")
+COST = Rule(
+    lambda x: x <= 0,
+    "the cost {value} is not positive",
+    "give what the evaluation cost; a smallest cost says what a free one counts as",
+)
 
 SMALLEST, LARGEST = 1e-30, 1e30
 """Costs beyond these are no costs in any unit, and their squares and ratios overflow."""
@@ -201,25 +183,26 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     >>> read_numbers(pd.Series(["1.5", "2"]))[1].tolist()
     [True, True]
     """
-    types = pd.api.types
-    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):  # booleans too
+    if column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(len(column), dtype=bool)
     cells = column.astype(object)
     text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
-    blank = cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).to_numpy(dtype=bool)
-    known = ~cells.isna().to_numpy(dtype=bool) & ~blank
-    plain = cells.where(cells.map(lambda cell: isinstance(cell, (str, bool)) or hasattr(cell, "__float__")))
-    plain = plain.mask(
-        cells.map(lambda cell: isinstance(cell, int) and abs(cell) > sys.float_info.max), np.inf
-    )
-    values = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64)
+    known = (cells.notna() & (cells.astype(str).str.strip() != "")).to_numpy(dtype=bool)
+    values = np.array([_as_number(cell) for cell in cells], dtype=np.float64)
     foreign = known & np.isnan(values)
     return values, foreign if foreign.any() else text & known
 
 
-def check_column(
-    column: pd.Series, rules: Iterable[Rule], faults: Faults, terms: Terms = CARD
-) -> np.ndarray | None:
+def _as_number(cell: Any) -> float:
+    try:
+        return float(cell) if np.isscalar(cell) else np.nan  # type: ignore[arg-type]
+    except OverflowError:  # an integer of more than 308 digits
+        return np.inf
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np.ndarray | None:
     """Read a measured column and check that each value is there, a number, finite, and as the rules say.
 
     Parameters
@@ -229,8 +212,6 @@ def check_column(
         What finite values also have to satisfy.
     faults : Faults
         Takes one fault for each rule that is broken, with the first row that breaks it.
-    terms : Terms
-        For the remedies.
 
     Returns
     -------
@@ -254,11 +235,11 @@ def check_column(
     for rule, rows in broken.items():
         if rows.any():
             problem = rule.problem.format(value=float(values[rows.argmax()]))
-            faults.add(problem, rule.remedy.format(**terms._asdict()), name, rows)
+            faults.add(problem, rule.remedy, name, rows)
     return values if len(faults.found) == before else None
 
 
-def evaluate_condition(frame: pd.DataFrame, query: str, place: str, each: str) -> np.ndarray:
+def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarray:
     """Evaluate a condition for each row.
 
     Parameters
@@ -266,8 +247,8 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str, each: str) -
     frame : DataFrame, N rows
     query : str
         A pandas expression over its columns.
-    place, each : str
-        What the condition is, and what a row is, for messages.
+    place : str
+        What the condition is, for messages.
 
     Returns
     -------
@@ -280,21 +261,16 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str, each: str) -
 
     Examples
     --------
-    >>> evaluate_condition(pd.DataFrame({"shots": [0, 5]}), "shots > 0", "--where", "row").tolist()
+    >>> evaluate_condition(pd.DataFrame({"shots": [0, 5]}), "shots > 0", "--where").tolist()
     [False, True]
     """
-    known = [str(column) for column in frame.columns]
+    remedy = f"write a condition such as temperature > 0 on {', '.join(map(str, frame.columns))}"
     try:
         # empty scopes: a query sees the columns and none of our variables
         mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
-    except pd.errors.UndefinedVariableError as error:
-        name = str(error).split("'")[1]
-        stop(place, f"there is no column {name!r}", suggest(name, known))
     except Exception as error:
         # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and more for bad text
-        reason = " ".join(str(error).split())
-        remedy = "write a condition such as temperature > 0 and model == 'small'"
-        stop(place, f"it cannot be evaluated: {reason}", remedy)
+        stop(place, f"it cannot be evaluated: {' '.join(str(error).split())}", remedy)
     if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
-        stop(place, f"it is not true or false for each {each}", f"write a condition on {', '.join(known)}")
+        stop(place, "it is not true or false for each row", remedy)
     return mask.to_numpy(dtype=bool, na_value=False)

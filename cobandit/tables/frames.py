@@ -3,44 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit import _check
-from cobandit.faults import Fault, Faults, refuse, stop, suggest
+from cobandit.faults import Faults, refuse, stop, suggest
 from cobandit.tables.card import Card, Objective
-from cobandit.tables.columns import Terms, default_profiling, encode
+from cobandit.tables.columns import default_profiling
 from cobandit.tables.safe_reading import check_fields
-from cobandit.tables.schema import check_columns
+from cobandit.tables.schema import check_columns, encode_names
 
 FRAME, ARRAYS = "from_frame", "from_arrays"
 """What messages call the data frame and the arrays, and the arguments next to them."""
 
 UNKNOWN_LICENSE = "not stated"
-
-TERMS = Terms(
-    profiling="profiling",
-    transform="a transform in objectives, 'inverse-percentile' or 'negate-minmax'",
-    free="for one that was free, say with smallest_cost what it counts as",
-    column="name another",
-)
-
-
-class Described(NamedTuple):
-    """A tidy frame, the card that describes it, what to tell of it, and what the user calls its columns."""
-
-    frame: pd.DataFrame
-    card: Card
-    notes: tuple[str, ...]
-    columns: dict[str, str]
-
-    def rename_columns(self, fault: Fault) -> Fault:
-        """Say a fault of the columns that the user named."""
-        return replace(fault, column=self.columns.get(str(fault.column), fault.column))
 
 
 def describe_frame(
@@ -49,14 +28,14 @@ def describe_frame(
     instance: str,
     cost: str | float | Mapping[str, float],
     unit: str | None,
-    objectives: Mapping[str, Any] | Sequence[str] | str,
+    objectives: Mapping[str, Any] | Sequence[str],
     arms: Sequence[str],
     profiling: int | None,
     seed: int,
     smallest_cost: float | None,
     about: Mapping[str, str],
-) -> Described:
-    """Make a tidy frame of the columns that are named, and its card; takes what `from_frame` takes.
+) -> tuple[pd.DataFrame, Card, tuple[str, ...]]:
+    """Make a tidy frame of the columns that are named, its card and notes; takes what `from_frame` takes.
 
     Raises
     ------
@@ -66,7 +45,9 @@ def describe_frame(
     if not isinstance(frame, pd.DataFrame):
         stop(FRAME, f"it is given a {type(frame).__name__}", "give a pandas DataFrame, or use from_arrays")
     frame = frame.set_axis(frame.columns.map(str), axis=1)
-    keys, measured = _names(config), _read_objectives(objectives)
+    given = objectives if isinstance(objectives, Mapping) else dict(zip(objectives, objectives, strict=True))
+    measured = [_read_objective(str(name), each) for name, each in given.items()]
+    keys = _names(config)
     described = tuple(dict.fromkeys([*(keys if len(keys) > 1 else ()), *_names(arms)]))
     columns = dict.fromkeys([*(objective.column for objective in measured), *described])
     columns |= {cost: None} if isinstance(cost, str) else {}
@@ -75,11 +56,13 @@ def describe_frame(
             problem = f"the column {column!r} is measured or describes a configuration"
             stop(FRAME, problem, "rename it: the table needs that name")
     faults = Faults(FRAME)
-    check_columns(frame, [*dict.fromkeys([*keys, instance, *columns])], TERMS, faults)
+    check_columns(frame, [*dict.fromkeys([*keys, instance, *columns])], faults)
     refuse(faults.found)
 
-    named = {"config": _join(frame, keys), "instance": frame[instance]}
-    tidy = pd.DataFrame(named | {column: frame[column] for column in columns})
+    named = [encode_names(frame[key], faults) for key in keys]
+    refuse(faults.found)
+    parts = zip(*(np.array(labels, dtype=object)[codes] for labels, codes in named), strict=True)
+    tidy = frame[[*columns]].assign(config=[" ".join(each) for each in parts], instance=frame[instance])
     paid = cost if isinstance(cost, str) else "cost" + "_" * ("cost" in columns)
     if not isinstance(cost, str):
         tidy[paid] = charge(tidy["config"], cost, f"{FRAME}, cost")
@@ -100,8 +83,7 @@ def describe_frame(
         "arms": described,
         "smallest_cost": smallest_cost if notes else None,
     }
-    card = check_fields(Card, fields, lambda field: f"{FRAME}, {field.rpartition('.')[2]}")
-    return Described(tidy, card, notes, {"config": ", ".join(keys), "instance": instance})
+    return tidy, check_fields(Card, fields, lambda field: f"{FRAME}, {field.rpartition('.')[2]}"), notes
 
 
 def charge(config: pd.Series, cost: float | Mapping[str, float], where: str) -> pd.Series:
@@ -138,24 +120,6 @@ def _names(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else [str(name) for name in given]
 
 
-def _join(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
-    """Name configurations as their columns do, one after the other; missing where one of these is."""
-    parts = []
-    for key in keys:
-        try:
-            labels, codes = encode(frame[key])
-        except TypeError:  # lists and dictionaries cannot be hashed
-            stop(FRAME, f"the column {key!r} holds nested values", "make plain names of them")
-        parts.append(pd.Series(np.array([*labels, None], dtype=object)[codes], frame.index))
-    return parts[0].str.cat(pd.concat(parts[1:], axis=1), sep=" ") if parts[1:] else parts[0]
-
-
-def _read_objectives(given: Mapping[str, Any] | Sequence[str] | str) -> list[Objective]:
-    """Read ``{name: column}``, ``{name: (column, transform)}``, ``{name: fields of a card}``, or columns."""
-    named = given if isinstance(given, Mapping) else {name: name for name in _names(given)}
-    return [_read_objective(str(name), each) for name, each in named.items()]
-
-
 def _read_objective(name: str, given: Any) -> Objective:
     where = f"{FRAME}, objectives[{name!r}]"
     if isinstance(given, str):
@@ -169,36 +133,14 @@ def _read_objective(name: str, given: Any) -> Objective:
     return check_fields(Objective, {"name": name} | fields, lambda field: f"{where}, {field}")
 
 
-class Arrays(NamedTuple):
-    """Arrays as a tidy frame: row r is of configuration ``arm[r]`` and instance ``instance[r]``."""
-
-    frame: pd.DataFrame
-    names: tuple[str, ...]
-    arm: np.ndarray
-    instance: np.ndarray
-    own_costs: bool
-
-    def locate_entry(self, fault: Fault) -> Fault:
-        """Say a fault of the entry of an array that has it."""
-        if fault.row is None:
-            return replace(fault, file=ARRAYS, column=None)
-        arm, instance = int(self.arm[fault.row - 1]), int(self.instance[fault.row - 1])
-        entry = f"rewards[{arm}, {instance}]"
-        if fault.column == "cost":
-            entry = f"costs[{arm}, {instance}]" if self.own_costs else f"costs[{arm}]"
-        elif fault.column in self.names:
-            entry = f"rewards[{arm}, {instance}, {self.names.index(fault.column)}]"
-        return replace(fault, file=entry, row=None, column=None)
-
-
 def read_arrays(
     rewards: ArrayLike,
     costs: ArrayLike,
     configs: Sequence[str] | None,
     instances: Sequence[str] | None,
     names: Iterable[str] | None,
-) -> Arrays:
-    """Make a tidy frame of arrays; takes what `from_arrays` takes.
+) -> pd.DataFrame:
+    """Make a tidy frame of arrays, indexed by places in them; takes what `from_arrays` takes.
 
     Raises
     ------
@@ -220,10 +162,11 @@ def read_arrays(
         _label(names, "objectives", "objective", n_objectives),
     )
     arm, instance = np.nonzero(~np.isnan(scores).all(axis=2))
-    frame = pd.DataFrame(scores[arm, instance], columns=list(labels[2]))
+    places = pd.MultiIndex.from_arrays([arm, instance])
+    frame = pd.DataFrame(scores[arm, instance], places, list(labels[2]))
     frame["cost"] = paid[arm] if paid.ndim == 1 else paid[arm, instance]
     frame["config"], frame["instance"] = np.array(labels[0])[arm], np.array(labels[1])[instance]
-    return Arrays(frame, labels[2], arm, instance, paid.ndim == 2)
+    return frame
 
 
 def _floats(value: ArrayLike, name: str) -> np.ndarray:

@@ -33,10 +33,6 @@ MAX_DEPTH = 5
 """Deepest nesting; beyond a few levels the parser's time grows with the square of the depth."""
 
 
-class _NotPlain(Exception):
-    """What is wrong with a file that is YAML, and what to do."""
-
-
 class _PlainLoader(yaml.SafeLoader):
     """Safe loading without aliases, deep nesting, and repeated keys, of which YAML would keep the last."""
 
@@ -44,10 +40,10 @@ class _PlainLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise _NotPlain("uses YAML aliases (*)", "write the values out")
+            raise yaml.YAMLError("it uses YAML aliases (*)")
         self.depth += 1
         if self.depth > MAX_DEPTH and not self.check_event(yaml.ScalarEvent):
-            raise _NotPlain(f"is nested more than {MAX_DEPTH} deep", "write its fields as they are")
+            raise yaml.YAMLError(f"it is nested more than {MAX_DEPTH} deep")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -57,12 +53,11 @@ class _PlainLoader(yaml.SafeLoader):
         # one that is not hashable is refused by the base class
         repeated = [key for key, n in Counter(k for k in keys if isinstance(k, Hashable)).items() if n > 1]
         if repeated:
-            problem = f"the key {repeated[0]!r} is given twice"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+            raise yaml.YAMLError(f"the key {repeated[0]!r} is given twice")
         return super().construct_mapping(node, deep)
 
 
-def load_yaml(path: Path, what: str) -> Any:
+def load_yaml(path: Path, what: str, remedy: str = "check the path") -> Any:
     """Load a YAML file safely; refuse what could keep the parser busy without end.
 
     Parameters
@@ -70,6 +65,8 @@ def load_yaml(path: Path, what: str) -> Any:
     path : Path
     what : str
         What the file is, for messages: card, mapping.
+    remedy : str
+        What to do if it is missing.
 
     Returns
     -------
@@ -90,12 +87,10 @@ def load_yaml(path: Path, what: str) -> Any:
     cobandit.faults.TableError: nowhere.yml: there is no such mapping -> check the path
     """
     if not path.is_file():
-        stop(path, f"there is no such {what}", "check the path")
+        stop(path, f"there is no such {what}", remedy)
     content = read_bytes(path, MAX_BYTES, f"shorten the {what}")
     try:
         return yaml.load(content, Loader=_PlainLoader)
-    except _NotPlain as error:
-        stop(path, f"the {what} {error.args[0]}", error.args[1])
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not text, or a date that is none
         problem = " ".join(str(error).split())[:300]
         stop(path, f"the {what} is not valid YAML: {problem}", "correct the file")
@@ -159,23 +154,30 @@ def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: d
         if part in model.model_fields:
             field = model.model_fields[part]
             model = _inner(field.annotation) or model
+    remedy = (field.description if field else None) or "correct it"
     if detail["type"] == "extra_forbidden":
         known, key = list(model.model_fields), str(detail["loc"][-1])
         remedy = suggest(key, known, f"known keys: {', '.join(known)}")
-        return Fault(where, f"unknown key {key!r}", remedy)
-    if detail["type"] == "value_error":  # of a validator of ours, which does not know where it is
-        error = detail["ctx"]["error"]
-        if isinstance(error, TableError):
-            fault = error.faults[0]
-            problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem  # of a file it names
-            return replace(fault, file=where, problem=problem)
-        return Fault(where, str(error), "correct it")
-    missing = detail["type"] == "missing"
-    message = detail["msg"].replace("a valid tuple", "a list")  # YAML knows no tuples
-    problem = "the field is missing" if missing else f"{message}, not {detail['input']!r}"
-    if detail["type"] == "string_pattern_mismatch":  # the remedy says what can
-        problem = f"{detail['input']!r} cannot stand here"
-    return Fault(where, problem, (field.description if field else None) or "correct it")
+    error = detail.get("ctx", {}).get("error")
+    if isinstance(error, TableError):  # of a validator of ours, which does not know where it is
+        fault = error.faults[0]
+        problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem  # of a file it names
+        return replace(fault, file=where, problem=problem)
+    return Fault(where, _word(detail), remedy)
+
+
+def _word(detail: dict[str, Any]) -> str:
+    """Say what is wrong with a value."""
+    if detail["type"] == "extra_forbidden":
+        return f"unknown key {detail['loc'][-1]!r}"
+    if detail["type"] == "json_invalid":
+        return f"this is not JSON, or it is cut short ({detail['msg']})"
+    if detail["type"] == "missing":
+        return "the field is missing"
+    if detail["type"] == "value_error":  # ours, which says what it got
+        return str(detail["ctx"]["error"])
+    message = detail["msg"].replace("a valid tuple", "a list")  # files know no tuples
+    return f"{message}, not {reprlib.repr(detail['input'])}"  # bounded, whatever the input
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:
@@ -225,21 +227,15 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> lis
         ...
     cobandit.faults.TableError: nowhere: there is no such file or folder -> check the path
     """
-    expected = f"{what} are named {' or '.join(patterns)}"
     found: dict[Path, None] = {}
     for path in paths:
-        if path.is_dir():
-            inside = sorted(file for file in path.rglob("*") if _fits(file, patterns) and file.is_file())
-            if not inside:
-                remedy = f"{expected}: name the folder that has them"
-                stop(path, f"there are no {what} in this folder", remedy)
-            found.update(dict.fromkeys(inside))
-        elif not path.is_file():
+        if not path.exists():
             stop(path, "there is no such file or folder", "check the path")
-        elif not _fits(path, patterns):
-            stop(path, f"this file is not named as {what} are", expected)
-        else:
-            found[path] = None
+        within = sorted(path.rglob("*")) if path.is_dir() else [path]
+        fitting = [file for file in within if _fits(file, patterns) and file.is_file()]
+        if not fitting:
+            stop(path, f"this is or has no {what}", f"they are named {' or '.join(patterns)}")
+        found |= dict.fromkeys(fitting)
     return list(found)
 
 
@@ -293,7 +289,7 @@ def parse(kind: type[M], content: bytes, where: str | Path) -> M:
     >>> parse(Toy, b'{}', "toy.json")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: toy.json: the field 'size' is missing -> check that this is ...
+    cobandit.faults.TableError: toy.json: size: the field is missing -> check that this is ...
     """
     try:
         return kind.model_validate_json(content)
@@ -304,38 +300,26 @@ def parse(kind: type[M], content: bytes, where: str | Path) -> M:
 def first_fault(error: ValidationError) -> str:
     """Word the first of pydantic's complaints in one line."""
     detail = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in detail["loc"])
-    if detail["type"] == "json_invalid":
-        return f"this is not JSON, or it is cut short ({detail['msg']})"
-    if detail["type"] == "missing":
-        return f"the field {place!r} is missing"
-    if detail["type"] == "value_error":  # ours, which says what it got
-        return f"{place}: {detail['ctx']['error']}"
-    shown = reprlib.repr(detail["input"])  # bounded, whatever the input
-    return f"{place}: {detail['msg']}, not {shown}" if place else f"{detail['msg']}, not {shown}"
+    place, problem = ".".join(str(part) for part in detail["loc"]), _word(dict(detail))
+    return f"{place}: {problem}" if place else problem
 
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip whose members stay inside it and do not claim to expand beyond bounds.
-
-    Nothing is unpacked to disk, so no name could lead out of a folder; an archive with such names was still
-    not written by any evaluation, and is refused as a whole.
+    """Open a zip whose members do not claim to expand beyond bounds; nothing of it is unpacked to disk.
 
     Raises
     ------
     TableError
-        If the archive is damaged, encrypted, compressed by an unbounded method, or made to do harm.
+        If the archive is damaged, encrypted, compressed by an unbounded method, or expands beyond bounds.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-            for member in members:
+            for member in members:  # no evaluation wrote such a name
                 parts = PurePosixPath(member.filename.replace("\\", "/"))
                 if parts.is_absolute() or ".." in parts.parts or ":" in "".join(parts.parts[:1]):
                     stop(path, f"the member {member.filename!r} leads out of the archive", "do not trust it")
-                if member.flag_bits & 1:
-                    stop(path, "the archive is encrypted", "pack it again without a password")
             claimed = sum(member.file_size for member in members)
             largest = max((member.file_size for member in members), default=0)
             if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
@@ -391,10 +375,6 @@ def plain_text(value: Any, where: str | Path, what: str) -> str:
     '17'
     """
     text = str(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        stop(where, f"{what} is not valid text: {text[:60]!a}", "correct the log")
-    if not text.strip():
-        stop(where, f"{what} is blank", "correct the log")
+    if not text.strip() or text.encode(errors="ignore").decode() != text:
+        stop(where, f"{what} is blank or not valid text: {text[:60]!a}", "correct the log")
     return text

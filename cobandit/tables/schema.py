@@ -12,12 +12,10 @@ import pandas as pd
 from cobandit.faults import Faults, TableError, refuse, suggest
 from cobandit.tables.card import Card, Split
 from cobandit.tables.columns import (
-    CARD,
     COST,
     NESTED,
     RANGE,
     Keys,
-    Terms,
     check_column,
     encode,
     profiling_mask,
@@ -56,7 +54,7 @@ class Validated(NamedTuple):
     limits: dict[str, tuple[float, float]]
 
 
-def validate(frame: pd.DataFrame, card: Card, source: str, terms: Terms = CARD) -> Validated:
+def validate(frame: pd.DataFrame, card: Card, source: str) -> Validated:
     """Check a tidy frame against its card and bring it into order.
 
     Parameters
@@ -67,8 +65,6 @@ def validate(frame: pd.DataFrame, card: Card, source: str, terms: Terms = CARD) 
         Which columns are what.
     source : str
         What to call the frame in messages, usually its file name.
-    terms : Terms
-        What the messages call the settings that mend a fault, by default those of a card.
 
     Returns
     -------
@@ -103,29 +99,28 @@ def validate(frame: pd.DataFrame, card: Card, source: str, terms: Terms = CARD) 
     Traceback (most recent call last):
         ...
     cobandit.faults.TableError: toy.csv, row 1, column 'ok': the objective 2.0 is outside [0, 1] (and 7 more \
-rows) -> rescale the column, or give the objective a transform in the card
+rows) -> rescale the column, or give the objective a transform
     """
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     faults = Faults(source)
-    check_columns(frame, card.columns, terms, faults)
+    check_columns(frame, card.columns, faults)
     if not len(frame):
         faults.add("the table has no rows", "export it again, with its data")
         refuse(faults.found)
     wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
-    numbers = _check_measures(frame, card, terms, faults)
+    numbers = _check_measures(frame, card, faults)
     if not {"config", "instance"} <= set(frame.columns):
         refuse(faults.found)
     configs, instances = (encode_names(frame[column], faults) for column in ("config", "instance"))
+    if min(configs.codes.min(), instances.codes.min()) < 0:  # nothing further can be checked
+        refuse(faults.found)
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
 
     profiling = _profiling_rows(configs, instances, card.split)
-    _check_split(configs, profiling, card, terms, faults)
-    if card.n_instances is not None and card.n_instances < len(instances.labels):
-        problem = f"there are {len(instances.labels)} instances, and the benchmark has {card.n_instances}"
-        faults.add(problem, "correct n_instances in the card, or leave it out", "instance")
-    rewards, limits = _rewards(numbers, profiling, card, terms, faults)
+    _check_split(configs, profiling, card, faults)
+    rewards, limits = _rewards(numbers, profiling, card, faults)
     refuse(faults.found)
 
     order = np.lexsort((instances.codes, configs.codes))
@@ -148,34 +143,30 @@ rows) -> rescale the column, or give the objective a transform in the card
     return Validated(records, arms, limits)
 
 
-def check_columns(frame: pd.DataFrame, wanted: Sequence[str], terms: Terms, faults: Faults) -> None:
+def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) -> None:
     """Check that each of the wanted columns is there once."""
     known = list(frame.columns)
     for column in wanted:
         if known.count(column) > 1:
             faults.add("the column is there more than once", "keep one", column)
         if column not in known:
-            if column in frame.index.names:
-                remedy = "make a column of it with reset_index()"
-                faults.add("the name stands in the index of the frame, not in a column", remedy, column)
-                continue
             spare = [name for name in known if name not in wanted]
-            remedy = suggest(column, spare, f"add it, or {terms.column}; there are {known}")
+            remedy = suggest(column, spare, f"add it, or name another; there are {known}")
             faults.add("the column is missing", remedy, column)
 
 
-def _check_measures(frame: pd.DataFrame, card: Card, terms: Terms, faults: Faults) -> dict[str, np.ndarray]:
+def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str, np.ndarray]:
     """Read the cost column and those of the objectives, and return those without a fault."""
     rules = {card.cost.column: [COST, RANGE]}
     for objective in card.objectives:
         rule = TRANSFORMS[objective.transform].rule
         rules.setdefault(objective.column, []).extend([rule] if rule else [])
-    columns = {name: check_column(frame[name], rules[name], faults, terms) for name in rules if name in frame}
+    columns = {name: check_column(frame[name], rules[name], faults) for name in rules if name in frame}
     return {name: values for name, values in columns.items() if values is not None}
 
 
-def encode_names(column: pd.Series, faults: Faults) -> Keys:
-    """Read the names of configurations or instances; where there is none, the code is -1."""
+def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Keys:
+    """Read names, of configurations or instances or what describes them; where there is none, -1."""
     name = str(column.name)
     try:
         keys = encode(column)
@@ -183,7 +174,7 @@ def encode_names(column: pd.Series, faults: Faults) -> Keys:
         faults.add("the names are nested values", NESTED, name)
         return Keys((), np.full(len(column), -1))
     missing = keys.codes < 0
-    if missing.any():
+    if required and missing.any():
         remedy = f"give every row its {name}; a row without one cannot be counted"
         faults.add("the name is missing", remedy, name, missing)
     return keys
@@ -192,38 +183,28 @@ def encode_names(column: pd.Series, faults: Faults) -> Keys:
 def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) -> None:
     """Descriptive columns: one value in all rows of a configuration, missing counting as a value."""
     for column in [column for column in card.arms if column in frame]:
-        try:
-            codes = pd.Series(pd.factorize(frame[column])[0])
-        except TypeError:
-            faults.add("the column holds nested values", NESTED, column)
-            continue
-        first = codes.groupby(configs.codes).transform("first")
-        differs = (configs.codes >= 0) & (codes != first).to_numpy()
+        codes = pd.Series(encode_names(frame[column], faults, required=False).codes)
+        differs = (codes != codes.groupby(configs.codes).transform("first")).to_numpy()
         if differs.any():
             row = int(differs.argmax())
-            config = configs.codes[row]
-            start = int((configs.codes == config).argmax())
-            values = frame[column].iloc[[row, start]].tolist()  # Python's own numbers, to be shown
-            problem = f"{values[0]!r} describes {configs.labels[config]!r}, but {values[1]!r} does in"
+            config = configs.labels[configs.codes[row]]
+            problem = f"{str(frame[column].iloc[row])!r} is not what describes {config!r} before"
             remedy = "give a configuration one value, split it, or leave the column out of what describes it"
-            faults.add(problem, remedy, column, differs, start + 1)
+            faults.add(problem, remedy, column, differs)
 
 
 def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
-    """At least two configurations, no pair twice; without sound keys nothing further can be checked."""
-    if min(configs.codes.min(), instances.codes.min()) < 0:
-        refuse(faults.found)
+    """At least two configurations, no pair twice; without these nothing further can be checked."""
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
         faults.add(problem, "choosing needs at least two", "config")
     pairs = pd.DataFrame({"config": configs.codes, "instance": instances.codes})
     again = pairs.duplicated().to_numpy()
     if again.any():
-        config, instance = pair = pairs.iloc[again.argmax()]
-        first = int((pairs == pair).all(axis=1).to_numpy().argmax())
+        config, instance = pairs.iloc[again.argmax()]
         names = (configs.labels[config], instances.labels[instance])
         remedy = "keep one of them, or give repeated evaluations instance names of their own"
-        faults.add(f"(config, instance) = {names} stands already in", remedy, "instance", again, first + 1)
+        faults.add(f"(config, instance) = {names} stands already in another row", remedy, "instance", again)
     if len(configs.labels) < MIN_ARMS or again.any():
         refuse(faults.found)
 
@@ -237,7 +218,7 @@ def _profiling_rows(configs: Keys, instances: Keys, split: Split) -> np.ndarray:
     return profiling_rows(configs.codes, instances.codes, split.profiling, split.seed, MIN_INSTANCES)
 
 
-def _check_split(configs: Keys, profiling: np.ndarray, card: Card, terms: Terms, faults: Faults) -> None:
+def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
     """Either split of each arm holds at least two instances.
 
     Where the profiling instances are named, by a run, a configuration may have left the run right after them.
@@ -246,22 +227,16 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, terms: Terms,
     known = np.bincount(configs.codes[profiling], minlength=n_arms)
     held_out = np.bincount(configs.codes[~profiling], minlength=n_arms)
     fewest = np.minimum(known, held_out) if card.split.instances is None else known
-    short = np.flatnonzero(fewest < MIN_INSTANCES)
-    if len(short):
-        arm = short[0]
+    arm = int(np.argmax(fewest < MIN_INSTANCES))
+    if fewest[arm] < MIN_INSTANCES:
         there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
-        more = len(short) - 1
-        others = f" (and {more} more configuration{'s' if more > 1 else ''})" if more else ""
-        least = f"and needs {MIN_INSTANCES} of each at least{others}"
-        few = known[arm] + held_out[arm] < 2 * MIN_INSTANCES
-        remedy = "evaluate it on more instances, or leave it out"
-        if not few:
-            remedy = f"change {terms.profiling}, now {card.split.profiling}"
-        faults.add(f"configuration {configs.labels[arm]!r} has {there}, {least}", remedy, "instance")
+        problem = f"configuration {configs.labels[arm]!r} has {there}, and needs {MIN_INSTANCES} of each"
+        change = f"or change the number of profiling instances, now {card.split.profiling}"
+        faults.add(problem, f"evaluate it on more instances, leave it out, {change}", "instance")
 
 
 def _rewards(
-    numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, terms: Terms, faults: Faults
+    numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, faults: Faults
 ) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
     """Fit and apply the transforms of the objectives whose columns are sound."""
     rewards = np.full((len(profiling), len(card.objectives)), np.nan)
@@ -273,8 +248,8 @@ def _rewards(
         fitted = objective.limits or transform.fit(values[profiling], objective.low, objective.high)
         limits[objective.name] = fitted
         try:
-            rewards[:, d] = transform.apply(values, *limits[objective.name])
+            rewards[:, d] = transform.apply(values, *fitted)
         except TableError as error:
-            remedy = f"take another column or transform, or leave the objective out{terms.constant}"
+            remedy = "take another column or transform, or leave the objective out"
             faults.add(str(error), remedy, objective.column)
     return rewards, limits

@@ -5,11 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import re
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +18,14 @@ import pyarrow.csv
 import yaml
 from pyarrow import parquet
 
-from cobandit.faults import Fault, TableError, refuse, stop
+from cobandit.faults import TableError, stop
 from cobandit.tables import swebench
 from cobandit.tables.card import Card, Objective, Split, read_card
 from cobandit.tables.safe_reading import check_size
 from cobandit.tables.table import EvaluationTable
 
-TAB = "\t"
-SEPARATORS = {".csv": ",", ".tsv": TAB}
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What separates the columns of a text file, by its suffix."""
-
-LINES_AT_A_TIME = 50_000
-"""JSON lines held as dictionaries at a time."""
 
 MAX_EXPANDED = 4 * 1024**3
 """Most bytes that a compressed file may expand to."""
@@ -70,33 +64,24 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         ...
     cobandit.faults.TableError: nowhere.csv: there is no such file -> check the path
     """
-    if isinstance(path, pd.DataFrame):
-        stop("read", "it takes the path of a file, not a data frame", "use EvaluationTable.from_frame")
     path = Path(path)
     if not path.is_file():
         stop(path, "there is no such file", "check the path")
     if path.suffix.lower() in (".yml", ".yaml"):
         stop(path, "this is a card, or another YAML file", "name its table; the card next to it is found")
-    whose = "its card"
     if not isinstance(card, Card):
-        file = Path(card) if card is not None else path.with_suffix(".yml")
-        card, whose = read_card(file), str(file)
+        card = read_card(path.with_suffix(".yml") if card is None else card)
     check_size(path)
     found = file_sha256(path) if card.sha256 else None
     if found != card.sha256:
-        problem = f"the file's sha256 is {found}, but {whose} says {card.sha256}"
+        problem = f"the file's sha256 is {found}, but its card says {card.sha256}"
         remedy = "restore the file that the card describes, or put the new sum into it if it is meant"
         stop(path, problem, remedy)
-    notes: tuple[str, ...] = ()
     if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.parse(path)
-    else:
-        suffixes = (".parquet", ".csv", ".jsonl")
-        if path.suffix.lower() not in suffixes:
-            remedy = f"save the records as one of {', '.join(suffixes)}"
-            stop(path, f"records with the suffix {path.suffix!r} cannot be read", remedy)
-        frame = read_columns(path, ("config", "instance"), card.columns)
-    return EvaluationTable.from_records(frame, card, source=str(path), notes=notes)
+        return EvaluationTable.from_records(frame, card, str(path), notes)
+    frame = read_columns(path, ("config", "instance"), card.columns)
+    return EvaluationTable.from_records(frame, card, str(path))
 
 
 def file_sha256(path: Path) -> str:
@@ -128,17 +113,24 @@ def read_columns(path: Path, names: Sequence[str], wanted: Sequence[str] | None 
     >>> read_columns(Path("nowhere.parquet"), ["config"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.parquet: the Parquet file is truncated or damaged ([Errno 2] ...
+    cobandit.faults.TableError: nowhere.parquet: the file is damaged, or does not parse: [Errno 2] ...
     """
     suffix = path.suffix.lower()
     if suffix == ".gz":
         _check_expanded(path)
         suffix = Path(path.stem).suffix.lower()
-    if suffix == ".parquet":
-        return _read_parquet(path, wanted)
     if suffix == ".jsonl":
         return _read_jsonl(path, wanted)
-    return _read_separated(path, SEPARATORS[suffix], names, wanted)
+    try:
+        if suffix == ".parquet":
+            return _read_parquet(path, wanted)
+        if suffix in SEPARATORS:
+            return _read_separated(path, SEPARATORS[suffix], names, wanted)
+    except TableError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        stop(path, f"the file is damaged, or does not parse: {error}", "correct it, or export it again")
+    stop(path, f"records with the suffix {suffix!r} cannot be read", "save them as .parquet, .csv or .jsonl")
 
 
 def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
@@ -186,84 +178,48 @@ def _check_expanded(path: Path) -> None:
 
 
 def _read_parquet(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
-    try:
-        file = parquet.ParquetFile(path)
-        columns = _sound(file.schema_arrow.names, wanted)
-        _check_memory(path, file.metadata.num_rows, len(columns or file.schema_arrow.names))
-        table = file.read(columns=columns)
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            try:
-                column.validate(full=True)  # the reader does not look whether text is UTF-8
-            except pa.ArrowInvalid as error:
-                problem = f"the column does not hold what its type says ({error})"
-                refuse([Fault(str(path), problem, "export it again, with text as UTF-8", column=name)])
-        return table.to_pandas(ignore_metadata=True)
-    except TableError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        stop(path, f"the Parquet file is truncated or damaged ({error})", "copy or export it again")
-
-
-def _check_separator(path: Path, separator: str) -> None:
-    """Refuse a file that is separated by something else, as spreadsheets of some languages write it."""
-    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
-        first = file.readline(HEAD)
-    others = [other for other in (",", ";", TAB, "|") if other.encode() in first]
-    if others and separator not in others:
-        wanted = "tabs" if separator == TAB else "commas"
-        problem = f"its columns are separated by {others[0]!r}, not by {wanted}"
-        stop(path, problem, f"export it with {wanted} between the columns, and points in numbers")
+    file = parquet.ParquetFile(path)
+    columns = _sound(file.schema_arrow.names, wanted)
+    _check_memory(path, file.metadata.num_rows, len(columns or file.schema_arrow.names))
+    table = file.read(columns=columns)
+    table.validate(full=True)  # the reader does not look whether text is UTF-8
+    return table.to_pandas(ignore_metadata=True)
 
 
 def _read_separated(
     path: Path, separator: str, names: Sequence[str], wanted: Sequence[str] | None
 ) -> pd.DataFrame:
     """Read with types inferred, except that names stay text and dates are not guessed."""
-    _check_separator(path, separator)
     parsing = pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     # one thread: the parser can then say in which row it failed
     serial = pa.csv.ReadOptions(use_threads=False)
+    with pa.csv.open_csv(path, serial, parsing) as head:
+        columns = _sound(head.schema.names, wanted)
+        _check_memory(path, _text_rows(path), len(columns or head.schema.names))
     text = dict.fromkeys(names, pa.string())
-    try:
-        with pa.csv.open_csv(path, serial, parsing) as head:
-            columns = _sound(head.schema.names, wanted)
-            _check_memory(path, _text_rows(path), len(columns or head.schema.names))
-        while True:
-            conversion = pa.csv.ConvertOptions(
-                include_columns=columns, column_types=text, null_values=[""], strings_can_be_null=False
-            )
-            table = pa.csv.read_csv(path, serial, parsing, conversion)
-            dates = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
-            if dates <= set(text):
-                return table.to_pandas()
-            text |= dict.fromkeys(dates, pa.string())
-    except TableError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        # the parser counts the header as its row 1
-        found = re.search(r"Row #(\d+): (.*)", str(error), re.DOTALL)
-        row, reason = (int(found[1]) - 1, found[2]) if found else (None, str(error))
-        problem = f"the {'TSV' if separator == TAB else 'CSV'} does not parse: {reason}"
-        refuse([Fault(str(path), problem, "correct the row or export the file again", row)])
-        raise
+    while True:
+        conversion = pa.csv.ConvertOptions(
+            include_columns=columns, column_types=text, null_values=[""], strings_can_be_null=False
+        )
+        table = pa.csv.read_csv(path, serial, parsing, conversion)
+        dates = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
+        if dates <= set(text):
+            return table.to_pandas()
+        text |= dict.fromkeys(dates, pa.string())
 
 
 def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
-    """Read chunk by chunk, which bounds memory to that of the wanted columns."""
+    """Read line by line; of all but the first, which a message shows, the wanted columns alone are kept."""
     _check_memory(path, _text_rows(path), len(wanted or ()))
-    names: dict[str, None] = {}
-    chunks = []
+    records: list[dict[str, Any]] = []
     try:
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
-            records = _json_objects(path, file)
-            while chunk := list(islice(records, LINES_AT_A_TIME)):
-                names |= dict.fromkeys(name for record in chunk for name in record)
-                columns = {c: [record.get(c) for record in chunk] for c in wanted or names if c in names}
-                chunks.append(pd.DataFrame(columns, index=range(len(chunk))))
+            for record in _json_objects(path, file):
+                keep = wanted if wanted and records else record
+                records.append({name: record[name] for name in keep if name in record})
     except UnicodeError as error:  # also half a character, written as an escape
         stop(path, f"the file is not UTF-8 text: {error}", "save it as UTF-8")
-    frame = pd.concat(chunks, ignore_index=True) if chunks else pd.DataFrame()
-    return frame if _sound(list(names), wanted) else frame.reindex(columns=[*names])
+    return pd.DataFrame(records)
 
 
 def _json_objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -324,14 +280,13 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
         stop(path, "the table is written as Parquet", "let the name end in .parquet")
     if not path.parent.is_dir():
         stop(path, f"there is no folder {path.parent}", "make it first")
-    frame, card = table.evaluations, table.card
-    if not _says_all(card, table, frame):
-        card = _pinned(card, table)
-        if not _says_all(card, table, frame):
-            problem = "its split is not one of instances: it is a part of another table"
-            stop(path, problem, "save the whole table, and take the part after reading it")
-    write_table(frame, card.model_dump(mode="json", exclude_none=True, exclude={"origin"}), path)
-    return path.with_suffix(".yml")
+    frame = table.evaluations
+    for card in (table.card, _pinned(table)):
+        if _says_all(card, table, frame):
+            write_table(frame, card.model_dump(mode="json", exclude_none=True, exclude={"origin"}), path)
+            return path.with_suffix(".yml")
+    problem = "its split is not one of instances: it is a part of another table"
+    stop(path, problem, "save the whole table, and take the part after reading it")
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
@@ -342,9 +297,9 @@ def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
     return made.limits == table.limits and made.rows["split"].equals(table.rows["split"])
 
 
-def _pinned(card: Card, table: EvaluationTable) -> Card:
+def _pinned(table: EvaluationTable) -> Card:
     """Say of a part of a table what was fitted to and drawn from the whole."""
-    rows = table.rows
+    rows, card = table.rows, table.card
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
     objectives = tuple(
         Objective(name=o.name, column=o.column, transform=o.transform, limits=table.limits[o.name])

@@ -20,8 +20,6 @@ BOARD = "bash-only"
 TOLERANCE = 1.0
 """Largest accepted difference, in percentage points, between published and recomputed resolved rate."""
 
-REMEDY = "use the file at the commit that the dataset card names"
-
 COLUMNS = {"resolved": "resolved", "cost_usd": "cost", "api_calls": "api_calls"}
 """Our column: its key in an instance's record."""
 
@@ -47,56 +45,40 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     TableError
         If the file is not JSON or not laid out as expected.
     """
-    path = Path(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
-        stop(path, f"the file is not JSON: {error}", REMEDY)
-    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
         (board,) = (board for board in content["leaderboards"] if board["name"] == BOARD)
-        entries = [(entry["name"], entry) for entry in board["results"]]
-    except (KeyError, TypeError, ValueError):
-        stop(path, f"there is no single board {BOARD!r} with named results", REMEDY)
-    parts = []
-    without_rows = []
-    notes = []
-    for name, entry in entries:
-        details = entry.get("per_instance_details")
-        if not details:
-            without_rows.append(name)
-            continue
-        part = _rows(path, name, entry, details)
-        rate = 100 * float(part["resolved"].mean())
-        if abs(rate - entry["resolved"]) > TOLERANCE:
-            published = f"the entry itself says {entry['resolved']:.1f} %"
-            notes.append(f"dropped {name!r}: its rows resolve {rate:.1f} %, {published}")
-            continue
-        parts.append(part)
-    if not parts:
-        stop(path, f"no entry of board {BOARD!r} has usable per-instance rows", REMEDY)
-    if without_rows:
-        names = ", ".join(without_rows)
-        notes.append(f"dropped {len(without_rows)} entries without per-instance rows: {names}")
-    return pd.concat(parts, ignore_index=True), tuple(notes)
-
-
-def _rows(path: Path, name: str, entry: dict[str, Any], details: Any) -> pd.DataFrame:
-    """Rows of one entry; a record that lacks a value is refused rather than filled."""
-    try:
-        rate = entry["resolved"]
-        rows = {column: [record[key] for record in details.values()] for column, key in COLUMNS.items()}
-        tags = dict(tag.split(": ", 1) for tag in entry["tags"])
-        about = {
-            "model": tags["Model"],
-            "organisation": tags["Org"],
-            "open_weights": bool(entry["os_model"]),
-            "agent_version": entry["mini-swe-agent_version"],
-            "date": entry["date"],
+        entries = {entry["name"]: entry for entry in board["results"]}
+        parts = {
+            name: _rows(name, entry) for name, entry in entries.items() if entry.get("per_instance_details")
         }
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        problem = f"entry {name!r} is not laid out as expected ({type(error).__name__}: {error})"
-        stop(path, problem, REMEDY)
-    strange = [value for value in rows["resolved"] if not isinstance(value, bool)]
-    if strange or not isinstance(rate, (int, float)):
-        stop(path, f"entry {name!r}: 'resolved' is not true or false ({strange[:1] or rate})", REMEDY)
+        rates = {name: 100 * float(part["resolved"].mean()) for name, part in parts.items()}
+        off = [name for name, rate in rates.items() if abs(rate - entries[name]["resolved"]) > TOLERANCE]
+        frame = pd.concat([part for name, part in parts.items() if name not in off], ignore_index=True)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        remedy = "use the file at the commit that the dataset card names"
+        stop(path, f"it is not laid out as expected ({type(error).__name__}: {error})", remedy)
+    notes = [
+        f"dropped {name!r}: its rows resolve {rates[name]:.1f} %, "
+        f"the entry itself says {entries[name]['resolved']:.1f} %"
+        for name in off
+    ]
+    if without_rows := [name for name in entries if name not in parts]:
+        notes.append(
+            f"dropped {len(without_rows)} entries without per-instance rows: {', '.join(without_rows)}"
+        )
+    return frame, tuple(notes)
+
+
+def _rows(name: str, entry: dict[str, Any]) -> pd.DataFrame:
+    """Rows of one entry; a record that lacks a value is refused rather than filled."""
+    details, tags = entry["per_instance_details"], dict(tag.split(": ", 1) for tag in entry["tags"])
+    rows = {column: [record[key] for record in details.values()] for column, key in COLUMNS.items()}
+    about = {
+        "model": tags["Model"],
+        "organisation": tags["Org"],
+        "open_weights": bool(entry["os_model"]),
+        "agent_version": entry["mini-swe-agent_version"],
+        "date": entry["date"],
+    }
     return pd.DataFrame({"config": name, "instance": list(details), **rows, **about})

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 from cobandit._check import choice
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.faults import TableError, refuse, stop
+from cobandit.faults import Place, TableError, refuse, stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
-from cobandit.tables.columns import CARD, Terms, evaluate_condition, profiling_mask
+from cobandit.tables.columns import evaluate_condition, profiling_mask
 from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, describe_frame, read_arrays
-from cobandit.tables.frames import TERMS as FRAME_TERMS
+from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
 
 
@@ -110,9 +110,9 @@ class EvaluationTable:
         unit : str, optional
             Unit of the cost, such as USD; by default the name of its column.
         objectives : mapping or sequence of str
-            By name the column, in [0, 1] and better when large; or ``(column, transform)``,
-            with a key of :data:`~cobandit.tables.transforms.TRANSFORMS`; or a dictionary of what an
-            objective has on a card, such as ``limits``. Or columns alone, which then are the names.
+            Columns, which then are the names. Or by name the column, in [0, 1] and better when large; or
+            ``(column, transform)``, with a key of :data:`~cobandit.tables.transforms.TRANSFORMS`; or a
+            dictionary of what an objective has on a card, such as ``limits``.
         arms : sequence of str
             Further columns that describe the configuration.
         profiling : int, optional
@@ -147,22 +147,18 @@ class EvaluationTable:
         >>> table.configs, table.subset("model == 'ab'").n_arms
         (('ab ab', 'ab cd', 'abc ab', 'abc cd'), 2)
         >>> EvaluationTable.from_frame(frame.assign(usd=-1), config="model", instance="question", cost="usd",
-        ...                            objectives=["correct"])  # doctest: +ELLIPSIS
+        ...                            objectives={"accuracy": "correct"})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
         cobandit.faults.TableError: 2 faults (row 1 is the first data row)
         - from_frame, row 1, column 'usd': the cost -1.0 is not positive (and 15 more rows) -> give what ...
-        - from_frame, row 5, column 'question': (config, instance) = ('ab', '0') stands already in row 1 ...
+        - from_frame, row 5, column 'instance': (config, instance) = ('ab', '0') stands already in another ...
         """
         about = {"name": name, "title": title or name, "source": source, "license": license, "kind": kind}
-        described = describe_frame(
+        tidy, card, notes = describe_frame(
             frame, config, instance, cost, unit, objectives, arms, profiling, seed, smallest_cost, about
         )
-        try:
-            return cls.from_records(described.frame, described.card, FRAME, described.notes, FRAME_TERMS)
-        except TableError as error:
-            refuse(map(described.rename_columns, error.faults))
-            raise
+        return cls.from_records(tidy, card, FRAME, notes)
 
     @classmethod
     def from_arrays(
@@ -208,15 +204,16 @@ class EvaluationTable:
         >>> EvaluationTable.from_arrays(rewards, [0.1, -0.3])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        cobandit.faults.TableError: costs[1]: the cost -0.3 is not positive (and 4 more rows) -> give what ...
+        cobandit.faults.TableError: [1, 0], column 'cost': the cost -0.3 is not positive (and 4 more ...
         """
-        arrays = read_arrays(rewards, costs, configs, instances, objectives)
+        frame = read_arrays(rewards, costs, configs, instances, objectives)
         transforms = objectives if isinstance(objectives, Mapping) else {}
-        measured = {name: (name, transforms.get(name, "none")) for name in arrays.names}
+        measured = {name: (name, transforms.get(name, "none")) for name in frame.columns[:-3]}
         try:
-            return cls.from_frame(arrays.frame, cost="cost", unit=unit, objectives=measured, **options)
+            return cls.from_frame(frame, cost="cost", unit=unit, objectives=measured, **options)
         except TableError as error:
-            refuse(map(arrays.locate_entry, error.faults))
+            places = ["[{}, {}]".format(*place) for place in frame.index]
+            refuse(fault.at(lambda row, name: Place(places[row - 1], None, name)) for fault in error.faults)
             raise
 
     @classmethod
@@ -226,7 +223,6 @@ class EvaluationTable:
         card: Card,
         source: str = "the frame",
         notes: tuple[str, ...] = (),
-        terms: Terms = CARD,
     ) -> EvaluationTable:
         """Check a tidy frame against a card.
 
@@ -239,17 +235,13 @@ class EvaluationTable:
             What to call the frame in messages.
         notes : tuple of str
             What to tell whoever looks at the table.
-        terms : Terms
-            What messages call the settings that mend a fault, by default those of a card.
 
         Raises
         ------
         TableError
             With every fault that :func:`cobandit.tables.schema.validate` found.
         """
-        if not isinstance(frame, pd.DataFrame):
-            stop(source, f"it is a {type(frame).__name__}", "give a pandas DataFrame")
-        records, arms, limits = validate(frame, card, source, terms)
+        records, arms, limits = validate(frame, card, source)
         return cls(card, (*notes, *_moved(records, card)), records, arms, limits)
 
     def __repr__(self) -> str:
@@ -267,11 +259,6 @@ class EvaluationTable:
     def name(self) -> str:
         """Name in the catalogue and in file names."""
         return self.card.name
-
-    @property
-    def title(self) -> str:
-        """Title for headings; a reconstruction's says what it is."""
-        return self.card.title
 
     @property
     def kind(self) -> str:
@@ -469,9 +456,8 @@ class EvaluationTable:
         counts = np.bincount(found.arm, minlength=self.n_arms)
         if counts.min() < MIN_INSTANCES:
             raise CobanditError(
-                f"{self.name}: configuration {self.configs[counts.argmin()]!r} has {counts.min()} {split} "
-                f"instances, of which {MIN_INSTANCES} are needed: it left early from the run that made this "
-                "table.  Use what reads all instances, such as recommend, or a subset of the configurations"
+                f"{self.name}: {self.configs[counts.argmin()]!r} has {counts.min()} {split} instances, of "
+                f"which {MIN_INSTANCES} are needed; use what reads all, such as recommend, or take a subset"
             )
         return found
 
@@ -511,7 +497,7 @@ class EvaluationTable:
             two arms.
         """
         where = f"subset {query!r} of {self.name}"
-        keep = evaluate_condition(self._arms.reset_index(), query, where, "configuration")
+        keep = evaluate_condition(self._arms.reset_index(), query, where)
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
             stop(where, problem, "widen it: choosing needs two at least")
@@ -537,10 +523,9 @@ class EvaluationTable:
         CobanditError
             If a name is no objective, none is given, or one is given twice.
         """
-        if not names or len(set(names)) < len(names):
-            raise CobanditError(f"objectives: different names are needed, got {names}")
         places = [self.objectives.index(choice(name, "objective", self.objectives)) for name in names]
-        card = self.card.model_copy(update={"objectives": tuple(self.card.objectives[d] for d in places)})
+        kept = {"objectives": [self.card.objectives[place] for place in places]}
+        card = check_fields(Card, dict(self.card) | kept, "select_objectives")
         records = self._records._replace(
             rewards=np.ascontiguousarray(self._records.rewards[:, places]),
             measured=self._records.measured[:, places],
@@ -550,19 +535,16 @@ class EvaluationTable:
 
 
 def _moved(records: Records, card: Card) -> list[str]:
-    """Say which configurations have another profiling part than the random one, so that both have some."""
+    """Say if configurations have another profiling part than the random one, so that both have some."""
     if card.split.instances is not None:  # chosen by a run
         return []
     mask = profiling_mask(len(records.instances), card.split.profiling, card.split.seed)
-    moved = np.bincount(records.arm, records.profiling != mask[records.instance]).astype(int)
-    if not moved.any():
+    moved = int((records.profiling != mask[records.instance]).sum())
+    if not moved:
         return []
-    names = [records.configs[arm] for arm in np.flatnonzero(moved)[:3]]
-    more = f" and {(moved > 0).sum() - 3} more" if (moved > 0).sum() > 3 else ""
-    evaluations = "1 evaluation was" if moved.sum() == 1 else f"{moved.sum():,} evaluations were"
     return [
-        f"few instances: the random profiling part left {', '.join(names)}{more} with fewer than "
-        f"{MIN_INSTANCES} in one split, so {evaluations} moved to it from the other"
+        f"few instances: {moved:,} evaluations were moved between profiling and evaluation, so that every "
+        f"configuration has {MIN_INSTANCES} in either"
     ]
 
 

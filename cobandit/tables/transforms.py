@@ -75,9 +75,10 @@ def inverse_percentile(values: np.ndarray, tau_low: float, tau_high: float) -> n
     >>> inverse_percentile(np.array([1.0, 2.0, 4.0, 9.0]), 2.0, 4.0)
     array([1., 1., 0., 0.])
     """
-    spread = 1.0 / tau_low - 1.0 / tau_high
+    spread = 1.0 / tau_low - 1.0 / tau_high if tau_low > 0 and tau_high > 0 else np.nan
     if not 0 < spread < np.inf:
-        raise TableError(f"the latency is constant: its percentiles are {tau_low:g} and {tau_high:g}")
+        problem = "the latency is constant, or they are not positive and ascending"
+        raise TableError(f"{tau_low:g} and {tau_high:g} span no scale: {problem}")
     # clipping the latency is clipping the score, and gives exactly 1 and 0 at the ends
     clipped = np.clip(np.asarray(values, dtype=np.float64), tau_low, tau_high)
     return (1.0 / clipped - 1.0 / tau_high) / spread
@@ -98,7 +99,8 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
     """
     spread = largest - smallest
     if not 0 < spread < np.inf:
-        raise TableError(f"the column is constant: its range is {smallest:g} to {largest:g}")
+        problem = "the column is constant, or they do not ascend"
+        raise TableError(f"{smallest:g} and {largest:g} span no scale: {problem}")
     return (largest - np.clip(np.asarray(values, dtype=np.float64), smallest, largest)) / spread
 
 
@@ -114,7 +116,7 @@ TRANSFORMS: dict[str, Transform] = {
         rule=Rule(
             lambda x: (x < 0) | (x > 1),
             "the objective {value} is outside [0, 1]",
-            "rescale the column, or give the objective {transform}",
+            "rescale the column, or give the objective a transform",
         ),
     ),
     "inverse-percentile": Transform(

@@ -34,7 +34,7 @@ def bundled(name):
 @pytest.mark.slow
 def test_bundled_table_is_a_checked_reconstruction(name):
     table = cb.load(name)
-    assert table.kind == "reconstruction" and "reconstruction" in table.title.lower()
+    assert table.kind == "reconstruction" and "reconstruction" in table.card.title.lower()
     assert table.objectives == ("accuracy", "efficiency") and table.card.cost.unit == "tokens"
     assert set(table.n_instances) == {1000} and table.n_arms == SETTINGS[name].n_arms
     assert cb.datasets().set_index("name").loc[name, "availability"] == "bundled"

@@ -394,7 +394,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused):
         "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
         "this is not JSON": ["rerun", "--from", "bad.json"],
         "format: Input should be 'cobandit report, 2'": ["rerun", "--from", "later"],
-        "the field 'command' is missing": ["rerun", "--from", "short/manifest.json"],
+        "command: the field is missing": ["rerun", "--from", "short/manifest.json"],
         "unknown page of the report 'cohv-ucb'": ["rerun", "--from", "odd"],
         "the manifest decides": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
         "none.json: the file cannot be read": ["rerun", "--from", "none.json"],

@@ -1,8 +1,7 @@
 """The catalogue: bundled, mirrored, cached and fetched tables. Nothing here touches the network."""
 
 import shutil
-import threading
-import time
+from pathlib import Path
 
 import numpy as np
 import pooch
@@ -11,7 +10,7 @@ from pooch import hashes
 
 from cobandit.errors import DatasetUnavailable
 from cobandit.faults import TableError
-from cobandit.tables import available, catalogue, datasets, load, swebench
+from cobandit.tables import available, datasets, load, swebench
 from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
@@ -127,9 +126,7 @@ def test_the_cache_is_enough(mirror, offline):
 def test_a_download_goes_to_the_cache(mirror, offline, monkeypatch):
     def serve(url, output_file, registry):
         assert "f1176b65ae29d14f4f52208b48e3d8cfc972bc17" in url
-        content = (mirror / SWEBENCH / "leaderboards.json").read_bytes()
-        for start in range(0, len(content), 100_000):
-            output_file.write(content[start : start + 100_000])
+        shutil.copyfile(mirror / SWEBENCH / "leaderboards.json", output_file)
 
     monkeypatch.setattr(pooch, "HTTPDownloader", lambda **_: serve)
     assert not available(SWEBENCH)
@@ -183,36 +180,9 @@ def test_a_damaged_cache_is_not_used(offline):
 
 def test_a_download_of_something_else_is_refused(offline, monkeypatch):
     def ask(url, output_file, registry):
-        output_file.write(b"<html>please log in</html>")
+        Path(output_file).write_bytes(b"<html>please log in</html>")
 
     monkeypatch.setattr(pooch, "HTTPDownloader", lambda **_: ask)
     with pytest.raises(DatasetUnavailable, match="hash"):
         load(SWEBENCH)
     assert not offline.exists()
-
-
-@pytest.mark.slow
-def test_a_download_that_hangs_is_given_up(offline, monkeypatch):
-    released = threading.Event()
-
-    def hang(url, output_file, registry):
-        output_file.write(b"a first byte")
-        released.wait(30)
-        output_file.write(b"too late")
-
-    monkeypatch.setattr(pooch, "HTTPDownloader", lambda **_: hang)
-    monkeypatch.setattr(catalogue, "PATIENCE", 0.3)
-    start = time.monotonic()
-    with pytest.raises(DatasetUnavailable, match=r"no answer within 0\.3 seconds"):
-        load(SWEBENCH)
-    assert time.monotonic() - start < 5
-    released.set()
-    for thread in threading.enumerate():
-        if thread.name == "cobandit-fetch":
-            assert thread.daemon
-            thread.join(10)
-    assert not offline.exists()
-
-
-def test_the_deadline_is_within_ten_seconds():
-    assert catalogue.PATIENCE < 10

@@ -82,13 +82,13 @@ def test_an_objective_may_also_be_the_cost_or_have_all_fields_of_a_card():
     made = table(objectives={"accuracy": "correct", "thrift": limits})
     assert made.limits["thrift"] == (0.0, 2.0)
     assert made.rows["thrift"].tolist() == pytest.approx((1 - made.rows["cost"] / 2).clip(0, 1).tolist())
-    assert table(objectives=["correct"]).objectives == table(objectives="correct").objectives == ("correct",)
+    assert table(objectives=["correct"]).objectives == ("correct",)
 
 
 def test_what_cost_nothing_counts_as_what_the_user_says():
     frame = evaluations()
     frame.loc[3, "usd"] = 0
-    with pytest.raises(TableError, match=r"^from_frame, row .* 'usd': the cost 0.0 .* smallest_cost"):
+    with pytest.raises(TableError, match=r"^from_frame, row .* 'usd': the cost 0.0 .* smallest cost"):
         table(frame)
     made = table(frame, smallest_cost=0.001)
     assert made.n_free == 1 and made.rows["cost"].min() == 0.001
@@ -141,30 +141,29 @@ WRONG = [
     (lambda: [1, 2], {}, ": it is given a list -> give a pandas DataFrame"),
     (evaluations, {"cost": "usdd"}, "'usdd': the column is missing -> did you"),
     (evaluations, {"config": "modle", "instance": "q"}, "2 faults\n- from_frame, column 'modle'"),
-    (lambda: evaluations().set_index("model"), {}, "'model': the name stands in the index"),
     (lambda: evaluations().rename(columns={"answer": "usd"}), {}, "'usd': the column is there more"),
     (lambda: broken("usd", np.nan), {}, f"{AT_5} 'usd': the value is missing"),
     (lambda: broken("model", None), {}, f"{AT_5} 'model': the name is missing"),
-    (lambda: broken("size", None), {"config": ["model", "size"]}, f"{AT_5} 'model, size': the name"),
+    (lambda: broken("size", None), {"config": ["model", "size"]}, f"{AT_5} 'size': the name"),
     (lambda: broken("usd", -1), {}, f"{AT_5} 'usd': the cost -1.0 is not positive"),
     (lambda: broken("correct", 87), {}, f"{AT_5} 'correct': the objective 87.0 is outside [0, 1]"),
-    (again, {}, "from_frame, row 25, column 'question': (config, instance)"),
-    (lambda: evaluations(1), {}, "'model': there is only one configuration, 'm0'"),
+    (again, {}, "from_frame, row 25, column 'instance': (config, instance)"),
+    (lambda: evaluations(1), {}, "'config': there is only one configuration, 'm0'"),
     (lambda: evaluations(3, 3), {}, "'m0' has 2 profiling and 1 evaluation instances"),
-    (evaluations, {"profiling": 8}, "-> change profiling, now 8"),
+    (evaluations, {"profiling": 8}, "change the number of profiling instances, now 8"),
     (evaluations, {"profiling": 1}, "from_frame, profiling: "),
     (evaluations, {"profiling": 0}, "from_frame, profiling: "),
     (lambda: evaluations()[:0], {}, "from_frame: the table has no rows"),
-    (evaluations, {"objectives": {}}, "from_frame, objectives: there is no objective"),
+    (evaluations, {"objectives": {}}, "from_frame, objectives: there are 0 objectives"),
     (evaluations, {"objectives": percentil()}, "objectives['speed'], transform: there is no"),
     (evaluations, {"objectives": {"speed": 5}}, "objectives['speed']: 5 is no objective"),
     (evaluations, {"objectives": {"cost": "usd"}}, "['cost'], name: 'cost' is the name"),
-    (lambda: evaluations().assign(latency=2.0), {}, "column 'latency': the column is constant"),
+    (lambda: evaluations().assign(latency=2.0), {}, "column 'latency': 2 and 2 span no scale"),
     (evaluations, {"kind": "guess"}, "from_frame, kind: "),
     (evaluations, {"name": "My Table"}, "from_frame, name: "),
     (evaluations, {"cost": {"m9": 1}}, "cost: there is no configuration 'm9'"),
     (evaluations, {"cost": {"m0": 1, "m1": 1}}, "from_frame, cost: none is given to m2"),
-    (lambda: evaluations().assign(model=[[1]] * 24), {}, "column 'model' holds nested values"),
+    (lambda: evaluations().assign(model=[[1]] * 24), {}, "column 'model': the names are nested values"),
 ]
 
 
@@ -202,15 +201,15 @@ def test_arrays_with_what_was_not_evaluated():
 HALF = np.full((2, 5), 0.5)
 HOLE = np.where(np.arange(10).reshape(2, 5) == 7, np.nan, 1)
 ARRAYS = [
-    (np.full((2, 5, 2), [0.5, 2.0]), [1, 2], {}, "rewards[0, 0, 1]: the objective 2.0 is outside"),
-    (np.dstack([HOLE, HALF]), [1, 2], {}, "rewards[1, 2, 0]: the value is missing"),
-    (HALF, [1, 0], {}, "costs[1]: the cost 0.0 is not positive (and 4 more rows)"),
-    (HALF, HOLE, {}, "costs[1, 2]: the value is missing"),
+    (np.full((2, 5, 2), [0.5, 2.0]), [1, 2], {}, "[0, 0], column 'objective1': the objective 2.0 is outside"),
+    (np.dstack([HOLE, HALF]), [1, 2], {}, "[1, 2], column 'objective0': the value is missing"),
+    (HALF, [1, 0], {}, "[1, 0], column 'cost': the cost 0.0 is not positive (and 4 more rows)"),
+    (HALF, HOLE, {}, "[1, 2], column 'cost': the value is missing"),
     (HALF, np.ones(5), {}, "costs: they have the shape (5,) -> give (2,), one for"),
     (np.ones(5), [1], {}, "rewards: they have the shape (5,)"),
     ([["a", "b"]], [1], {}, "rewards: it is no array of numbers"),
     (HALF, [1, 2], {"configs": ["a", "a"]}, "configs: 1 different names are given for 2"),
-    (HALF[:1], [1], {}, "from_arrays: there is only one configuration"),
+    (HALF[:1], [1], {}, "there is only one configuration"),
 ]
 
 
@@ -220,4 +219,4 @@ ARRAYS = [
 def test_what_is_wrong_with_arrays_is_said_by_entry(rewards, costs, options, message):
     with pytest.raises(TableError) as caught:
         EvaluationTable.from_arrays(rewards, costs, **options)
-    assert message in str(caught.value) and "column" not in str(caught.value).partition("->")[0]
+    assert message in str(caught.value)

@@ -105,7 +105,9 @@ def test_the_card_keeps_what_it_says(here):
     extra = frame.assign(question="1" + frame["question"])
     extra.to_csv("more.csv", index=False)
     table = import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV).table
-    assert table.card.attribution == "somebody" and table.title == "By hand" and table.card.license == "MIT"
+    assert (
+        table.card.attribution == "somebody" and table.card.title == "By hand" and table.card.license == "MIT"
+    )
     assert table.card.split.seed == 7 and table.card.split.profiling == round(0.2 * 24)
     assert table.card.source == "more.csv, tidy.csv, with a mapping of columns" and list(
         table.n_instances
@@ -113,7 +115,7 @@ def test_the_card_keeps_what_it_says(here):
     table = import_logs(
         "csv", ["more.csv"], "my.parquet", update=True, profiling=9, title="Mine", **CSV
     ).table
-    assert table.title == "Mine" and table.card.split.profiling == 9
+    assert table.card.title == "Mine" and table.card.split.profiling == 9
     again = import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV).table
     assert again.card.split.profiling == 9
 

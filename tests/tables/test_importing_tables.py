@@ -97,9 +97,7 @@ def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
 def test_rows_that_describe_a_configuration_differently_are_no_repeats(here):
     frame = tidy()
     pd.concat([frame, frame.assign(temperature=0.1)]).to_csv("my.csv", index=False)
-    with pytest.raises(
-        CobanditError, match=r"my\.csv, row 25, column 'question': .* stands already in my\.csv"
-    ):
+    with pytest.raises(CobanditError, match=r"my\.csv, row 25, column 'question': .* stands already"):
         import_logs("csv", ["my.csv"], "a.parquet", arm=["temperature"], **PAID)
 
 
@@ -252,9 +250,7 @@ def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
 def test_faults_that_stand_behind_others_name_their_rows_too(here):
     """The first file is whole, a condition leaves rows out, repeats are averaged: rows are the file's."""
     tidy(temperature=lambda f: np.where(f.index == 20, 0.1, f["temperature"]))
-    with pytest.raises(
-        CobanditError, match=r"my\.csv, row 21, column 'temperature'.* does in tidy\.csv, row 13"
-    ):
+    with pytest.raises(CobanditError, match=r"my\.csv, row 21, column 'temperature'.* describes"):
         import_logs(
             "csv", ["tidy.csv", "my.csv"], "a.parquet", where="question != '003'", arm=["temperature"], **PAID
         )
@@ -264,7 +260,9 @@ def test_faults_that_stand_behind_others_name_their_rows_too(here):
 
 
 def test_the_title_is_the_name_of_the_file(here):
-    assert import_logs("csv", ["tidy.csv"], "My Evals, May.parquet", **PAID).table.title == "My Evals, May"
+    assert (
+        import_logs("csv", ["tidy.csv"], "My Evals, May.parquet", **PAID).table.card.title == "My Evals, May"
+    )
 
 
 def test_numbers_are_written_out(here):

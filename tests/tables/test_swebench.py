@@ -45,26 +45,20 @@ def test_entries_are_dropped_by_rule(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("{", "not JSON"),
-        ("[]", "no single board"),
-        ('{"leaderboards": [{"name": "Lite"}]}', "no single board"),
-        ('{"leaderboards": [{"name": "bash-only"}]}', "no single board"),
-        ('{"leaderboards": [{"name": "bash-only", "results": []}]}', "no entry"),
-    ],
+    "text",
+    ["{", "[]", *(f'{{"leaderboards": [{{"name": "{name}"}}]}}' for name in ("Lite", "bash-only"))],
 )
-def test_another_layout_is_refused(tmp_path, text, word):
+def test_another_layout_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(TableError, match=word):
+    with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
         swebench.parse(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize(
     "changes",
     [
+        {"per_instance_details": None},
         {"per_instance_details": {"q0": {"resolved": True, "cost": 1.0}}},
-        {"per_instance_details": {"q0": {"resolved": 1, "cost": 1.0, "api_calls": 3}}},
         {"per_instance_details": [1, 2]},
         {"tags": ["Org: Somebody"]},
         {"tags": None},
@@ -73,5 +67,5 @@ def test_another_layout_is_refused(tmp_path, text, word):
 )
 def test_an_entry_of_another_layout_is_refused(tmp_path, changes):
     path = write_board(tmp_path / "x.json", entry("Odd", [True, False], 50.0, **changes))
-    with pytest.raises(TableError, match=r"x\.json: entry 'Odd'"):
+    with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
         swebench.parse(path)

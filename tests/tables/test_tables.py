@@ -173,8 +173,7 @@ def test_text_that_looks_like_something_else_stays_text(tmp_path):
         assert table.arms["model"].tolist() == ["2024-11-20", "2024-05-13"]
 
 
-def test_json_lines_may_be_many_and_have_blank_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr("cobandit.tables.storage.LINES_AT_A_TIME", 5)
+def test_json_lines_may_have_blank_ones(tmp_path):
     frame().to_json(tmp_path / "toy.jsonl", orient="records", lines=True, double_precision=15)
     text = (tmp_path / "toy.jsonl").read_text().replace("\n", "\n\n", 3)
     (tmp_path / "toy.jsonl").write_text("\ufeff" + text)
@@ -218,7 +217,7 @@ def test_a_new_transform_is_one_entry(monkeypatch, tmp_path):
     monkeypatch.setitem(TRANSFORMS, "decades", Transform(fit, apply, rule))
     objectives = [CARD["objectives"][0], {"name": "thrift", "column": "bytes", "transform": "decades"}]
     described = card(objectives=objectives, arms=[])
-    with pytest.raises(ValueError, match="low and high mean nothing with transform decades"):
+    with pytest.raises(ValueError, match=r"low and high mean nothing with .* transform decades"):
         card(objectives=[objectives[1] | {"low": 10}])
     rows = frame(arms=2, instances=4).assign(bytes=10.0)
     seen = EvaluationTable.from_records(rows, card(arms=[])).rows.query("split == 'profiling'")
@@ -263,7 +262,7 @@ def test_holes_leave_some_of_every_configuration_in_both_splits(seed, n, n_profi
         assert known.sum() == min(max(at_random, least), most)
         moved += abs(known.sum() - at_random)
     said = repr(table).replace("\n    ", " ")
-    assert f"so {moved} evaluation" in said if moved else table.notes == ()
+    assert f"{moved} evaluations were moved" in said if moved else table.notes == ()
 
 
 def test_subset_keeps_transforms_and_split():
@@ -284,7 +283,7 @@ def test_subset_keeps_transforms_and_split():
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("temprature > 0", ["'temprature'", "did you mean 'temperature'", "config, model, temperature"]),
+        ("temprature > 0", ["'temprature'", "config, model, temperature"]),
         ("temperature >", ["cannot be evaluated"]),
         ("", ["cannot be evaluated"]),
         ("temperature + 1", ["not true or false"]),

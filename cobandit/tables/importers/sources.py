@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from cobandit.faults import Fault, Place, TableError, refuse, stop
 from cobandit.tables.card import Card, Cost, Objective, read_card
-from cobandit.tables.columns import Terms, default_profiling
+from cobandit.tables.columns import default_profiling
 from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.safe_reading import check_fields, first_fault
@@ -376,14 +376,6 @@ def _plain(value: Any) -> str:
         return str(value)
 
 
-TERMS = Terms(
-    profiling="--profiling",
-    transform="a transform: --objective NAME=COLUMN:TRANSFORM",
-    free="for one that was free, say with --smallest-cost what it counts as",
-    column="name another",
-    constant=" (logs: --latency none)",
-)
-
 _OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")} | {"": "--title, --kind"}
 _OPTIONS |= {"split.profiling": "--profiling", "split.seed": "--seed"}
 _OPTIONS |= {"cost.unit": "--unit", "cost.column": "--cost"}
@@ -489,7 +481,7 @@ def import_logs(
     )
     card = check_fields(Card, fields, lambda field: _OPTIONS.get(field, f"the card, field {field!r}"))
     try:
-        validate(found.frame, card, f"what was read of the {source} logs", TERMS)
+        validate(found.frame, card, f"what was read of the {source} logs")
     except TableError as error:
         refuse(fault if found.place is None else fault.at(found.place) for fault in error.faults)
         raise

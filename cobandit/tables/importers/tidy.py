@@ -22,7 +22,7 @@ from cobandit.tables.card import Cost, Objective
 from cobandit.tables.columns import Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
-from cobandit.tables.importers.sources import TERMS, ImportResult, Names, Notes, RepeatOptions, importer
+from cobandit.tables.importers.sources import ImportResult, Names, Notes, RepeatOptions, importer
 from cobandit.tables.prices import make_token_counter
 from cobandit.tables.safe_reading import MAX_FILE, check_size, find_files, first_fault, load_yaml
 from cobandit.tables.schema import check_columns, encode_names
@@ -308,7 +308,7 @@ def _part(file: Path, options: TidyOptions, notes: Notes) -> _Part:
     frame = read_columns(file, [*options.config, str(options.instance)])
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     if options.where is not None:
-        kept = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}", "row")
+        kept = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}")
         notes.left_out["rows that --where leaves out"] += int((~kept).sum())
         frame = frame[kept]
     if frame.empty:
@@ -358,7 +358,7 @@ def _differing(frame: pd.DataFrame, tidy: pd.DataFrame, options: TidyOptions) ->
 
 def _refuse_missing(frame: pd.DataFrame, wanted: Sequence[str], file: Path) -> None:
     faults = Faults(str(file))
-    check_columns(frame, list(dict.fromkeys(wanted)), TERMS, faults)
+    check_columns(frame, list(dict.fromkeys(wanted)), faults)
     refuse(faults.found)
 
 
