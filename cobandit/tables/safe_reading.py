@@ -176,8 +176,10 @@ def _word(detail: dict[str, Any]) -> str:
         return "the field is missing"
     if detail["type"] == "value_error":  # ours, which says what it got
         return str(detail["ctx"]["error"])
-    message = detail["msg"].replace("a valid tuple", "a list")  # files know no tuples
-    return f"{message}, not {reprlib.repr(detail['input'])}"  # bounded, whatever the input
+    given = reprlib.repr(detail["input"])  # bounded, whatever the input
+    if detail["type"] == "string_pattern_mismatch":  # the remedy says what can
+        return f"{given} cannot stand here"
+    return f"{detail['msg'].replace('a valid tuple', 'a list')}, not {given}"  # files know no tuples
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:
