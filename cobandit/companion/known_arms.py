@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -186,13 +187,7 @@ def arms_of_table(table: EvaluationTable) -> Arms:
 
 
 def random_arms(
-    number: int,
-    n_arms: int,
-    cost_ratio: float,
-    dependence: float,
-    *,
-    n_objectives: int = 2,
-    seed: int = 0,
+    number: int, n_arms: int, cost_ratio: float, dependence: float, *, n_objectives: int = 2, seed: int = 0
 ) -> Arms:
     r"""Bernoulli arms with uniform means, whose costs are dealt out in a chosen order of quality.
 
@@ -231,15 +226,11 @@ def random_arms(
     from scipy import stats  # half a second that an import of cobandit need not take
 
     n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
-    if not abs(dependence) <= 1:
-        raise CobanditError(f"dependence is {dependence}: a number in [-1, 1] is needed")
-    if not _check.positive(cost_ratio, "cost_ratio") >= 1:
-        raise CobanditError(f"cost_ratio is {cost_ratio}: the largest over the smallest cost is at least 1")
     rng = np.random.default_rng([_check.seed(seed), number, n_arms, n_objectives])
     means = rng.integers(5, 96, (n_arms, n_objectives)) / GRAIN
     noise = rng.standard_normal(n_arms)
     ranks = stats.rankdata(hypervolume(means), method="ordinal")
-    latent = dependence * stats.norm.ppf(ranks / (n_arms + 1)) + np.sqrt(1 - dependence**2) * noise
+    latent = dependence * stats.norm.ppf(ranks / (n_arms + 1)) + sqrt(1 - dependence**2) * noise
     costs = np.empty(n_arms)
     costs[np.argsort(latent)] = np.geomspace(1 / cost_ratio, 1, n_arms) / (1 + SPREAD)
     return designed_arms(means, costs, spread=SPREAD, grain=GRAIN)

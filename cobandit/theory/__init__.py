@@ -20,8 +20,6 @@ from cobandit.theory.identification import needed_allocation_constant as needed_
 from cobandit.theory.identification import overspend_bound as overspend_bound
 from cobandit.theory.identification import pilot_failure_bound as pilot_failure_bound
 from cobandit.theory.identification import planning_margin as planning_margin
-from cobandit.theory.identification import psi_sr_error_bound as psi_sr_error_bound
-from cobandit.theory.identification import random_cost_error_bound as random_cost_error_bound
 from cobandit.theory.identification import reachable_complexity as reachable_complexity
 from cobandit.theory.identification import reachable_sets as reachable_sets
 from cobandit.theory.identification import sharpened_error_bound as sharpened_error_bound
@@ -48,17 +46,14 @@ from cobandit.theory.sharper import alpha_in_flight as alpha_in_flight
 from cobandit.theory.sharper import bernoulli_divergence as bernoulli_divergence
 from cobandit.theory.sharper import completed_utility_bound as completed_utility_bound
 from cobandit.theory.sharper import counted_cost_bounds as counted_cost_bounds
-from cobandit.theory.sharper import end_of_run as end_of_run
 from cobandit.theory.sharper import informative_budget as informative_budget
 from cobandit.theory.sharper import instance_pull_bound as instance_pull_bound
-from cobandit.theory.sharper import instance_standard_regret_bound as instance_standard_regret_bound
 from cobandit.theory.sharper import lean_pull_bound as lean_pull_bound
 from cobandit.theory.sharper import least_divergence as least_divergence
 from cobandit.theory.sharper import least_regret_slope as least_regret_slope
 from cobandit.theory.sharper import leaving_bound as leaving_bound
 from cobandit.theory.sharper import one_sided_failure_probability as one_sided_failure_probability
 from cobandit.theory.sharper import ratio_leading_constant as ratio_leading_constant
-from cobandit.theory.sharper import ratio_pull_bound as ratio_pull_bound
 from cobandit.theory.sharper import split_pull_bound as split_pull_bound
 from cobandit.theory.sharper import threshold_pull_bound as threshold_pull_bound
 from cobandit.theory.sharper import threshold_radius as threshold_radius

@@ -447,48 +447,6 @@ def variance_error_bound(
     return n_arms * (n_arms - 1) ** 2 * n_objectives * exp(3 / 16 - rate * _check.positive(budget, "budget"))
 
 
-# ----------------------------------------------------------------------------- how fast errors fall
-def psi_sr_error_bound(rounds: int, *, n_arms: int, n_objectives: int, complexity: float) -> float:
-    r"""Error of PSI-SR at unit costs, by the proof of `difference_error_bound` (ours, not of Kone et al.).
-
-    .. math:: K(K-1)^2 D \exp\Bigl(-\frac{T - K}{16\, \overline{\log}(K) H_2}\Bigr)
-
-    With k active arms its targets are at least :math:`(T - K) / (\overline{\log}(K)\, k)`, so that
-    :math:`n_k \gamma_{(k)}^2 \ge (T - K) / (\overline{\log}(K) H_2)`; differences of means that err by less
-    than :math:`\gamma_{(k)}/4` lead to no mistake, and each of the K (K - 1) D / 2 differences of independent
-    arms errs by more in a phase with probability at most :math:`2 \exp(-n_k \gamma_{(k)}^2 / 16)`.  Ceilings
-    lose nothing.
-
-    Parameters
-    ----------
-    rounds : int
-        T > K, the pulls that the budget holds.
-    n_arms, n_objectives : int
-        K >= 2 and D >= 1.
-    complexity : float
-        :math:`H_2 = \max_k k / \gamma_{(k)}^2`; ``inf`` is allowed.
-
-    Returns
-    -------
-    float
-        It may exceed one, and then says nothing.  :math:`\overline{\log}(K)` is
-        `needed_allocation_constant` at unit costs.
-
-    Examples
-    --------
-    >>> bound = psi_sr_error_bound(98, n_arms=2, n_objectives=1, complexity=3.0)
-    >>> round(bound, 6)  # 2 exp(-2)
-    0.270671
-    """
-    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
-    rounds = _check.count(rounds, "rounds", 1)
-    if rounds <= n_arms:
-        raise CobanditError(f"rounds: {rounds} for {n_arms} arms; PSI-SR needs more rounds than arms")
-    allocation = needed_allocation_constant(n_arms, 1.0)
-    rate = difference_error_rate(allocation=allocation, complexity=complexity)
-    return n_arms * (n_arms - 1) ** 2 * n_objectives * exp(-rate * (rounds - n_arms))
-
-
 # ----------------------------------------------------------------------------- single costs are random
 def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float:
     r"""Not the paper's: bound on the probability that a plan for :math:`(1 - \delta) B` costs more than B.
@@ -566,49 +524,6 @@ def planning_margin(*, allocation: float, complexity: float, cost_ratio: float) 
     root = sqrt(linear**2 + 4 * square * variance)
     # the coefficient of the square vanishes at some L H below one, but then the linear one is positive
     return 2 * variance / (root + linear) if linear > 0 else (root - linear) / (2 * square)
-
-
-def random_cost_error_bound(
-    budget: float,
-    margin: float,
-    *,
-    n_arms: int,
-    n_objectives: int,
-    allocation: float,
-    complexity: float,
-    cost_ratio: float,
-) -> float:
-    r"""Not the paper's: error of CoPSI with random costs of known means and a plan for :math:`(1-\delta) B`.
-
-    `overspend_bound` plus `difference_error_bound` at the planned budget.
-
-    Parameters
-    ----------
-    budget, margin, cost_ratio
-        As in `overspend_bound`.
-    n_arms, n_objectives, allocation, complexity
-        As in `difference_error_bound`, for the mean costs.
-
-    Returns
-    -------
-    float
-        It may exceed one, and then says nothing.
-
-    Examples
-    --------
-    >>> how = {"n_arms": 3, "n_objectives": 1, "allocation": 1.5, "complexity": 40.0}
-    >>> round(random_cost_error_bound(8000.0, 0.1, cost_ratio=0.25, **how), 5)
-    0.00707
-    """
-    overspent = overspend_bound(budget, margin, cost_ratio=cost_ratio)
-    wrong = difference_error_bound(
-        (1 - margin) * budget,
-        n_arms=n_arms,
-        n_objectives=n_objectives,
-        allocation=allocation,
-        complexity=complexity,
-    )
-    return overspent + wrong
 
 
 def pilot_failure_bound(pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float) -> float:
@@ -791,7 +706,13 @@ def reachable_complexity(means: ArrayLike, costs: ArrayLike, leaves: LeaveRule =
     gaps = np.sort(dominance.classification_gaps(means))
     if gaps[0] == 0:
         return float("inf")
-    sets = reachable_sets(means, leaves)
+    return largest_complexity(reachable_sets(means, leaves), costs, gaps)
+
+
+def largest_complexity(
+    sets: list[NDArray[np.bool_]], costs: NDArray[np.float64], gaps: NDArray[np.float64]
+) -> float:
+    """Largest aggregate cost over the square of the gap of that size; sets of an array are of one size."""
     return max(float((each @ costs).max() / gaps[each[0].sum() - 1] ** 2) for each in sets)
 
 

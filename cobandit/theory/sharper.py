@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
-from cobandit.theory.online import costs_within, gaps_of, horizon, index_constant
+from cobandit.theory.online import horizon, index_constant
 
 
 def one_sided_failure_probability(
@@ -354,10 +354,6 @@ def _pulls(radius: float, n_objectives: int, cost_ratio: float, budget: float, a
     failure = one_sided_failure_probability(
         n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )
-    if radius < 1e-150:
-        raise CobanditError(
-            f"the radius that the gap asks for is {radius:g}: the bound is beyond every floating-point number"
-        )
     return 1 + _check.floor(alpha * log(pulls) / radius**2) + pulls * failure
 
 
@@ -420,11 +416,24 @@ def split_pull_bound(
     return 1 + expected + coordinates * float(pulls) ** (2 - 2 * alpha)
 
 
-# ------------------------------------------------------------ the index of Ding et al. (2013), one objective
 def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
-    r"""Coefficient of :math:`\log T_B` in `ratio_pull_bound` (ours, for the index of Ding et al.).
+    r"""Coefficient of :math:`\log T_B` in a bound for the index of Ding et al. (2013), one objective (ours).
 
-    .. math:: \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i} \Bigr)^2
+    Their index adds to the ratio of the means a bonus that goes with the radius
+    :math:`\epsilon = \sqrt{\log(t - 1) / n}`, and is infinite while :math:`\epsilon \ge \lambda`:
+
+    .. math::
+
+        \frac{\bar r}{\bar c} + \Bigl(1 + \frac1\lambda\Bigr) \frac{\epsilon}{\lambda - \epsilon},
+        \qquad
+        \mathrm E[n_i(B)] \le 1 + \Bigl\lfloor \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i}
+        \Bigr)^2 \log T_B \Bigr\rfloor + 4 (1 + \log T_B) .
+
+    While means are within their radii, the ratio of two is off by at most the bonus, so that a suboptimal
+    pull needs twice the bonus to be at least the gap, that is
+    :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`.  Four one-sided statements (rewards
+    and costs of the arm and of the best) at up to t - 1 sample sizes each fail with probability at most
+    :math:`(t-1)^{-2}`; summed over t this is the last term.  The constants of their own theorem may differ.
 
     Parameters
     ----------
@@ -444,47 +453,6 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     """
     gap, cost_ratio = _check.positive(gap, "gap"), _check.positive(cost_ratio, "cost_ratio", 1.0)
     return ((2 + 2 / cost_ratio + gap) / (cost_ratio * gap)) ** 2
-
-
-def ratio_pull_bound(gap: float, *, cost_ratio: float, budget: float) -> float:
-    r"""Pulls of a suboptimal arm under the index of Ding et al. (2013), one objective (our derivation).
-
-    Their index adds to the ratio of the means a bonus that goes with the radius
-    :math:`\epsilon = \sqrt{\log(t - 1) / n}`, and is infinite while :math:`\epsilon \ge \lambda`:
-
-    .. math::
-
-        \frac{\bar r}{\bar c} + \Bigl(1 + \frac1\lambda\Bigr) \frac{\epsilon}{\lambda - \epsilon},
-        \qquad
-        \mathrm E[n_i(B)] \le 1 + \lfloor x_i \rfloor + 4 (1 + \log T_B),
-        \quad
-        x_i = \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i} \Bigr)^2 \log T_B .
-
-    While means are within their radii, the ratio of two is off by at most the bonus, so that a suboptimal
-    pull needs twice the bonus to be at least the gap, that is
-    :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`.  Four one-sided statements (rewards
-    and costs of the arm and of the best) at up to t - 1 sample sizes each fail with probability at most
-    :math:`(t-1)^{-2}`; summed over t this is the last term.  The constants of their own theorem may differ.
-
-    Parameters
-    ----------
-    gap : float
-        Efficiency gap :math:`\Delta_i > 0`.
-    cost_ratio, budget : float
-        lambda in (0, 1] and B > 0.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(ratio_pull_bound(0.5, cost_ratio=1.0, budget=99), 3)  # 1 + floor(81 * log(100)) + 22.421
-    396.421
-    """
-    log_horizon = log(horizon(budget, cost_ratio))
-    leading = ratio_leading_constant(gap, cost_ratio=cost_ratio) * log_horizon
-    return 1 + _check.floor(leading) + 4 * (1 + log_horizon)
 
 
 # ------------------------------------------------------------ pulls completed within the budget
@@ -538,96 +506,6 @@ def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: f
     return (
         _check.non_negative(best_efficiency, "best_efficiency") * counted_cost_bounds(budget, cost_ratio)[1]
     )
-
-
-def end_of_run(
-    best_efficiency: float, crossing_mean_cost: ArrayLike, crossing_spend: ArrayLike, budget: float
-) -> NDArray[np.float64]:
-    r"""What the end of a run adds to its standard regret against :math:`\nu_{i^\star} B` (ours).
-
-    .. math:: \nu_{i^\star} \bigl( \mu^c_{i_\tau} - (C_\tau - B) \bigr)
-
-    In expectation the regret is this and :math:`\sum_i \mu_i^c \Delta_i\, n_i(B)`; the paper has
-    :math:`2 \nu_{i^\star}` in its place.
-
-    Parameters
-    ----------
-    best_efficiency : float
-        :math:`\nu_{i^\star} \ge 0`.
-    crossing_mean_cost, crossing_spend : array_like, shape (...)
-        Of the pull that crosses the budget: the mean cost of its arm, and the spend with it, :math:`C_\tau`.
-    budget : float
-        B > 0.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Between :math:`-\nu_{i^\star}` and :math:`\nu_{i^\star}`.
-
-    Examples
-    --------
-    >>> float(end_of_run(2.0, 0.5, 10.25, budget=10))
-    0.5
-    """
-    beyond = np.asarray(crossing_spend, dtype=float) - _check.positive(budget, "budget")
-    room = np.asarray(crossing_mean_cost, dtype=float) - beyond
-    return np.asarray(_check.non_negative(best_efficiency, "best_efficiency") * room)
-
-
-def instance_standard_regret_bound(
-    gaps: ArrayLike,
-    mean_costs: ArrayLike,
-    best_efficiency: float,
-    *,
-    n_objectives: int,
-    cost_ratio: float,
-    budget: float,
-    alpha: float = 2.0,
-) -> float:
-    r"""Corollary 1 with the constant that survives and the instance's pulls (ours).
-
-    .. math::
-
-        \mathrm E[R_B^{\mathrm{std}}] \le (2 - \lambda)\, \nu_{i^\star}
-            + \sum_{\Delta_i > 0} \mu_i^c \Delta_i \, b_i
-
-    with :math:`b_i` from `instance_pull_bound`, and :math:`R_B^\star` the best that completed pulls can earn.
-
-    Parameters
-    ----------
-    gaps : array_like, shape (K,)
-        Efficiency gaps of all arms, the best one (gap zero) among them.
-    mean_costs : array_like, shape (K,)
-        :math:`\mu_i^c` in [lambda, 1].
-    best_efficiency : float
-        :math:`\nu_{i^\star}`.
-    n_objectives : int
-        D >= 1.
-    cost_ratio, budget, alpha : float
-        lambda, B and alpha.
-
-    Returns
-    -------
-    float
-        Time O(K).
-
-    Examples
-    --------
-    >>> bound = instance_standard_regret_bound(
-    ...     [0.0, 0.5], [1.0, 1.0], 1.0, n_objectives=1, cost_ratio=1.0, budget=99
-    ... )
-    >>> round(bound, 4)  # 1 + 0.5 * 590.0004
-    296.0002
-    """
-    gaps, cost_ratio = gaps_of(gaps), _check.positive(cost_ratio, "cost_ratio", 1.0)
-    mean_costs = costs_within(mean_costs, cost_ratio, len(gaps))
-    how = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    wasted = sum(
-        cost * gap * instance_pull_bound(gap, cost, best_efficiency, **how)  # type: ignore[arg-type]
-        for gap, cost in zip(gaps, mean_costs, strict=True)
-        if gap > 0
-    )
-    return float((2 - cost_ratio) * best_efficiency + wasted)
 
 
 # ----------------------------------------------------------------------------- several evaluations at once

@@ -300,10 +300,6 @@ def test_the_bound_by_differences(target, method, allocation):
     budget = theory.difference_error_budget(target, allocation=constant, **how)
     by_means, by_differences = bounds_of(problem, budget, constant)
     assert by_differences == pytest.approx(target) and by_means > 3 * target
-    if method == "PSISR":
-        assert theory.psi_sr_error_bound(int(budget) + 3, **how) == pytest.approx(
-            target * np.exp(-1 / 16), rel=0.05
-        )
     measured = identification_error.errors_by_budget(problem, [budget + 3], 1000, method=method)
     assert measured["errors"][0] <= stats.binom.isf(1e-6, 1000, target)
 
@@ -460,8 +456,6 @@ def test_expected_stopping():
     assert (seen["pulls"], seen["spend"]) == pytest.approx((pulls, spend))
     assert seen["crossing_spend"] == pytest.approx(seen["mean_cost"] * seen["crossing_pulls"])
     assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
-    with pytest.raises(CobanditError, match="more than the budget"):
-        standard_regret.completed_pulls([1, 1], 4)
     with pytest.raises(CobanditError, match="distribution"):
         standard_regret.expected_stopping([1, 3], [0.7, 0.2], 4)
 

@@ -8,6 +8,7 @@ beat.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from itertools import product
 from math import log, sqrt
@@ -122,11 +123,8 @@ def adversarial_pulls(
         rewards, cost = extreme_means(problem.means[arm], problem.costs[arm], beta, cost_ratio, upper=True)
         return float(index_at(rewards, float(cost), beta, floor=cost_ratio / 2))
 
-    selected, not_selected = 0, int(budget / cost_ratio) + 1
-    while not_selected - selected > 1:
-        middle = (selected + not_selected) // 2
-        selected, not_selected = (middle, not_selected) if index(middle) >= best else (selected, middle)
-    return selected + 1
+    counts = range(1, int(budget / cost_ratio) + 1)
+    return 1 + bisect_left(counts, True, key=lambda n: index(n) < best)
 
 
 # ----------------------------------------------------------------------------- laws of growth

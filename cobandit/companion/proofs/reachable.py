@@ -17,6 +17,7 @@ from cobandit.companion.proofs.identification_error import swapped_costs, two_ar
 from cobandit.companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
+from cobandit.theory.identification import largest_complexity
 
 
 # ----------------------------------------------------------------------------- exactly
@@ -45,49 +46,45 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     means = _check.means(means)
     named = theory.may_leave(means, slack)
     for arm in np.flatnonzero(named).tolist():
-        named[arm] = _has_largest_gap(means, arm, slack / 2, True) or _has_largest_gap(
-            means, arm, slack / 2, False
-        )
+        named[arm] = any(_has_largest_gap(means, arm, slack / 2, case) for case in (True, False))
     return named
 
 
 def _has_largest_gap(means: NDArray[np.float64], arm: int, reach: float, dominated: bool) -> bool:
     """Whether means within ``reach`` give this arm a largest gap: Delta^- if ``dominated``, else Delta^+."""
     n_arms, n_objectives = means.shape
-    program, objectives = Disjunctions(), range(n_objectives)
+    program = Disjunctions()
     x = [[program.variable(mean - reach, mean + reach) for mean in row] for row in means]
     level = program.variable(0, 2)  # no other gap is above it, this one not below
+    below = [program.variable(0, 2) for _ in x]  # at least (Delta_i^-)^+
     others = [[j for j in range(n_arms) if j != i] for i in range(n_arms)]
 
-    below = [program.variable(0, 2) for _ in x]  # at least (Delta_i^-)^+
+    def lower(i: int, j: int, more: Inequality) -> list[Inequality]:
+        """x_i and more are at most x_j, in every objective."""
+        return [{x[i][d]: 1, x[j][d]: -1, **more} for d in range(n_objectives)]
+
     for i in range(n_arms):
         for j in others[i]:
-            program.one_of([{x[j][d]: 1, x[i][d]: -1, below[i]: -1}] for d in objectives)
+            program.one_of([each] for each in lower(j, i, {below[i]: -1}))
     for j in others[arm]:
         program.all_of([{below[j]: 1, level: -1}])
         program.one_of(
-            alternative
+            group
             for i in others[j]
-            for alternative in (
-                [{x[j][d]: 1, x[i][d]: -1, level: -1} for d in objectives],
-                [{below[i]: 1, level: -1}]
-                + [{x[i][d]: 1, x[j][d]: -1, below[i]: 1, level: -1} for d in objectives],
+            for group in (
+                lower(j, i, {level: -1}),
+                [{below[i]: 1, level: -1}, *lower(i, j, {below[i]: 1, level: -1})],
             )
         )
     if dominated:
-        program.one_of([{x[arm][d]: 1, x[j][d]: -1, level: 1} for d in objectives] for j in others[arm])
+        program.one_of(lower(arm, j, {level: 1}) for j in others[arm])
         return program.feasible()
     for j in others[arm]:
-        program.one_of([{x[j][d]: 1, x[arm][d]: -1, level: 1}] for d in objectives)
+        program.one_of([each] for each in lower(j, arm, {level: 1}))
         ahead, dominates = program.variable(0, 2), program.variable(0, 2)  # at most the two terms
         program.all_of([{level: 1, ahead: -1, dominates: -1}])
-        program.one_of([[{ahead: 1}], *([{ahead: 1, x[arm][d]: 1, x[j][d]: -1}] for d in objectives)])
-        program.one_of(
-            [
-                [{dominates: 1}],
-                *([{dominates: 1, x[j][d]: 1, x[i][d]: -1} for d in objectives] for i in others[j]),
-            ]
-        )
+        program.one_of([[{ahead: 1}], *([each] for each in lower(arm, j, {ahead: 1}))])
+        program.one_of([[{dominates: 1}], *(lower(j, i, {dominates: 1}) for i in others[j])])
     return program.feasible()
 
 
@@ -118,7 +115,7 @@ def visited_sets(
     means = _check.means(means)
     n_arms, rng = len(means), np.random.default_rng(seed)
     gaps = np.sort(dominance.classification_gaps(means))
-    within = _check.positive(share, "share") * (1 - 1e-9)
+    within = share * (1 - 1e-9)
     found: list[set[tuple[bool, ...]]] = [set() for _ in range(n_arms - 1)]
 
     def see(phase: int, active: list[int]) -> NDArray[np.float64]:
@@ -126,7 +123,7 @@ def visited_sets(
         error = rng.uniform(-1, 1, (len(active), means.shape[1]))
         return means[active] + within * gaps[len(active) - 1] * (np.sign(error) if run % 3 else error)
 
-    for run in range(_check.count(runs, "runs", 1)):  # noqa: B007 - read in see
+    for run in range(runs):  # noqa: B007 - read in see
         eliminate(n_arms, see)
     return [np.array(sorted(seen)) for seen in found]
 
@@ -166,21 +163,15 @@ def complexities(trials: int, seed: int, n_arms: int, n_objectives: int = 2) -> 
     [[30.3, 30.3, 30.3, 30.3], [30.3, 24.3, 24.3, 24.3]]
     """
     rng, rows = np.random.default_rng(seed), []
-    for trial in range(_check.count(trials, "trials", 1)):
+    for trial in range(trials):
         drawn = Problem(rng.random((n_arms, n_objectives)), 10 ** rng.uniform(-1, 0, n_arms))
         gaps = np.sort(drawn.classification_gaps)
         exact = theory.reachable_sets(drawn.means, exactly_leave)
         visited = visited_sets(drawn.means, 300, trial)
         for costly, problem in zip(("hardest", "easiest"), swapped_costs(drawn), strict=True):
-
-            def largest(sets: list[NDArray[np.bool_]], costs: NDArray[np.float64] = problem.costs) -> float:
-                return max(
-                    float((each @ costs).max() / gap**2)
-                    for each, gap in zip(sets, gaps[:0:-1], strict=True)  # noqa: B023
-                )
-
             named = theory.reachable_complexity(problem.means, problem.costs)
-            rows.append((costly, problem.complexity, named, largest(exact), largest(visited)))
+            others = (largest_complexity(sets, problem.costs, gaps) for sets in (exact, visited))
+            rows.append((costly, problem.complexity, named, *others))
     return pd.DataFrame(rows, columns=["costly", "H", "named", "exact", "visited"])
 
 
@@ -296,17 +287,13 @@ class Disjunctions:
     """
 
     def __init__(self) -> None:
-        self._least: list[float] = []
-        self._most: list[float] = []
-        self._whole: list[int] = []
+        self._variables: list[tuple[float, float, bool]] = []
         self._rows: list[tuple[Inequality, float]] = []
 
     def variable(self, least: float, most: float, whole: bool = False) -> int:
         """Add a variable and return its number."""
-        self._least.append(least)
-        self._most.append(most)
-        self._whole.append(int(whole))
-        return len(self._least) - 1
+        self._variables.append((least, most, whole))
+        return len(self._variables) - 1
 
     def all_of(self, inequalities: Iterable[Inequality]) -> None:
         """Add inequalities that have to hold."""
@@ -323,19 +310,18 @@ class Disjunctions:
 
     def feasible(self) -> bool:
         """Whether all can hold, up to the solver's tolerance of 1e-6; True if it cannot decide."""
-        from scipy import optimize, sparse
+        from scipy import optimize
 
-        row = [number for number, (each, _) in enumerate(self._rows) for _ in each]
-        column = [variable for each, _ in self._rows for variable in each]
-        value = [weight for each, _ in self._rows for weight in each.values()]
-        shape = len(self._rows), len(self._least)
-        matrix = sparse.coo_array((value, (row, column)), shape=shape).tocsr()
+        least, most, whole = np.array(self._variables).T
+        matrix = np.zeros((len(self._rows), len(whole)))
+        for row, (weights, _) in zip(matrix, self._rows, strict=True):
+            row[list(weights)] = list(weights.values())
         limits = np.array([limit for _, limit in self._rows])
         found = optimize.milp(
-            np.zeros(shape[1]),
+            np.zeros(len(whole)),
             constraints=optimize.LinearConstraint(matrix, -np.inf, limits),
-            integrality=np.array(self._whole),
-            bounds=optimize.Bounds(np.array(self._least), np.array(self._most)),
+            integrality=whole,
+            bounds=optimize.Bounds(least, most),
         )
         infeasible = 2  # scipy's status
         return bool(found.status != infeasible)

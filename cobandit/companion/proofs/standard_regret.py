@@ -54,7 +54,7 @@ def optimal_utility(
     Raises
     ------
     CobanditError
-        If shapes disagree, a cost is not a positive whole number, or a row is not a distribution.
+        If a cost is not a positive whole number, or a row is not a distribution over the costs.
 
     Examples
     --------
@@ -63,20 +63,12 @@ def optimal_utility(
     >>> optimal_utility([3.0, 4.0], [[2], [3]], [[1.0], [1.0]], budget=5)
     array([0., 0., 3., 4., 6., 7.])
     """
-    steps = _check.numbers(costs, "costs", 2)
-    chances = _check.numbers(probabilities, "probabilities", 2)
-    gains = _check.numbers(utilities, "utilities", np.ndim(utilities))
-    gains = gains[:, None] if gains.ndim == 1 else gains
-    if chances.shape != steps.shape or gains.shape not in (steps.shape, (len(steps), 1)):
-        raise CobanditError(
-            f"utilities {gains.shape}, costs {steps.shape} and probabilities {chances.shape} are not "
-            "about the same arms"
-        )
-    if (steps < 1).any() or (steps != np.floor(steps)).any():
+    given, chances = _check.numbers(costs, "costs", 2), np.asarray(probabilities, dtype=np.float64)
+    steps, gains = given.astype(np.int64), np.asarray(utilities, dtype=np.float64).reshape(len(given), -1)
+    if (steps < 1).any() or (steps != given).any():
         raise CobanditError("costs: whole numbers of grid steps, at least 1, are needed")
-    if (chances < 0).any() or not np.allclose(chances.sum(axis=1), 1):
-        raise CobanditError("probabilities: each row must be a distribution")
-    budget, steps = _check.count(budget, "budget", 1), steps.astype(np.int64)
+    if chances.shape != steps.shape or (chances < 0).any() or not np.allclose(chances.sum(axis=1), 1):
+        raise CobanditError("probabilities: a distribution over the costs of each arm is needed")
     value = np.zeros(budget + 1)
     for b in range(budget + 1):
         fits = steps <= b
@@ -108,8 +100,6 @@ def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
     (2, 3)
     """
     total = np.cumsum(_check.numbers(costs, "costs", 1))
-    if not len(total) or total[-1] <= budget:
-        raise CobanditError(f"costs: they have to sum to more than the budget {budget}")
     by_definition = int((total <= budget).sum())
     by_loop, spent = 0, 0.0
     while spent <= budget:

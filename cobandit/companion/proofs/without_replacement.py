@@ -173,7 +173,7 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
 
 
 def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0.05) -> dict[str, float]:
-    """How alike configurations answer, and how deep the bounds have to see two of them.
+    """How alike configurations answer, and how deep the bound has to see two of them.
 
     Parameters
     ----------
@@ -187,38 +187,28 @@ def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0
     -------
     dict
         ``"variance kept"``, the median over pairs of the variance of the difference over the sum of both
-        variances; then shares of the instances: ``"each mean"`` by `cobandit.theory.once_error_bound`,
-        ``"as if independent"`` and ``"paired"`` by `cobandit.theory.paired_error_bound` with the medians of
-        the sum and of the variance of the difference.
+        variances; ``"paired"``, the share of the instances by `cobandit.theory.paired_error_bound` with the
+        median variance of the difference.
 
     Examples
     --------
     >>> import cobandit as cb
     >>> found = what_pairing_buys(cb.load("synthetic-24"))
-    >>> found["variance kept"] < 1 and found["paired"] <= found["as if independent"]
+    >>> found["variance kept"] < 1 and found["paired"] <= 1
     True
     """
-    source = pack_shared(table)
-    scores = source.feedback.rows[:, 2].reshape(table.n_arms, -1)
+    scores = pack_shared(table).feedback.rows[:, 2].reshape(table.n_arms, -1)
     n_instances, pairs = scores.shape[1], np.triu_indices(table.n_arms, 1)
     paired = np.array([(scores - one).var(axis=1) for one in scores])[pairs]
     independent = np.add.outer(scores.var(axis=1), scores.var(axis=1))[pairs]
+    known = np.full((2, 2, 1), float(np.median(paired)))
 
-    def share(bound: Callable[[int], float]) -> float:
-        return (1 + bisect_left(range(1, n_instances), -level, key=lambda n: -bound(n))) / n_instances
+    def bound(n: int) -> float:
+        return theory.paired_error_bound([n], [gap, gap], known, n_instances=n_instances)
 
-    def by_variance(variance: float) -> float:
-        known = np.full((2, 2, 1), variance)
-        return share(lambda n: theory.paired_error_bound([n], [gap, gap], known, n_instances=n_instances))
-
-    return {
-        "variance kept": float(np.median(paired / np.maximum(independent, 1e-12))),
-        "each mean": share(
-            lambda n: theory.once_error_bound([n], [gap, gap], n_objectives=1, n_instances=n_instances)
-        ),
-        "as if independent": by_variance(float(np.median(independent))),
-        "paired": by_variance(float(np.median(paired))),
-    }
+    depth = 1 + bisect_left(range(1, n_instances), -level, key=lambda n: -bound(n))
+    kept = float(np.median(paired / np.maximum(independent, 1e-12)))
+    return {"variance kept": kept, "paired": depth / n_instances}
 
 
 # ----------------------------------------------------------------------------- checks
