@@ -72,7 +72,7 @@ class Online:
 
     def compiled(self, replications: int = 1) -> int:
         """Play by kernel; the number of pulls."""
-        pulls, _ = run_kernel(self.policy(), self.feedback, 0, np.arange(replications))
+        pulls, *_ = run_kernel(self.policy(), self.feedback, 0, np.arange(replications))
         return int(pulls.sum())
 
     def readable(self) -> Iterator[int]:
@@ -126,8 +126,8 @@ class Front:
     def compiled(self) -> NDArray[np.bool_]:
         """Play one replication by kernel; the mask of the returned arms."""
         policy = CoPSI(self.costs, self.budget, 2)
-        *_, returned = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
-        return np.asarray(returned[0])
+        runs = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
+        return np.asarray(runs.returned[0])
 
     def readable(self) -> NDArray[np.int64]:
         """Play by the class; the returned arms."""

@@ -110,7 +110,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
 def _online(source: Source, cell: GridCell) -> tuple[float, float]:
     """Share of the fluid optimum that is lost, and efficiency regret; means over replications."""
     policy = make_policy(source, cell)
-    pulls, _ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
+    pulls = run_kernel(policy, source.feedback, cell.seed, cell.replications).pulls
     most = cell.budget / source.cost_range[1]
     lost = metrics.standard_regret(source.problem, pulls, most) / (source.problem.efficiency.max() * most)
     return float(lost.mean()), float(metrics.efficiency_regret(source.problem, pulls).mean())
@@ -119,7 +119,7 @@ def _online(source: Source, cell: GridCell) -> tuple[float, float]:
 def _identification(source: Source, cell: GridCell) -> tuple[float, float]:
     """One less F1, and share of wrong sets."""
     policy = make_policy(source, cell)
-    *_, returned = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False)
+    returned = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False).returned
     truth = source.problem.pareto_mask
     wrong = (returned != truth).any(axis=1)
     return float(1 - metrics.f1_score(returned, truth).mean()), float(wrong.mean())

@@ -46,9 +46,9 @@ def _walk(family: type[Any]) -> Iterator[type[Policy]]:
         yield from _walk(policy)
 
 
-def is_ours(policy: type[Any]) -> bool:
-    """Whether a class is this project's."""
-    return policy.__module__.startswith("cobandit.")
+def is_ours(defined: Any) -> bool:
+    """Whether a class or a function is this project's."""
+    return str(defined.__module__).startswith("cobandit.")
 
 
 def get_kind(policy: type[AskTell]) -> str:
@@ -88,11 +88,6 @@ class Spec:
     policy: type[AskTell]
     given: dict[str, Any] = field(default_factory=dict)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Send along what its kernel reads: to find it, another process imports the module of the kernel."""
-        kernel = KERNELS.get(self.policy)
-        return _receive, (kernel and kernel.parameters, self.policy, self.given)
-
     @property
     def name(self) -> str:
         """Name of the class."""
@@ -122,10 +117,6 @@ class Spec:
         if "eta" in options:
             options["n_init"] = max(1, _check.floor(options.pop("eta") * rho))
         return self.policy(**{name: supplied[name] for name in supplied if name in takes}, **options)
-
-
-def _receive(_: Any, policy: type[AskTell], given: dict[str, Any]) -> Spec:
-    return Spec(policy, given)
 
 
 def spec(name: str | type[AskTell], **options: Any) -> Spec:

@@ -51,7 +51,7 @@ def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
             standard_regret=np.nan,
             best_arm_pulls=0,
         )
-    pulls, spent = run_kernel(policy, source.feedback, cell.seed, cell.replications)
+    pulls, spent, *_ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
     return make_columns(
         cell,
         status="ok",
@@ -73,7 +73,7 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
         return unknown
     # A run is deterministic, so it is played again once its length is known, and taken down; one at a time,
     # since with thousands of arms each has millions of pulls.
-    pulls, _ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
+    pulls = run_kernel(policy, source.feedback, cell.seed, cell.replications).pulls
     steps = cell.budget * np.arange(1, POINTS + 1) / POINTS
     regrets, averages = np.empty((2, len(pulls), POINTS))
     for r, (number, length) in enumerate(zip(cell.replications, pulls.sum(axis=1), strict=True)):
@@ -212,14 +212,14 @@ def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict
             f1=np.nan,
             **{each.__name__: np.nan for each in off},
         )
-    pulls, spent, returned, *settled = run_kernel(
+    pulls, spent, returned, settled = run_kernel(
         policy, source.feedback, cell.seed, cell.replications, realised=realised
     )
     names = np.array(problem.names, dtype=object)
     truth = pareto_mask(problem.means, policy.dominance)
     return make_columns(
         cell,
-        status=np.where(settled[0], "settled", "out of budget").astype(object) if settled else "ok",
+        status=np.where(settled, "settled", "out of budget").astype(object) if _stops(cell.spec) else "ok",
         spent=spent,
         pulls=pulls.sum(axis=1),
         returned=np.fromiter((tuple(names[mask]) for mask in returned), dtype=object),

@@ -33,6 +33,19 @@ class PlayedRun(NamedTuple):
     costs: NDArray[np.float64]
 
 
+class Runs(NamedTuple):
+    """What R replications came to.
+
+    ``pulls`` (R, K) and ``spent`` (R,); of identification also the sets ``returned`` (R, K), and whether a
+    race ``settled`` all (R,).
+    """
+
+    pulls: NDArray[np.int64]
+    spent: NDArray[np.float64]
+    returned: NDArray[np.bool_]
+    settled: NDArray[np.bool_]
+
+
 def play(
     policy: AskTell,
     table: EvaluationTable,
@@ -133,15 +146,16 @@ def run_class(
     replications: NDArray[np.int64],
     record: Record,
     realised: bool,
-) -> tuple[NDArray[Any], ...]:
-    """Play replications with new policies of the same options; returns what a kernel's run returns.
+) -> Runs:
+    """Play replications with new policies of the same options.
 
     As kernels do, it charges costs beyond those declared without a warning.
     """
     rows = np.delete(feedback.rows, 1, axis=1)  # without the cost over the largest
-    pulls, spent = np.zeros((len(replications), policy.n_arms), dtype=np.int64), np.empty(len(replications))
-    returned = np.zeros(pulls.shape, dtype=np.bool_)
-    settled = np.zeros(len(replications), dtype=np.bool_)
+    shape = len(replications), policy.n_arms
+    runs = Runs(
+        np.zeros(shape, np.int64), np.empty(shape[0]), np.zeros(shape, bool), np.zeros(shape[0], bool)
+    )
     with _FILTERING, warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)
         for r, replication in enumerate(replications):
@@ -151,16 +165,14 @@ def run_class(
                 options["seed"] = int(named.generate_state(1, np.uint64)[0])
             new: Any = type(policy)(**options)
             run = _play(new, rows, feedback.offsets, feedback.once, seed, replication, realised)
-            pulls[r], spent[r] = new.pulls, new.spent
+            runs.pulls[r], runs.spent[r] = new.pulls, new.spent
             taken = min(len(run.arms), record.arms.shape[1])
             record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
             if isinstance(policy, IdentificationPolicy):
-                returned[r, new.recommend()] = True
+                runs.returned[r, new.recommend()] = True
             if isinstance(policy, ParetoRace):
-                settled[r] = new.status == "settled"
-    if isinstance(policy, ParetoRace):
-        return pulls, spent, returned, settled
-    return (pulls, spent, returned) if isinstance(policy, IdentificationPolicy) else (pulls, spent)
+                runs.settled[r] = new.status == "settled"
+    return runs
 
 
 def read_terms(
@@ -196,7 +208,7 @@ def run_kernel(
     record: Record | None = None,
     *,
     realised: bool = True,
-) -> tuple[NDArray[Any], ...]:
+) -> Runs:
     """Play replications of a policy on rows of feedback.
 
     Parameters
@@ -214,12 +226,7 @@ def run_kernel(
 
     Returns
     -------
-    pulls : ndarray of int, shape (R, K)
-    spent : ndarray, shape (R,)
-    returned : ndarray of bool, shape (R, K)
-        Identification only.
-    settled : ndarray of bool, shape (R,)
-        Races only: whether all were settled.
+    Runs
     """
     record = kernels.record(len(replications)) if record is None else record
     kernel = KERNELS.get(type(policy))
@@ -231,4 +238,4 @@ def run_kernel(
         for order, replication in zip(orders, replications, strict=True):
             order[:] = shared_order(seed, replication, n_instances)
     terms, rows = read_terms(policy, realised, orders), fix_types(feedback)
-    return kernel.run(kernel.read(policy), terms, rows, np.uint64(seed), replications, record)
+    return Runs(*kernel.run(kernel.read(policy), terms, rows, np.uint64(seed), replications, record))

@@ -303,13 +303,13 @@ def _play_kernel(
     """Arms and charges in their order, and the result as of the policy, of one run of the kernel."""
     feedback, replications = pack_table(table).feedback, np.array([replication])
     without = run_kernel(policy, feedback, seed, replications, realised=realised)
-    taken = record(1, int(without[0].sum()))
+    taken = record(1, int(without.pulls.sum()))
     run = run_kernel(policy, feedback, seed, replications, taken, realised=realised)
     same = all(np.array_equal(a, b) for a, b in zip(without, run, strict=True))
     require(same, policy, "the kernel ends otherwise when it takes its pulls down")
-    pulls, spent, *returned = run
-    found = np.flatnonzero(returned[0][0]).tolist() if returned else None
-    return taken.arms[0].tolist(), taken.charges[0].tolist(), (pulls[0].tolist(), float(spent[0]), found)
+    found = np.flatnonzero(run.returned[0]).tolist() if isinstance(policy, IdentificationPolicy) else None
+    result = run.pulls[0].tolist(), float(run.spent[0]), found
+    return taken.arms[0].tolist(), taken.charges[0].tolist(), result
 
 
 def check_kernel_on(

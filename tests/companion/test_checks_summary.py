@@ -20,6 +20,7 @@ from cobandit.companion.proofs import (
     without_replacement,
 )
 from cobandit.errors import CobanditError
+from cobandit.replay.running import Runs
 
 IDENTITY = "Proof of Corollary 1: optional sampling at T(B)"
 CLAIM = "Abstract: error O(exp(−B/H))"
@@ -76,7 +77,7 @@ def twice_the_instances(*tables_and_delta, least=theory.least_instances):
 
 
 def both_returned(finder, feedback, seed, names, *, realised):
-    return None, None, np.ones((len(names), 2), dtype=bool)
+    return Runs(None, None, np.ones((len(names), 2), dtype=bool), None)
 
 
 def small_bound(x):

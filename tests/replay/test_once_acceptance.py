@@ -140,7 +140,7 @@ def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limi
         if limit is not None:
             finder._evidence.limit = limit
         # the budget holds everything, so that a run ends when all memberships are certain
-        _, _, returned = run_kernel(finder, feedback, part, np.arange(orders), realised=False)
+        returned = run_kernel(finder, feedback, part, np.arange(orders), realised=False).returned
         wrong += int((returned != truth).any(axis=1).sum())
         runs += orders
     return wrong, runs

@@ -10,7 +10,7 @@ from support import methods
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.replay import drivers, grid
-from cobandit.testing import ragged_table, table_of
+from cobandit.testing import table_of
 
 ONLINE, IDENTIFICATION = list(methods.ONLINE), list(methods.IDENTIFICATION)
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarning")
@@ -312,32 +312,6 @@ def test_guarantee_warnings_come_from_classes_only():
         warnings.simplefilter("error")
         runs = cb.replay_online(table, ["HVUCB"], rho=20, replications=1)
     assert runs.loc[0, "spent"] == policy.spent == 36
-
-
-@pytest.mark.slow
-def test_ragged_arms_are_bootstrapped_arm_by_arm():
-    """Each arm draws from its own rows only, all of them."""
-    rng = np.random.default_rng(1)
-    table = ragged_table(rng, 4, 1, sizes=(2, 9))
-    policy = online_policy("UniformAllocation", table, 400 * table.costs.sum())
-    run = cb.play(policy, table)
-    feedback = table.feedback
-    for arm in range(4):
-        own = feedback.costs[feedback.offsets[arm] : feedback.offsets[arm + 1]]
-        assert set(run.costs[run.arms == arm]) == set(own)
-
-
-@pytest.mark.slow
-def test_more_budget_means_fewer_errors(synthetic):
-    """Errors on the bundled table fall from nearly sure to rare.
-
-    Each comparison is of two proportions of 400 runs that differ by far more than the seven standard errors
-    asked for: false alarms below 1e-6.
-    """
-    runs = cb.replay_identification(synthetic, ["CoPSI", "PSISR"], [10, 300, 20_000], replications=400)
-    errors = 1 - runs.pivot_table(index="method", columns="rho", values="correct")
-    steps = -np.diff(errors.to_numpy(), axis=1)
-    assert (steps > 7 * np.sqrt(0.5 / 400)).any(axis=1).all() and (steps > -5 * np.sqrt(0.5 / 400)).all()
 
 
 # ----------------------------------------------------------------------------- classes without a kernel

@@ -286,7 +286,7 @@ def errors_by_ratio(
         budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
         for method in read_methods(methods, "identification"):
             finder = make_policy(source, GridCell(method, rho, budget, streams, seed))
-            _, spent, returned = run_kernel(finder, source.feedback, seed, streams, realised=False)
+            _, spent, returned, _ = run_kernel(finder, source.feedback, seed, streams, realised=False)
             wrong = (returned != truth).any(axis=1)
             means_of = (wrong.mean(), metrics.f1_score(returned, truth).mean(), spent.mean() / budget)
             rows.append((method.name, ratio, number, *map(float, means_of)))

@@ -312,7 +312,7 @@ def by_objectives(
         for d, source in enumerate(sources, start=1):
             p = source.problem
             finder = make_policy(source, GridCell(method, rho, rho * float(p.costs.sum()), streams, seed))
-            *_, returned = run_kernel(finder, source.feedback, seed, streams, realised=False)
+            returned = run_kernel(finder, source.feedback, seed, streams, realised=False).returned
             wrong = (returned != p.pareto_mask).any(axis=1).mean()
             rows.append((problem, d, int(p.pareto_mask.sum()), p.complexity, wrong))
     return pd.DataFrame(rows, columns=["problem", "n_objectives", "front", "complexity", "error"])

@@ -93,7 +93,7 @@ def pulls_by_budget(
     problem = arms.problem
     for budget in budgets:
         cell = GridCell(method, 1.0, float(budget), np.arange(replications), seed)
-        pulls, _ = run_kernel(make_policy(source, cell), source.feedback, seed, cell.replications)
+        pulls = run_kernel(make_policy(source, cell), source.feedback, seed, cell.replications).pulls
         frame = pd.DataFrame(pulls, columns=[f"arm{i}" for i in range(problem.n_arms)])
         frames.append(frame.assign(budget=float(budget), regret=pulls @ problem.efficiency_gaps))
     return pd.concat(frames, ignore_index=True)

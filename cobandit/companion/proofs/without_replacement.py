@@ -140,7 +140,7 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
         finder = CoPSIOnce(costs, budget, int(n_objectives), int(n_instances))
         for realised in (False, True):
             names = np.arange(max(1, replications // 2)) + realised * replications
-            _, spent, _ = run_kernel(finder, feedback, seed, names, realised=realised)
+            spent = run_kernel(finder, feedback, seed, names, realised=realised).spent
             largest = max(largest, float(spent.max()) / budget)
     return largest
 
@@ -293,7 +293,7 @@ def check_early_error(seed: int) -> Finding:
         rewards[0, :better], rewards[1, better : better + worse] = 1, 1
         finder = CoPSIOnce([1, 1], share * 2 * N, 1, N, confidence=1 - delta)
         feedback = share_instances(rewards, np.ones((2, 1)))
-        _, _, returned = run_kernel(finder, feedback, seed, np.arange(runs), realised=False)
+        returned = run_kernel(finder, feedback, seed, np.arange(runs), realised=False).returned
         depth, gap = int(share * N), (better - worse) / N
         planned = theory.once_error_bound([depth], [gap] * 2, n_objectives=1, n_instances=N)
         rows.append((1 - (returned == [True, False]).all(axis=1).mean(), delta, planned))

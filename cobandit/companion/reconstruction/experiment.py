@@ -170,7 +170,7 @@ def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) 
         RHO, n_arms=n_arms, n_objectives=2, budget=budget, cost_range=land.range, expected_costs=land.costs
     )
     taken = record(replays, int(budget / land.costs.min() * 1.1))
-    counts, _ = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken)
+    counts = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken).pulls
     ends = counts.sum(axis=1)[:, None] - 1 - np.arange(WINDOW)
     return counts, taken.arms[np.arange(replays)[:, None], ends]
 
@@ -203,8 +203,7 @@ def find_sets(
     if equal is not None:  # CoPSI's own schedule, by rounds
         method, costs = "CoPSI", np.full(len(costs), equal)
     policy: Any = spec(method, **options).make(rho, costs=costs, budget=budget, n_objectives=2)
-    *_, returned = run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False)
-    return returned
+    return run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False).returned
 
 
 def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -10,13 +10,14 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numba
+import pooch
 from numba import njit
 from numba.extending import register_jitable
 
@@ -29,60 +30,32 @@ KEPT = 1.0
 
 def sources() -> list[Path]:
     """Files that compiled code is made of: the kernels, and those whose constants they take."""
-    own, classes = PACKAGE / "replay" / "kernels", PACKAGE / "policies"
-    return [
-        PACKAGE / "_check.py",
-        PACKAGE / "dominance.py",
-        *sorted(classes.glob("*.py")),
-        *sorted(own.glob("*.py")),
-    ]
+    folders = PACKAGE / "policies", PACKAGE / "replay" / "kernels"
+    inside = [file for folder in folders for file in sorted(folder.glob("*.py"))]
+    return [PACKAGE / "_check.py", PACKAGE / "dominance.py", *inside]
 
 
-def places() -> Iterator[Path]:
-    """Where the folder may be: where the user says, next to the code, or in the user's cache."""
-    if config.CACHE_DIR:
-        yield Path(config.CACHE_DIR)
-    yield Path(__file__).parent / "__pycache__"
-    import pooch  # only where it is needed
-
-    yield Path(pooch.os_cache("cobandit"))
-
-
-def folder(places: Iterable[Path], name: str) -> Path:
-    """Make the folder in the first place that can be written to, and remove old ones next to it."""
-    for place in places:
-        found = place / f"numba-{name}"
-        try:
-            found.mkdir(parents=True, exist_ok=True)
-            os.utime(found)
-            with tempfile.TemporaryFile(dir=found):
-                pass
-        except OSError:  # read only, as in a container
-            continue
-        _remove_old(place)
-        return found
-    return Path(tempfile.mkdtemp(prefix=f"cobandit-numba-{name}-"))
-
-
-def _remove_old(place: Path) -> None:
+def make_folder() -> Path:
+    """Make the folder, where the user says or in the user's cache, and remove old ones next to it."""
+    digest = sha256()
+    for file in sources():
+        digest.update(f"{file.relative_to(PACKAGE)}\n".encode() + file.read_bytes())
+    place = Path(config.CACHE_DIR or pooch.os_cache("cobandit"))
+    folder = place / f"numba-{digest.hexdigest()[:16]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:  # read only, as in a container
+        return Path(tempfile.mkdtemp(prefix="cobandit-numba-"))
     oldest = time.time() - KEPT * 86_400
     for found in place.glob("numba-*"):
-        try:
+        with suppress(FileNotFoundError):  # another process was faster
             if found.stat().st_mtime < oldest:
                 shutil.rmtree(found, ignore_errors=True)
-        except FileNotFoundError:  # another process was faster
-            pass
+    return folder
 
 
-def content(files: list[Path]) -> str:
-    """Sixteen digits that change with the content of any file, or its place."""
-    digest = sha256()
-    for file in files:
-        digest.update(f"{file.relative_to(PACKAGE)}\n".encode() + file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-FOLDER = folder(places(), content(sources()))
+FOLDER = make_folder()
 
 
 @contextmanager

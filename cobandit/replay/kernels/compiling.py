@@ -1,8 +1,8 @@
 """What a kernel is: what its run takes, and how a formula becomes one.
 
-Each method has a named tuple of what its formula reads off its readable class.  An index is called at every
-pull: the type of the tuple selects it when a run is compiled, so that it becomes part of the run.  A target
-is called once a phase: by its address, so that all eliminations share one compiled run.
+A formula, an index of online selection or a target of an elimination, reads numbers off its readable class.
+It is called by its address, so that all formulas of a kind share one compiled run: at every pull that costs
+less than can be measured.
 
 Pulls are named by random numbers, the same for every method and budget: SplitMix64
 (Steele, Lea and Flood, 2014), a 64-bit mix of a counter.  Every operand is cast to uint64, since Numba turns
@@ -11,18 +11,18 @@ a mix of signed and unsigned integers into floating point.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
-from numba.extending import overload
+from numba import cfunc, types
 
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import KERNELS, check_class, is_ours
-from cobandit.replay.kernels._cache import BY_NAME, INNER, compiled, inner
+from cobandit.replay.kernels._cache import compiled, inner, kept
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -241,28 +241,18 @@ class PhaseState(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """A compiled method: its run, and the tuple of what its formula reads.
+    """A compiled method: its run, and what reads p, the tuple that the run takes, off the readable class.
 
     ``run(p, terms, feedback, seed, replications, record)`` returns the pulls (R, K) and the spend (R,) of
-    the replications, for identification also the returned sets (R, K).  ``read`` makes p of an instance of
-    the readable class, which also has checked the options.
+    the replications, the returned sets (R, K), and whether a race settled all (R,).
     """
 
     run: Callable[..., Any]
-    parameters: Any
-    read: Callable[[AskTell], Any]
+    read: Callable[[Any], Any]
 
 
-def read_attributes(parameters: Any, policy: AskTell) -> Any:
-    """Fill a tuple with the attributes of a policy that have the names of its fields."""
-    found = {name: getattr(policy, name) for name in parameters._fields if hasattr(policy, name)}
-    return parameters(**found)
-
-
-def register(
-    policy: type[AskTell], run: Any, parameters: Any, read: Callable[[Any], Any] | None = None
-) -> None:
-    """Enter the kernel of a class; p are its attributes, or what ``read`` gives.
+def register(policy: type[AskTell], run: Any, read: Callable[[Any], Any]) -> None:
+    """Enter the kernel of a class.
 
     Raises
     ------
@@ -270,113 +260,78 @@ def register(
         If the name is that of another method of this project's.
     """
     check_class(policy)
-    KERNELS[policy] = Kernel(run, parameters, read or partial(read_attributes, parameters))
+    KERNELS[policy] = Kernel(run, read)
 
 
-# ----------------------------------------------------------------------------- indices, by type
+# ----------------------------------------------------------------------------- formulas
 
 
-class Choice(NamedTuple):
-    """What the run of an index is given: which formula of those that read p, and p."""
+class Formula(NamedTuple):
+    """A formula by its address, the numbers that it reads off the class, and whether it reads squares."""
 
-    which: int
-    p: Any
-
-
-INDICES: dict[Any, list[Callable[..., Any]]] = {}  # by the type of p: formulas that share a compiled run
+    call: Any
+    numbers: tuple[float, ...]
+    squares: bool
 
 
-def register_index(policy: type[AskTell], run: Any, parameters: Any, formula: Any) -> None:
-    """Enter the run of an index; one that comes from outside is not kept on disk.
+#: Room for the numbers that a formula reads: a tuple of one size, which is passed in registers.
+NUMBERS = types.UniTuple(types.float64, 8)
 
-    Formulas that read the same tuple share a run: a branch at every pull costs less than can be measured,
-    and a run of its own a second to compile.
 
-    Raises
-    ------
-    CobanditError
-        If the name is that of another method, or the tuple's run may be compiled without this formula.
+@cache
+def _by_address(formula: Callable[..., Any], take: Callable[..., Any], known: Any, size: int) -> Any:
+    """Compile ``take(formula, size)``, which hands the first numbers of a tuple on to a formula."""
+    with kept():
+        signature = types.float64(*known, NUMBERS)
+        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(take(formula, size))
+
+
+def register_formula(
+    policy: type[AskTell], run: Any, take: Callable[..., Any], known: tuple[Any, ...], squares: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a formula: behind what the run knows, its arguments have the names of attributes of the class.
+
+    All formulas of a kind share one compiled run, which calls them by their address.
     """
-    check_class(policy)
-    if not is_ours(parameters):  # the cache on disk knows when our files change, not a user's
-        others = [kernel.run for kernel in KERNELS.values() if kernel.parameters is parameters]
-        run = others[0] if others else njit(run.py_func, nogil=True, **BY_NAME)
-    if is_ours(parameters) != is_ours(formula) or (not is_ours(parameters) and run.signatures):
-        raise CobanditError(
-            f"the run of {parameters.__name__} may be compiled already: define the tuple again, too"
-        )
-    formulas = INDICES.setdefault(parameters, [])
-    formulas.append(inner(formula))
-    which = len(formulas) - 1
-    register(policy, run, parameters, lambda of: Choice(which, read_attributes(parameters, of)))
+
+    def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
+        reads = list(inspect.signature(formula).parameters.values())[len(known) :]
+        if len(reads) > len(NUMBERS):
+            raise CobanditError(f"{formula.__name__} reads {len(reads)} numbers; {len(NUMBERS)} is the most")
+
+        def read(of: AskTell) -> Formula:
+            numbers = [float(getattr(of, each.name, each.default)) for each in reads]
+            room = [0.0] * (len(NUMBERS) - len(reads))
+            return Formula(_by_address(formula, take, known, len(reads)), (*numbers, *room), squares)
+
+        inner(formula)
+        register(policy, run, read)
+        return formula
+
+    return decorate
 
 
-def index(n, sums, squares, chosen):
-    """Index of an arm, by the type of p; replaced at compile time."""
+# ----------------------------------------------------------------------------- identification
 
 
-def reads_squares(chosen):
-    """Whether the index reads sums of squares, by the type of p; replaced at compile time."""
+def identification(replication: Callable[..., Any]) -> Any:
+    """Compile the run of ``replication(p, terms, draws, seen, returned)``.
 
+    One replication fills ``seen`` and ``returned`` (K,); it gives the spend, and whether a race is settled.
+    """
 
-@overload(index, jit_options=INNER)
-def _compile_index(n, sums, squares, chosen):
-    linked = None
-    for which, formula in reversed(list(enumerate(INDICES[chosen.types[1].instance_class]))):
-        linked = _link(which, formula, linked)
-    return linked
+    @compiled
+    def identify(p, terms, feedback, seed, replications, record):
+        n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
+        pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
+        returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
+        settled = np.zeros(len(replications), dtype=np.bool_)
+        spent = np.empty(len(replications))
+        for r in range(len(replications)):
+            starts = keys(seed, replications[r], n_arms)
+            draws = Draws(feedback.rows, feedback.offsets, starts, terms.orders[r])
+            seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
+            spent[r], settled[r] = replication(p, terms, draws, seen, returned[r])
+        return pulls, spent, returned, settled
 
-
-def _link(which: int, formula: Any, others: Any) -> Any:
-    """Return an index that takes this formula where it is the one chosen, else one of the others."""
-    if others is None:
-
-        def index(n, sums, squares, chosen):
-            return formula(n, sums, squares, chosen.p)
-
-    else:
-        others = inner(others)
-
-        def index(n, sums, squares, chosen):
-            if chosen.which == which:
-                return formula(n, sums, squares, chosen.p)
-            return others(n, sums, squares, chosen)
-
-    return index
-
-
-@overload(reads_squares, jit_options=INNER)
-def _compile_reads_squares(chosen):
-    if getattr(chosen.types[1].instance_class, "reads_squares", False):
-        return lambda chosen: True
-    return lambda chosen: False
-
-
-# ----------------------------------------------------------------------------- replications, by type
-
-
-REPLICATIONS: dict[Any, Any] = {}  # by the type of the parameters
-
-
-def replication(p, terms, draws, seen, returned):
-    """One replication: fills ``seen`` and ``returned`` (K,); the spend.  Replaced at compile time."""
-
-
-@overload(replication, jit_options=INNER)
-def _compile_replication(p, terms, draws, seen, returned):
-    return REPLICATIONS[p.instance_class]
-
-
-@compiled
-def identify(p, terms, feedback, seed, replications, record):
-    """Play replications: pulls (R, K), spend (R,) and returned sets (R, K)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        starts = keys(seed, replications[r], n_arms)
-        draws = Draws(feedback.rows, feedback.offsets, starts, terms.orders[r])
-        seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
-        spent[r] = replication(p, terms, draws, seen, returned[r])
-    return pulls, spent, returned
+    return identify

@@ -9,29 +9,23 @@ front is a least one over all others, which is mostly found small at the first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba import cfunc, types
-from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.dominance import GAP_ATOL, GAP_RTOL, TIE
-from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.registry import is_ours
-from cobandit.replay.kernels._cache import inner, kept
+from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import (
     CERTAIN,
-    REPLICATIONS,
     PhaseState,
-    identify,
-    read_attributes,
+    identification,
     register,
+    register_formula,
     sample,
     sample_affordable,
 )
@@ -181,38 +175,27 @@ def _rounds(p, terms, draws, seen, returned):
         at, rounds = empirical(n_arms, n_objectives), np.full(n_arms, n_rounds)
         for arm in find_front(sort_by_mean(arms, complete, rounds, at.means), at):
             returned[arm] = True
-    return spent
+    return spent, False
 
 
-class UniformParameters(NamedTuple):
-    """Uniform identification reads nothing, on a finite benchmark neither."""
-
-
-REPLICATIONS[UniformParameters] = _rounds
-register(policies.UniformIdentification, identify, UniformParameters)
-register(policies.UniformOnce, identify, UniformParameters)
+_run_rounds = identification(_rounds)
+register(policies.UniformIdentification, _run_rounds, lambda policy: ())
+register(policies.UniformOnce, _run_rounds, lambda policy: ())
 
 
 # ----------------------------------------------------------------------------- sequential halving
 
 
-class EGESHOnceParameters(NamedTuple):
-    """What sequential halving reads."""
-
-    budget: float
-    n_rounds: int
-    n_instances: int
-
-
 @inner
 def _halve(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape
     declared, at = terms.declared, empirical(n_arms, n_objectives)
     arms, spent, depth = np.arange(n_arms), 0.0, 0
     while len(arms) > 1:
-        depth += floor(p.budget / (p.n_rounds * declared[arms].sum()) * (1.0 + SLACK))
-        depth = min(p.n_instances, depth)
+        depth += floor(budget / (n_rounds * declared[arms].sum()) * (1.0 + SLACK))
+        depth = min(n_instances, depth)
         spent, complete = sample(arms, depth, draws, terms, seen, spent)
         if not complete:
             arms = arms[seen.pulls[arms] > 0]
@@ -220,7 +203,7 @@ def _halve(p, terms, draws, seen, returned):
         front = find_front(order, at)
         if not complete:
             returned[front] = True
-            return spent
+            return spent, False
         stay = arms
         for position, arm in enumerate(order):
             if at.minus[arm] == 0.0:
@@ -231,33 +214,17 @@ def _halve(p, terms, draws, seen, returned):
             stay = stay[stay != arm]
         arms = stay
     returned[arms] = True
-    return spent
+    return spent, False
 
 
-REPLICATIONS[EGESHOnceParameters] = _halve
-register(policies.EGESHOnce, identify, EGESHOnceParameters)
+register(
+    policies.EGESHOnce,
+    identification(_halve),
+    lambda policy: (policy.budget, policy.n_rounds, policy.n_instances),
+)
 
 
-class Rule(NamedTuple):
-    """How targets are set: a function of `PhaseState` and numbers, by its address, and the numbers."""
-
-    target: Any
-    numbers: np.ndarray
-
-
-TARGET = types.int64(numba.typeof(PhaseState(1, np.empty(0), 0.0, 0, 0.0)), types.float64[::1])
-
-
-@cache
-def _by_address(formula: Callable[[Any, Any], Any], parameters: Any) -> Any:
-    """Compile ``formula(at, p)`` as a function of numbers, the fields of p."""
-    size = len(parameters._fields)
-
-    def target(at, numbers):
-        return np.int64(formula(at, parameters(*to_fixed_tuple(numbers, size))))
-
-    with kept():
-        return cfunc(TARGET, cache=is_ours(parameters), error_model="numpy")(target)
+# ----------------------------------------------------------------------------- gap elimination
 
 
 class Active(NamedTuple):
@@ -309,14 +276,14 @@ def _eliminate(p, terms, draws, seen, returned):
         round_cost = 0.0
         for arm in left.arms:
             round_cost += declared[arm]
-        goal = p.target(PhaseState(phase, left.costs, round_cost, reached, spent), p.numbers)
+        goal = int(p.call(PhaseState(phase, left.costs, round_cost, reached, spent), p.numbers))
         if goal > reached:  # otherwise the means, and so their order, are as they were
             spent, complete = sample(left.arms, goal, draws, terms, seen, spent)
             if not complete:  # the empirical Pareto set of the active arms that were ever evaluated
                 evaluated = left.arms[seen.pulls[left.arms] > 0]
                 for arm in find_front(sort_by_mean(evaluated, seen.sums, seen.pulls, at.means), at):
                     returned[arm] = True
-                return spent
+                return spent, False
             reached = goal
             order = sort_by_mean(left.order, seen.sums, seen.pulls, at.means)
             left, moved = Active(left.arms, order, left.costs), True
@@ -329,98 +296,48 @@ def _eliminate(p, terms, draws, seen, returned):
         costs = without(declared[arm], left.costs)
         left = Active(without(arm, left.arms), without(arm, left.order), costs)
     returned[left.arms[0]] = True
-    return spent
+    return spent, False
 
 
-REPLICATIONS[Rule] = _eliminate
+_run_elimination = identification(_eliminate)
+STATE = numba.typeof(PhaseState(1, np.empty(0), 0.0, 0, 0.0))
 
 
-def elimination_target(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
-    """Register ``target(at, p)`` of a gap elimination; ``at`` is its `PhaseState`, and p holds numbers."""
+def _take(formula, size):
+    def target(at, numbers):
+        return formula(at, *numbers[:size])
 
-    def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        def read(of: AskTell) -> Rule:
-            p = read_attributes(parameters, of)
-            if not all(np.isscalar(number) for number in p):
-                raise CobanditError(f"{parameters.__name__}: a target reads numbers, got {p}")
-            return Rule(_by_address(formula, parameters), np.array(p, dtype=np.float64))
+    return target
 
-        inner(formula)
-        register(policy, identify, parameters, read)
-        return formula
 
-    return made
+def elimination_target(policy: type[AskTell]) -> Callable[[Any], Any]:
+    """Register ``target(at, ...)`` of a gap elimination: its `PhaseState`, and attributes of the class."""
+    return register_formula(policy, _run_elimination, _take, (STATE,))
 
 
 # ----------------------------------------------------------------------------- targets
 
 
-class CoPSIParameters(NamedTuple):
-    """What the target of CoPSI reads, with the paper's constant or the exact one."""
-
-    budget: float
-    allocation_constant: float
-
-
-@elimination_target(policies.CoPSIExact, CoPSIParameters)
-@elimination_target(policies.CoPSI, CoPSIParameters)
-def _copsi_target(at, p):
-    return floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))
+@elimination_target(policies.CoPSIPrintedOnce)
+@elimination_target(policies.CoPSIExact)
+@elimination_target(policies.CoPSI)
+def _copsi_target(at, budget, allocation_constant, n_instances=inf):
+    return min(n_instances, floor(budget / (allocation_constant * at.round_cost) * (1.0 + SLACK)))
 
 
-class CoPSIPrintedOnceParameters(NamedTuple):
-    """What the target of CoPSI as printed reads on a finite benchmark."""
-
-    budget: float
-    allocation_constant: float
-    n_instances: int
-
-
-@elimination_target(policies.CoPSIPrintedOnce, CoPSIPrintedOnceParameters)
-def _copsi_once_target(at, p):
-    target = floor(p.budget / (p.allocation_constant * at.round_cost) * (1.0 + SLACK))
-    return min(p.n_instances, target)
-
-
-class CoPSIAdaptiveParameters(NamedTuple):
-    """What the target of CoPSI with the adaptive constant reads."""
-
-    budget: float
-
-
-@elimination_target(policies.CoPSIAdaptive, CoPSIAdaptiveParameters)
-def _copsi_adaptive_target(at, p):
-    budget = p.budget - (at.spent - at.reached * at.round_cost)  # less what the arms that left were charged
+@elimination_target(policies.CoPSIAdaptive)
+def _copsi_adaptive_target(at, budget):
+    left = budget - (at.spent - at.reached * at.round_cost)  # less what the arms that left were charged
     constant = 1.0  # L* of those that are left, from the cheapest upwards
-    left = at.costs[0] + at.costs[1]
-    for cost in at.costs[2:]:
-        left += cost
-        constant += cost / left
-    return floor(budget / (constant * at.round_cost) * (1.0 + SLACK))
+    cost = at.costs[0] + at.costs[1]
+    for dearer in at.costs[2:]:
+        cost += dearer
+        constant += dearer / cost
+    return floor(left / (constant * at.round_cost) * (1.0 + SLACK))
 
 
-class PSISRParameters(NamedTuple):
-    """What the target of PSI-SR reads."""
-
-    n_arms: int
-    n_rounds: int
-    log_bar: float
-
-
-@elimination_target(policies.PSISR, PSISRParameters)
-def _psi_sr_target(at, p):
-    return ceil((p.n_rounds - p.n_arms) / (p.log_bar * (p.n_arms + 1 - at.phase)) * (1.0 - SLACK))
-
-
-class PSISROnceParameters(NamedTuple):
-    """What the target of PSI-SR reads on a finite benchmark."""
-
-    n_arms: int
-    n_rounds: int
-    log_bar: float
-    n_instances: int
-
-
-@elimination_target(policies.PSISROnce, PSISROnceParameters)
-def _psi_sr_once_target(at, p):
-    return min(p.n_instances, _psi_sr_target(at, p))
+@elimination_target(policies.PSISROnce)
+@elimination_target(policies.PSISR)
+def _psi_sr_target(at, n_arms, n_rounds, log_bar, n_instances=inf):
+    target = ceil((n_rounds - n_arms) / (log_bar * (n_arms + 1 - at.phase)) * (1.0 - SLACK))
+    return min(n_instances, target)

@@ -15,20 +15,11 @@ from cobandit._check import SLACK
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STAKES, STEP
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.compiling import REPLICATIONS, identify, register, sample
+from cobandit.replay.kernels.compiling import identification, register, sample
 from cobandit.replay.kernels.elimination import empirical, find_clearest, find_front, sort_by_mean, without
 
 #: Rows of the matrix of pairs that are turned into columns together: as many numbers as a line of the cache.
 TURNED = 8
-
-
-class CoPSIOnceParameters(NamedTuple):
-    """What the run reads; ``claims_limit`` is infinite where nothing has to be certain."""
-
-    n_instances: int
-    chance: float
-    claims_limit: float
-    delta: float
 
 
 class Gaps(NamedTuple):
@@ -101,6 +92,20 @@ def read_scores(arms, first, last, draws, n_objectives):
             for d in range(n_objectives):
                 scores[d, q - first, a] = rows[row, d + 2]
     return scores
+
+
+@inner
+def sum_shared(arms, draws, pulls, n_objectives):
+    """Sums (K, D) of some arms over the instances that all of them share, and how many those are."""
+    rows, offsets, _, order = draws
+    sums, shared = np.zeros((len(pulls), n_objectives)), len(order)
+    for arm in arms:
+        shared = min(shared, pulls[arm])
+    for arm in arms:
+        for q in range(shared):
+            for d in range(n_objectives):
+                sums[arm, d] += rows[offsets[arm] + order[q], d + 2]
+    return sums, shared
 
 
 @inner
@@ -356,20 +361,16 @@ def _play(p, terms, draws, seen, returned):
             if compared == depth:
                 _take_out(place, k, places, gaps)
 
-    shared = n_instances
-    for arm in arms:
-        shared = min(shared, seen.pulls[arm])
+    sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
     if shared > 0:
-        rows, offsets, _, order = draws
-        sums, at = np.zeros((n_arms, n_objectives)), empirical(n_arms, n_objectives)
-        for arm in arms:
-            for q in range(shared):
-                for d in range(n_objectives):
-                    sums[arm, d] += rows[offsets[arm] + order[q], d + 2]
+        at = empirical(n_arms, n_objectives)
         for arm in find_front(sort_by_mean(arms, sums, np.full(n_arms, shared), at.means), at):
             returned[arm] = True
-    return spent
+    return spent, False
 
 
-REPLICATIONS[CoPSIOnceParameters] = _play
-register(policies.CoPSIOnce, identify, CoPSIOnceParameters)
+register(
+    policies.CoPSIOnce,
+    identification(_play),
+    lambda policy: (policy.n_instances, policy.chance, policy.claims_limit, policy.delta),
+)

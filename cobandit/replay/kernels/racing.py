@@ -11,20 +11,12 @@ from cobandit import policies
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.pareto_race import FIRST_LOOK, LEAST_SCATTER, STEP
-from cobandit.replay.kernels._cache import compiled, inner
-from cobandit.replay.kernels.compiling import Draws, Tally, keys, register, sample
-from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores
+from cobandit.replay.kernels._cache import inner
+from cobandit.replay.kernels.compiling import identification, register, sample
+from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores, sum_shared
 
 #: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.
 DOMINATED, COVERED, OPEN = 1, 2, 4
-
-
-class ParetoRaceParameters(NamedTuple):
-    """What the run reads; ``tolerances`` (D,)."""
-
-    n_instances: int
-    tolerances: np.ndarray
-    threshold: float
 
 
 class Standing(NamedTuple):
@@ -37,46 +29,43 @@ class Standing(NamedTuple):
 
 
 @inner
+def _judge(sign, differences, halves, tolerances):
+    """What is certain of a pair, given how far the second is above the first if the sign is 1, or below."""
+    low, high, low_with, high_with = np.inf, -np.inf, np.inf, -np.inf
+    low_less, high_less = np.inf, -np.inf
+    for d in range(len(differences)):
+        least, most = sign * differences[d] - halves[d], sign * differences[d] + halves[d]
+        low, high = min(low, least), max(high, least)
+        low_with, high_with = min(low_with, least + tolerances[d]), max(high_with, least + tolerances[d])
+        low_less, high_less = min(low_less, most - tolerances[d]), max(high_less, most - tolerances[d])
+    return (
+        DOMINATED * (low >= -TIE and high > TIE)
+        + COVERED * (low_with >= -TIE and high_with > TIE)
+        + OPEN * (low_less >= -TIE and high_less > TIE)
+    )
+
+
+@inner
 def _call(arms, n, p, sums, squares, calls):
     """Fill what is certain of all pairs of arms."""
     n_instances, tolerances, threshold = p
     k, n_objectives = len(arms), len(squares)
     scale = threshold * sqrt((1 - n / n_instances) / (n * n))
     means = np.empty((k, n_objectives))
+    differences, halves = np.empty((2, n_objectives))
     for a, arm in enumerate(arms):
         for d in range(n_objectives):
             means[a, d] = sums[arm, d] / n
     for a in range(k):
         calls[a, a] = 0
         for b in range(a + 1, k):
-            # least and largest of b over a, and of a over b: as is, with the tolerance, and without it
-            low, high = np.inf, -np.inf
-            low_with, high_with, low_less, high_less = np.inf, -np.inf, np.inf, -np.inf
-            back, back_high = np.inf, -np.inf
-            back_with, back_high_with, back_less, back_high_less = np.inf, -np.inf, np.inf, -np.inf
             for d in range(n_objectives):
-                difference, tolerance = means[b, d] - means[a, d], tolerances[d]
+                difference = means[b, d] - means[a, d]
                 scatter = squares[d, a, b] - n * (difference * difference)
-                half = scale * sqrt(max(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
-                x = difference - half
-                low, high = min(low, x), max(high, x)
-                low_with, high_with = min(low_with, x + tolerance), max(high_with, x + tolerance)
-                back_less = min(back_less, -x - tolerance)
-                back_high_less = max(back_high_less, -x - tolerance)
-                y = -difference - half
-                back, back_high = min(back, y), max(back_high, y)
-                back_with, back_high_with = min(back_with, y + tolerance), max(back_high_with, y + tolerance)
-                low_less, high_less = min(low_less, -y - tolerance), max(high_less, -y - tolerance)
-            calls[a, b] = (
-                DOMINATED * (low >= -TIE and high > TIE)
-                + COVERED * (low_with >= -TIE and high_with > TIE)
-                + OPEN * (low_less >= -TIE and high_less > TIE)
-            )
-            calls[b, a] = (
-                DOMINATED * (back >= -TIE and back_high > TIE)
-                + COVERED * (back_with >= -TIE and back_high_with > TIE)
-                + OPEN * (back_less >= -TIE and back_high_less > TIE)
-            )
+                differences[d] = difference
+                halves[d] = scale * sqrt(max(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
+            calls[a, b] = _judge(1.0, differences, halves, tolerances)
+            calls[b, a] = _judge(-1.0, differences, halves, tolerances)
 
 
 @inner
@@ -143,29 +132,24 @@ def _conclude(arms, strength, costs, standing, returned):
 
 
 @inner
-def _end(arms, draws, n_objectives, shared, returned):
-    """Return the front, in the standard order, of arms that share so many instances."""
-    rows, offsets, _, order = draws
-    sums = np.zeros((len(arms), n_objectives))
-    for a, arm in enumerate(arms):
-        for q in range(shared):
-            for d in range(n_objectives):
-                sums[a, d] += rows[offsets[arm] + order[q], d + 2]
-    for a, arm in enumerate(arms):
+def _end(arms, means, returned):
+    """Return the front of some arms, in the standard order."""
+    for i in arms:
         dominated = False
-        for b in range(len(arms)):
+        for j in arms:
             low, high = np.inf, -np.inf
-            for d in range(n_objectives):
-                difference = sums[b, d] / shared - sums[a, d] / shared
+            for d in range(means.shape[1]):
+                difference = means[j, d] - means[i, d]
                 low, high = min(low, difference), max(high, difference)
             dominated = dominated or (low >= -TIE and high > TIE)
-        returned[arm] = not dominated
+        returned[i] = not dominated
 
 
 @inner
 def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend, and whether all are settled."""
-    n_instances, (n_arms, n_objectives) = p.n_instances, seen.sums.shape
+    n_instances, _, _ = p
+    n_arms, n_objectives = seen.sums.shape
     arms, spent, depth = np.arange(n_arms), 0.0, 0
     places = np.arange(n_arms)  # of the arms among those whose squares were last added
     squares = empty_squares(n_objectives, n_arms)
@@ -199,28 +183,15 @@ def _play(p, terms, draws, seen, returned):
                 strength[a] += seen.sums[arm, d] / depth
         kept = _conclude(arms, strength, terms.declared[arms], standing, returned)
         arms, places = arms[kept], places[kept]
-    shared = n_instances
-    for arm in arms:
-        shared = min(shared, seen.pulls[arm])
-    if len(arms) > 0 and shared > 0:
-        _end(arms, draws, n_objectives, shared, returned)
+    if len(arms) > 0:
+        sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
+        if shared > 0:
+            _end(arms, sums / shared, returned)
     return spent, len(arms) == 0
 
 
-@compiled
-def race(p, terms, feedback, seed, replications, record):
-    """Play replications: pulls (R, K), spend (R,), returned sets (R, K), and who settled all (R,)."""
-    n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
-    settled = np.zeros(len(replications), dtype=np.bool_)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        starts = keys(seed, replications[r], n_arms)
-        draws = Draws(feedback.rows, feedback.offsets, starts, terms.orders[r])
-        seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
-        spent[r], settled[r] = _play(p, terms, draws, seen, returned[r])
-    return pulls, spent, returned, settled
-
-
-register(policies.ParetoRace, race, ParetoRaceParameters)
+register(
+    policies.ParetoRace,
+    identification(_play),
+    lambda policy: (policy.n_instances, policy.tolerances, policy.threshold),
+)

@@ -12,12 +12,13 @@ from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 
 from cobandit import policies
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.cohv_ucb import LEAST, MOST_STEPS, START, STEP
 from cobandit.replay.kernels._cache import compiled, inner
-from cobandit.replay.kernels.compiling import draw, index, keys, reads_squares, register_index
+from cobandit.replay.kernels.compiling import draw, keys, register_formula
 
 
 class Tournament(NamedTuple):
@@ -82,7 +83,7 @@ class Tally(NamedTuple):
 
 @inner
 def _look_up(arm, seen, p):
-    return index(seen.pulls[arm], seen.sums[arm], seen.squares[arm], p)
+    return p.call(seen.pulls[arm], seen.sums[arm], seen.squares[arm], p.numbers)
 
 
 @inner
@@ -92,7 +93,7 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
     limit, expected, by_cost, n_init = terms
     n_arms = len(pulls)
     sums = np.zeros((n_arms, rows.shape[1] - 1))
-    squares = np.zeros((n_arms, sums.shape[1] if reads_squares(p) else 0))
+    squares = np.zeros((n_arms, sums.shape[1] if p.squares else 0))
     seen = Tally(pulls, sums, squares)
     tree = _tournament(n_arms)
     leaves = tree.value[len(tree.value) // 2 :]
@@ -151,78 +152,62 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
 
 @compiled
 def select_online(p, terms, feedback, seed, replications, record):
-    """Play replications of an online policy: pulls (R, K) and spend (R,)."""
+    """Play replications of an online policy, which returns no set."""
     n_arms = len(terms.expected)
     pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
     spent = np.empty(len(replications))
     for r in range(len(replications)):
         starts = keys(seed, replications[r], n_arms)
         spent[r] = _select(p, terms, feedback, starts, pulls[r], record.arms[r], record.charges[r])
-    return pulls, spent
+    return pulls, spent, np.zeros(pulls.shape, dtype=np.bool_), np.zeros(len(pulls), dtype=np.bool_)
 
 
-def online_index(policy: type[AskTell], parameters: Any) -> Callable[[Any], Any]:
-    """Register ``index(n, sums, squares, p)`` of an arm: its pulls and its sums.
+KNOWN = types.int64, types.float64[::1], types.float64[::1]
 
-    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares if the
-    class of p says ``reads_squares = True``, otherwise it is empty.
+
+def _take(formula, size):
+    def index(n, sums, squares, numbers):
+        return formula(n, sums, squares, *numbers[:size])
+
+    return index
+
+
+def online_index(policy: type[AskTell], squares: bool = False) -> Callable[[Any], Any]:
+    """Register ``index(n, sums, squares, ...)`` of an arm: its pulls, its sums, and attributes of the class.
+
+    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares, or is
+    empty if the formula does not ask for them.
     """
-
-    def made(formula: Callable[..., Any]) -> Callable[..., Any]:
-        register_index(policy, select_online, parameters, formula)
-        return formula
-
-    return made
+    return register_formula(policy, select_online, _take, KNOWN, squares)
 
 
 # ----------------------------------------------------------------------------- indices
 
 
-class PaperParameters(NamedTuple):
-    """What the indices of the paper's policies read; ``objective`` is Accuracy-Cost-UCB's."""
-
-    log_term: float
-    reward_scale: float
-    cost_scale: float
-    cost_ratio: float
-    objective: int = 0
-
-
-@online_index(policies.HVUCB, PaperParameters)
-def _hv_ucb_index(n, sums, squares, p):
-    radius, hypervolume = sqrt(p.log_term / n), 1.0
+@online_index(policies.HVUCB)
+def _hv_ucb_index(n, sums, squares, log_term, reward_scale):
+    radius, hypervolume = sqrt(log_term / n), 1.0
     for d in range(1, len(sums)):
-        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * radius)
+        hypervolume *= min(1.0, sums[d] / n + reward_scale * radius)
     return hypervolume
 
 
-@online_index(policies.CoHVUCB, PaperParameters)
-def _cohv_ucb_index(n, sums, squares, p):
-    cost = max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * sqrt(p.log_term / n))
-    return _hv_ucb_index(n, sums, squares, p) / cost
+@online_index(policies.CoHVUCB)
+def _cohv_ucb_index(n, sums, squares, log_term, reward_scale, cost_scale, cost_ratio):
+    cost = max(cost_ratio / 2, sums[0] / n - cost_scale * sqrt(log_term / n))
+    return _hv_ucb_index(n, sums, squares, log_term, reward_scale) / cost
 
 
-@online_index(policies.AccuracyCostUCB, PaperParameters)
-def _accuracy_cost_ucb_index(n, sums, squares, p):
-    radius = sqrt(p.log_term / n)
-    reward = min(1.0, sums[1 + p.objective] / n + p.reward_scale * radius)
-    return reward / max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * radius)
+@online_index(policies.AccuracyCostUCB)
+def _accuracy_cost_ucb_index(n, sums, squares, log_term, reward_scale, cost_scale, cost_ratio, objective):
+    radius = sqrt(log_term / n)
+    reward = min(1.0, sums[1 + int(objective)] / n + reward_scale * radius)
+    return reward / max(cost_ratio / 2, sums[0] / n - cost_scale * radius)
 
 
-@online_index(policies.UniformAllocation, PaperParameters)
-def _uniform_allocation_index(n, sums, squares, p):
+@online_index(policies.UniformAllocation)
+def _uniform_allocation_index(n, sums, squares):
     return -float(n)
-
-
-class CoHVUCBVParameters(NamedTuple):
-    """What the index of CoHV-UCB-V reads."""
-
-    log_term: float
-    reward_scale: float
-    cost_scale: float
-    cost_ratio: float
-
-    reads_squares = True  # type: ignore[misc]  # of the class, not a field
 
 
 @inner
@@ -233,21 +218,14 @@ def _narrowed(radius, n, total, squares):
     return min(radius, 2.0 * sqrt(variance) * radius + 6.0 * (radius * radius))
 
 
-@online_index(policies.CoHVUCBV, CoHVUCBVParameters)
-def _cohv_ucb_v_index(n, sums, squares, p):
-    radius = sqrt(p.log_term / n)
+@online_index(policies.CoHVUCBV, squares=True)
+def _cohv_ucb_v_index(n, sums, squares, log_term, reward_scale, cost_scale, cost_ratio):
+    radius = sqrt(log_term / n)
     hypervolume = 1.0
     for d in range(1, len(sums)):
-        hypervolume *= min(1.0, sums[d] / n + p.reward_scale * _narrowed(radius, n, sums[d], squares[d]))
+        hypervolume *= min(1.0, sums[d] / n + reward_scale * _narrowed(radius, n, sums[d], squares[d]))
     cost_radius = _narrowed(radius, n, sums[0], squares[0])
-    return hypervolume / max(p.cost_ratio / 2, sums[0] / n - p.cost_scale * cost_radius)
-
-
-class CoHVKLUCBParameters(NamedTuple):
-    """What the index of CoHV-KL-UCB reads."""
-
-    log_term: float
-    cost_ratio: float
+    return hypervolume / max(cost_ratio / 2, sums[0] / n - cost_scale * cost_radius)
 
 
 @inner
@@ -261,11 +239,11 @@ def _cheapest(q, eta, lam):
     return min(q, 2 * constant / (linear + root)) if constant > 0 else 0.0
 
 
-@online_index(policies.CoHVKLUCB, CoHVKLUCBParameters)
-def _cohv_kl_ucb_index(n, sums, squares, p):
-    lam, coordinates = p.cost_ratio, len(sums)
+@online_index(policies.CoHVKLUCB)
+def _cohv_kl_ucb_index(n, sums, squares, log_term, cost_ratio):
+    lam, coordinates = cost_ratio, len(sums)
     span = 1 - lam
-    allowed = (p.log_term + coordinates / 2 * log(pi * (n + 0.5))) / n
+    allowed = (log_term + coordinates / 2 * log(pi * (n + 0.5))) / n
     q = min(1.0, max(0.0, (sums[0] / n - lam) / span)) if span > 0 else 0.0
     eta = (coordinates - 1 + span / lam) / allowed
     spread = q * (1 - q) * (span / (lam + span * q)) ** 2
