@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 import anyio
 
 from cobandit.errors import CobanditError
-from cobandit.live.evaluators import Evaluator, Failure, Row
+from cobandit.live.evaluators import Evaluator, Failure, Row, describe_error
 from cobandit.live.pilot import FAILED
 from cobandit.live.plan import Plan
 from cobandit.live.stages import Key, Stage
@@ -70,8 +70,10 @@ class Conductor:
         self.stage = stage
         self.watch = watch
         self._waiting: list[Pull] = []  # handed out, and not part of a call
-        self._held: list[tuple[Pull, Row | Failure]] = []  # ended before any cost or answer was known
-        self._unanswered = 0  # failures of questions before this run was answered anything
+        self._held: list[
+            tuple[Pull, Row | Failure]
+        ] = []  # ended before anything was answered that has a cost
+        self._n_held = 0  # so far
         self._calls = 0
         self._told = anyio.Event()
         self._silent: dict[int, float] = {}  # since when a configuration has answered nothing, but failed
@@ -98,8 +100,8 @@ class Conductor:
             elif self.stage.over:
                 return
             elif self._held and not (self._waiting or self._calls):
-                known = all(self.stage.can_charge(*each) for each in self._held)
-                if not known or len({int(pull) for pull, _ in self._held}) == len(self.stage.names):
+                arms = {int(pull) for pull, _ in self._held}
+                if self.stage.smallest_cost is None or len(arms) == len(self.stage.names):
                     self._refuse_held()
                 self._tell_held(self._give_up)  # the policy has nothing else to hand out
             else:
@@ -166,13 +168,11 @@ class Conductor:
 
     def _end(self, pull: Pull, outcome: Row | Failure) -> None:
         """Tell an evaluation that is over, or hold it until something has a cost, or was answered at all."""
-        failed = isinstance(outcome, Failure) and not outcome.cost
-        unanswered = failed and not (self._answered or self.stage.is_answered)
-        if unanswered or not self.stage.can_charge(pull, outcome):
+        if not self.stage.can_tell(outcome):
             self._held.append((pull, outcome))
-            self._unanswered += unanswered
+            self._n_held += 1
             # a question may be bad; two of each configuration are not
-            if max(len(self._held), self._unanswered) >= 2 * len(self.stage.names):
+            if self._n_held >= 2 * len(self.stage.names):
                 self._refuse_held()
             return
         if isinstance(outcome, Failure):
@@ -195,18 +195,14 @@ class Conductor:
 
     def _refuse_held(self) -> NoReturn:
         pull, outcome = self._held[0]
-        name, instance = self.stage.names[pull], self.stage.instance(pull)
         if isinstance(outcome, Failure):
-            raise CobanditError(
-                f"nothing could be evaluated: {name!r} failed on instance {instance!r}: {outcome}.  Mend it, "
-                "or leave that instance out in another folder, and run the plan again"
+            said = f"failed: {outcome}"
+        else:
+            said = (
+                f"gave 0 as {self.plan.cost.column!r}, and a method needs costs above zero: take as the cost "
+                "what is used although it is free, such as cost: {column: tokens, unit: tokens}"
             )
-        column = self.plan.cost.column
-        raise CobanditError(
-            f"every evaluation so far, such as {name!r} on instance {instance!r}, gave 0 as {column!r}, and "
-            "a method needs costs above zero: take as the cost what is used although it is free, such as "
-            f"cost: {{column: tokens, unit: tokens}} (here there are {', '.join(outcome)})"
-        )
+        raise CobanditError(f"nothing could be evaluated: {self._name(pull)} {said}")
 
     async def _fail(self, pull: Pull, failure: Failure) -> None:
         """Score a failure, try it again later, or stop the run: as the table on top of this file says."""
@@ -234,21 +230,19 @@ class Conductor:
                     self._waiting.append(pull)
                 self.watch(f"{self._name(pull)} failed, while another is answered: {failure}", True)
                 return
-            said = str(failure).rstrip(". ")
             raise CobanditError(
                 f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
-                f"instance {self.stage.instance(pull)!r}: {said}.  What was evaluated is kept: see to the "
-                "service, or ask it less at once or with more patience, and run the plan again"
+                f"instance {self.stage.instance(pull)!r}: {failure}: see to the service, or ask it less at "
+                "once or with more patience"
             )
-        wanted = failure.wait or 0.0
-        pause = min(max(back_off(self._tries[pull.key]), min(wanted, LONGEST_WAIT)), patience - silent)
+        wanted = max(back_off(self._tries[pull.key]), min(failure.wait or 0.0, LONGEST_WAIT))
+        pause = min(wanted, patience - silent)
         self._due[pull.key] = self._rest[arm] = now + pause
         if failure.cost:
             self.stage.try_again(pull, failure)
         else:
             self._waiting.append(pull)
-        asked = f" (it asks for {wanted:.0f} s)" if wanted > pause else ""
-        self.watch(f"{self._name(pull)} failed, and is tried again in {pause:.1f} s{asked}: {failure}", True)
+        self.watch(f"{self._name(pull)} failed, and is tried again in {pause:.1f} s: {failure}", True)
 
     async def _ask_again(self, arm: int) -> float | None:
         """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""
@@ -263,29 +257,19 @@ class Conductor:
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
         """Call the evaluator, within the time that it has; what fails as a whole fails for each."""
-        each = self.plan.timeout
-        if each is None:
-            each = getattr(self.evaluator, "timeout", inf)
+        each = self.plan.timeout or float(getattr(self.evaluator, "timeout", inf))
         seconds = each * len(instances)
-        name = self.stage.names[arm]
         try:
             with anyio.move_on_after(seconds):
                 found = await self.evaluator.evaluate(self.plan.configurations.all[arm], instances)
-                if len(found) != len(instances):
-                    raise CobanditError(
-                        f"the evaluator gave {len(found)} rows for {len(instances)} instances of {name!r}: "
-                        "one for each is needed"
-                    )
-                return found
+                return [row for row, _ in zip(found, instances, strict=True)]
         except Failure as failure:
             return [failure] * len(instances)
         except CobanditError:
             raise
         except Exception as error:
-            raise CobanditError(
-                f"the evaluator failed on {name!r}, instance {instances[0]!r}, with {type(error).__name__}: "
-                f"{error}.  Correct it and run the plan again: what was evaluated is kept"
-            ) from error
+            where = f"{self.stage.names[arm]!r}, instance {instances[0]!r}"
+            raise CobanditError(f"the evaluator failed on {where}, with {describe_error(error)}") from error
         said = f"no answer within {seconds:g} s, which is its timeout"
         late = TimedOut(said, cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)

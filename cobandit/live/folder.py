@@ -18,7 +18,7 @@ from cobandit.files import replace_file
 from cobandit.live.evaluators.texts import ScorerOptions
 from cobandit.live.journal import Lines, read_entries
 from cobandit.live.pilot import FAILED
-from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan, check_plan
+from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
@@ -105,18 +105,6 @@ class RunFolder:
                     shutil.copy(path, folder)
             yield RunFolder(folder)
 
-    def read_plan(self) -> Plan:
-        """Read the plan that the run was started with.
-
-        Raises
-        ------
-        CobanditError
-            If there is none, or it cannot be read.
-        """
-        if not self.begun:
-            raise CobanditError(f"{self.path} holds no run: run the plan first")
-        return check_plan(self.read_written(), str(self.plan))
-
     def read_written(self) -> dict[str, Any]:
         """Read what the plan was when the run went on last, as `Plan.model_dump` has it."""
         try:
@@ -192,8 +180,8 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     -------
     DataFrame
         One row of each evaluation, in the order in which they were made: ``config``, ``instance``,
-        ``prompt`` (a checksum of what was asked), ``text``, ``target`` (the right answer), ``finish`` (why
-        the text ended) and ``usage``, as far as the evaluator gives them, and ``row``, what was measured.
+        ``prompt`` (a checksum of what was asked), ``text``, ``target`` (the right answer) and ``finish``
+        (why the text ended), as far as the evaluator gives them, and ``row``, what was measured.
 
     Raises
     ------

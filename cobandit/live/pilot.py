@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from cobandit.faults import TableError, suggest
 from cobandit.live.configurations import RESERVED
 from cobandit.live.plan import Plan
 from cobandit.policies.asktell import AskTell
-from cobandit.tables.columns import COST, Rule
+from cobandit.tables.columns import COST
 from cobandit.tables.transforms import TRANSFORMS
 
 FAILED = "failed"
@@ -64,11 +63,6 @@ class Pilot(AskTell):
         """Whether nothing is in flight and the budget does not hold what comes next; a larger one may."""
         return not self.finished and super().finished
 
-    @property
-    def next_cost(self) -> float:
-        """What the next evaluation may cost."""
-        return float(self._set_aside.max())
-
     def _choose(self) -> int | None:
         turns = self._numbers.copy()
         for arm, _ in self._failed:
@@ -81,9 +75,8 @@ class Pilot(AskTell):
         return ""
 
 
-@dataclass(frozen=True)
-class Profile:
-    """What a pilot, or the table that stands for one, says.
+class Profile(NamedTuple):
+    """What a pilot says.
 
     Attributes
     ----------
@@ -94,7 +87,7 @@ class Profile:
     limits : dict of str to (float, float)
         For each objective, the values of its column that score 1 and 0.
     n_instances : int
-        Instances of the pilot, 0 if a table stands for it.
+        Instances of the pilot.
     spent : float
         What the pilot cost, with what was tried in vain.
     results : dict of (int, int) to dict
@@ -104,9 +97,9 @@ class Profile:
     costs: list[float]
     cost_range: tuple[float, float]
     limits: dict[str, tuple[float, float]]
-    n_instances: int = 0
-    spent: float = 0.0
-    results: Mapping[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+    n_instances: int
+    spent: float
+    results: Mapping[tuple[int, int], dict[str, Any]]
 
 
 def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[str, Any]]) -> Profile:
@@ -118,18 +111,26 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
         If a configuration gave no score at all where failures are left out, if none did, if a record lacks a
         column that the plan now names, or if no scale can be made.
     """
-    _check_scored(plan, results)
+    scored = {key: record for key, record in results.items() if FAILED not in record}
+    for (arm, number), record in scored.items():
+        check_row(plan, record, plan.names[arm], plan.order[number])  # the plan may have changed since
+    hopeless = [arm for arm in range(pilot.n_arms) if arm not in {of for of, _ in scored}]
+    if hopeless and (not scored or plan.failures == "leave-out"):
+        raise CobanditError(
+            f"{plan.names[hopeless[0]]!r} failed on every instance of the pilot "
+            f"({results[hopeless[0], 0][FAILED]}), so that nothing would be left: mend it, or leave it out, "
+            "and start in another folder; or take failures: zero if others were answered"
+        )
     costs = np.array(
         [
             [results[arm, number][plan.cost.column] for number in range(pilot.n_instances)]
             for arm in range(pilot.n_arms)
         ]
     )
-    scored = [record for record in results.values() if FAILED not in record]
     limits = {}
     for objective in plan.objectives:
         transform = TRANSFORMS[objective.transform]
-        values = np.array([record[objective.column] for record in scored])
+        values = np.array([record[objective.column] for record in scored.values()])
         limits[objective.name] = fitted = objective.limits or transform.fit(
             values, objective.low, objective.high
         )
@@ -141,34 +142,8 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
                 "objective's limits, or leave it out, and run the plan again; or take a larger pilot, in "
                 "another folder"
             ) from None
-    return Profile(
-        costs.mean(axis=1).tolist(),
-        (float(costs.min()), float(costs.max())),
-        limits,
-        pilot.n_instances,
-        pilot.spent,
-        results,
-    )
-
-
-def _check_scored(plan: Plan, results: Mapping[tuple[int, int], dict[str, Any]]) -> None:
-    """Refuse a pilot that lacks what the plan needs: columns, or configurations that can be evaluated."""
-    worked = set()
-    for (arm, number), record in results.items():
-        if FAILED not in record:
-            check_row(plan, record, plan.names[arm], plan.order[number])  # the plan may have changed since
-            worked.add(arm)
-    hopeless = [arm for arm in range(len(plan.names)) if arm not in worked]
-    if not hopeless or (worked and plan.failures == "zero"):
-        return
-    reason = results[hopeless[0], 0][FAILED]
-    why = f"{plan.names[hopeless[0]]!r} failed on every instance of the pilot ({reason})"
-    if worked:
-        raise CobanditError(
-            f"{why}, so that every instance would be left out: run the plan again with failures: zero, or "
-            "without that configuration in another folder"
-        )
-    raise CobanditError(f"{why}, and so did all others: mend it and start in another folder")
+    cost_range = float(costs.min()), float(costs.max())
+    return Profile(costs.mean(axis=1).tolist(), cost_range, limits, pilot.n_instances, pilot.spent, results)
 
 
 def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:
@@ -194,29 +169,21 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
     cobandit.errors.CobanditError: 'a' on instance '7' gave 80.0 as 'correct': the objective 80.0 is outside \
 [0, 1]; correct the evaluator, or name another column or transform in the plan
     """
-    rules: dict[str, list[Rule]] = {plan.cost.column: [COST]}
-    for objective in plan.objectives:
-        rule = TRANSFORMS[objective.transform].rule
-        rules.setdefault(objective.column, []).extend([rule] if rule else [])
     said = f"{configuration!r} on instance {instance!r} gave"
-    for column in row:
-        if column in plan.settings or column in RESERVED:
-            whose = "a setting" if column in plan.settings else "a column of every table"
-            raise CobanditError(
-                f"{said} {column!r}, which is {whose}: let the evaluator leave it out, or call it otherwise"
-            )
-    for column, each in rules.items():
+    if taken := [column for column in row if column in plan.settings or column in RESERVED]:
+        which = "a setting or a column of every table"
+        raise CobanditError(f"{said} {taken[0]!r}, which is {which}: let the evaluator call it otherwise")
+    rules = [(each.column, TRANSFORMS[each.transform].rule) for each in plan.objectives]
+    for column, rule in [(plan.cost.column, COST), *rules]:
         if column not in row:
             remedy = suggest(column, row, "let the evaluator give it, or name another column in the plan")
             raise CobanditError(f"{said} no {column!r}, only {', '.join(row) or 'nothing'}: {remedy}")
-        value = row[column]
-        for rule in each:
-            if rule.broken(np.array([value])).any():
-                problem = rule.problem.format(value=float(value))
-                raise CobanditError(
-                    f"{said} {value!r} as {column!r}: {problem}; correct the evaluator, or name another "
-                    "column or transform in the plan"
-                )
+        if rule is not None and rule.broken(np.array([row[column]])).any():
+            problem = rule.problem.format(value=float(row[column]))
+            raise CobanditError(
+                f"{said} {row[column]!r} as {column!r}: {problem}; correct the evaluator, or name another "
+                "column or transform in the plan"
+            )
 
 
 def rewards(plan: Plan, limits: Mapping[str, tuple[float, float]], row: Mapping[str, Any]) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,9 @@ from cobandit.live.outcome import (
     recommended,
     report_of,
 )
-from cobandit.live.pilot import Pilot, Profile, profile_of
-from cobandit.live.plan import SHARE, Plan, check_plan
-from cobandit.live.stages import Made, MainStage, PilotStage, Stage, budget_of, make_policy
+from cobandit.live.pilot import FAILED, Pilot, Profile, profile_of
+from cobandit.live.plan import Plan, check_plan
+from cobandit.live.stages import Made, MainStage, Stage, make_policy
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.safe_reading import load_yaml
 from cobandit.tables.storage import write_table
@@ -179,7 +179,9 @@ def estimate(
             made = dict(_made(setup))
             if setup.folder.begun:  # a plan with which the run could not go on says so
                 with setup.folder.copy() as copy:
-                    made |= _restore(replace(setup, folder=copy)).made_here
+                    stage = _restore(replace(setup, folder=copy))
+                found = stage.everything.items()
+                made |= {stage.which(key): row for key, row in found if FAILED not in row}
             return estimate_run(setup.plan, opened, made)
 
     with start_blocking_portal() as portal:
@@ -209,9 +211,8 @@ def export(
     setup = _set_up(plan, folder, start)
     with setup.folder.copy() as copy:
         stage = _restore(replace(setup, folder=copy))
-    if isinstance(stage, PilotStage):
-        _completed(setup, stage)  # which says what is missing
-    assert isinstance(stage, MainStage)
+    if not isinstance(stage, MainStage):
+        raise CobanditError(f"{_tell_pilot(stage)}: a table needs all of them; run the plan again")
     return _write(setup, stage)
 
 
@@ -229,13 +230,10 @@ def read_progress(folder: str | Path) -> Progress:
         If there is no run.
     """
     there = RunFolder(folder)
-    plan = there.read_plan()
     with there.copy() as copy:
+        plan = check_plan(there.read_written(), str(there.plan))
         stage = _restore(_Setup(plan, str(there.plan), Path(), copy))
-    budget = plan.budget
-    if plan.unit == SHARE:
-        budget = budget_of(plan, stage.profile) if isinstance(stage, MainStage) else None
-    return Progress(stage, budget, "", busy=there.is_busy)
+    return Progress(stage, stage.budget, "", busy=there.is_busy)
 
 
 def _restore(setup: _Setup) -> Stage:
@@ -246,8 +244,7 @@ def _restore(setup: _Setup) -> Stage:
     with _pilot(setup, made) as pilot:
         if not pilot.policy.finished:
             return pilot
-    profile = _completed(setup, pilot)
-    with _main(setup, profile, made) as stage:
+    with _main(setup, made, profile_of(setup.plan, pilot.policy, pilot.results)) as stage:
         return stage
 
 
@@ -285,29 +282,45 @@ def _made(setup: _Setup) -> Made:
 async def _run(
     setup: _Setup, evaluator: Evaluate | None, watch: Watch, announce: Callable[[Estimate], None]
 ) -> Run:
-    plan = setup.plan
+    plan, folder = setup.plan, setup.folder
     made = _made(setup)
     async with _opened(setup, evaluator) as opened:
         digests = getattr(opened, "digests", {})
         if plan.reuse is not None:
             RunFolder((setup.base / plan.reuse).parent).check_instances(digests, keep=False)
-        if not setup.folder.begun:
+        if not folder.begun:
             announce(estimate_run(plan, opened, made))
-            setup.folder.begin(plan)
+            folder.begin(plan)
         if digests:
-            setup.folder.check_instances(digests)
-        with _pilot(setup, made) as pilot, _kept_answers(setup, pilot):
-            await _play(plan, opened, pilot, None if plan.unit == SHARE else plan.budget, watch)
-        profile = _completed(setup, pilot)
-        with _main(setup, profile, made) as stage, _kept_answers(setup, stage):
-            await _play(plan, opened, stage, budget_of(plan, profile), watch)
-            return _write(setup, stage)
+            folder.check_instances(digests)
+        with closing(Lines(folder.answers)) if plan.answers else nullcontext() as answers:
+            if answers is not None:
+                answers.mend()
+            with _pilot(setup, made) as pilot:
+                await _play(plan, opened, pilot, answers, watch)
+            if pilot.policy.stuck:
+                raise CobanditError(
+                    f"{_tell_pilot(pilot)}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}: raise the "
+                    "plan's budget and run it again; what was evaluated is kept"
+                )
+            profile = profile_of(plan, pilot.policy, pilot.results)
+            with _main(setup, made, profile) as stage:
+                await _play(plan, opened, stage, answers, watch)
+                return _write(setup, stage)
 
 
-async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, budget: float | None, watch: Watch) -> None:
+def _tell_pilot(stage: Stage) -> str:
+    n_all = stage.plan.pilot * len(stage.names)
+    return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are made"
+
+
+async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, answers: Lines | None, watch: Watch) -> None:
+    """Evaluate until a part of the run is over; what models write is kept, if the plan says so."""
+
     def tell(line: str, failed: bool) -> None:
-        watch(Progress(stage, budget, line, failed))
+        watch(Progress(stage, stage.budget, line, failed))
 
+    stage.answers = answers
     tell("", False)
     try:
         await Conductor(plan, evaluator, stage, tell).play()
@@ -315,21 +328,9 @@ async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, budget: float | 
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
+        if isinstance(error, CobanditError):
+            error = CobanditError(f"{error}.  What was evaluated is kept: mend it, and run the plan again")
         raise error from None
-
-
-@contextmanager
-def _kept_answers(setup: _Setup, stage: Stage) -> Iterator[None]:
-    """Let a part of a run keep what models write, if the plan says so."""
-    if not setup.plan.answers:
-        yield
-        return
-    stage.answers = Lines(setup.folder.answers)
-    try:
-        stage.answers.mend()
-        yield
-    finally:
-        stage.answers.close()
 
 
 @asynccontextmanager
@@ -358,33 +359,18 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
 
 
 @contextmanager
-def _pilot(setup: _Setup, made: Made | None = None) -> Iterator[PilotStage]:
+def _pilot(setup: _Setup, made: Made) -> Iterator[Stage]:
     plan = setup.plan
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
     with Journal(setup.folder.pilot, pilot, names=plan.names) as journal:
         setup.folder.begin(plan)  # which may have been corrected since
-        if plan.budget is not None and plan.unit != SHARE:
-            pilot.budget = plan.budget
-        yield PilotStage(plan, journal, made)
-
-
-def _completed(setup: _Setup, stage: PilotStage) -> Profile:
-    """What a pilot says once it is complete."""
-    pilot, plan = stage.policy, setup.plan
-    assert isinstance(pilot, Pilot)
-    if not pilot.finished:
-        made = f"{pilot.pulls.sum()} of the pilot's {pilot.n_instances * pilot.n_arms} evaluations are made"
-        if pilot.stuck:
-            raise CobanditError(
-                f"{made}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}, and the next may cost "
-                f"{pilot.next_cost:g}: raise the plan's budget and run it again; what was evaluated is kept"
-            )
-        raise CobanditError(f"{made}: a table needs all of them; run the plan again")
-    return profile_of(plan, pilot, stage.results)
+        stage = Stage(plan, journal, made)
+        pilot.budget = stage.budget or pilot.budget
+        yield stage
 
 
 @contextmanager
-def _main(setup: _Setup, profile: Profile, made: Made | None = None) -> Iterator[MainStage]:
+def _main(setup: _Setup, made: Made, profile: Profile) -> Iterator[MainStage]:
     plan, folder = setup.plan, setup.folder
     earlier = read_earlier(plan, folder.earlier)
     policy = make_policy(plan, profile, earlier)
@@ -396,25 +382,24 @@ def _main(setup: _Setup, profile: Profile, made: Made | None = None) -> Iterator
             policy = make_policy(plan, profile, earlier)
     with Journal(folder.journal, policy, names=plan.names) as journal:
         folder.begin(plan)
-        yield MainStage(plan, journal, profile, made, earlier)
+        yield MainStage(plan, journal, made, profile, earlier)
 
 
 def _write(setup: _Setup, stage: MainStage) -> Run:
     """Write what the run came to."""
     plan, folder = setup.plan, setup.folder
     best = recommended(stage.policy, stage.names)
-    budget = budget_of(plan, stage.profile)
     content = {
         "method": plan.method.name,
         "recommendation": list(best),
         "finished": stage.policy.finished,
         "spent": stage.spent,
         "inherited": stage.inherited,
-        "budget": budget,
+        "budget": stage.budget,
         "unit": plan.cost.unit,
     }
     folder.write(folder.recommendation, content)
     frame = frame_of(stage)
     write_table(frame, card_of(stage, frame), folder.table, report_of(stage, frame))
     losses = tuple(losses_of(stage, frame))
-    return Run(plan, best, folder.table, stage.policy, stage.spent, stage.inherited, budget, losses)
+    return Run(plan, best, folder.table, stage.policy, stage.spent, stage.inherited, stage.budget, losses)

@@ -38,7 +38,7 @@ class Earlier(NamedTuple):
 
 
 class Stage:
-    """What the two parts share.
+    """A part of a run; as it stands the pilot, whose one objective is that an evaluation gave a score.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class Stage:
         Where answers are kept, if they are.
     """
 
-    name: str
+    name = "pilot"
 
-    def __init__(self, plan: Plan, journal: Any, made: Made | None = None):
+    def __init__(self, plan: Plan, journal: Any, made: Made):
         self.plan = plan
         self.journal = journal
-        self.made = made or {}
+        self.made = made
         self.order = plan.order
         self.names = plan.names
         self.answers: Lines | None = None
@@ -81,24 +81,21 @@ class Stage:
         return self.policy.spent
 
     @property
-    def evaluated(self) -> int:
-        """Number of evaluations of the run so far, each counted once."""
-        return len(self.everything)
+    def budget(self) -> float | None:
+        """That of the whole run, in the unit of the cost; None for none, or while it is not known."""
+        return None if self.plan.unit == SHARE else self.plan.budget
 
     @property
     def inherited(self) -> float:
         """What of it an earlier run paid, whose evaluations are charged as if they were made now."""
-        column = self.plan.cost.column
-        return sum(record[column] for key, record in self.everything.items() if self._is_made(key))
+        column, everything = self.plan.cost.column, self.everything
+        return sum(record[column] for key, record in everything.items() if self.which(key) in self.made)
 
     @property
     def is_answered(self) -> bool:
         """Whether an evaluation that this run made gave a score."""
-        return any(FAILED not in each and not self._is_made(key) for key, each in self.everything.items())
-
-    def _is_made(self, key: Key) -> bool:
-        arm, place = key
-        return (self.names[arm], self.order[place % len(self.order)]) in self.made
+        found = self.everything.items()
+        return any(FAILED not in each and self.which(key) not in self.made for key, each in found)
 
     @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:
@@ -106,30 +103,28 @@ class Stage:
         return self.results
 
     @property
-    def made_here(self) -> Made:
-        """Every evaluation that gave a score, by name of the configuration and instance."""
-        return {
-            (self.names[arm], self.order[place % len(self.order)]): record
-            for (arm, place), record in self.everything.items()
-            if FAILED not in record
-        }
-
-    @property
     def over(self) -> bool:
         """Whether nothing is left to be asked."""
-        return self.policy.finished
+        return bool(self.policy.finished or getattr(self.policy, "stuck", False))
+
+    def which(self, key: Key) -> tuple[str, str]:
+        """Name the configuration and the instance of a record."""
+        arm, place = key
+        return self.names[arm], self.order[place % len(self.order)]
+
+    def place(self, number: int) -> int:
+        """Place in the order, going round and round, of an evaluation's number."""
+        return number
 
     def instance(self, pull: Pull) -> str:
         """Name the instance of an evaluation."""
-        return self.order[pull.number]
-
-    def row_name(self, pull: Pull) -> str:
-        """Name the instance of an evaluation as the table has it, which counts how often one came back."""
-        return self.instance(pull)
+        return self.order[self.place(pull.number) % len(self.order)]
 
     def mean_cost(self, arm: int) -> float | None:
         """Cost of an evaluation of a configuration, as far as it is known."""
-        raise NotImplementedError
+        costs = {which: record[self.plan.cost.column] for which, record in self.results.items()}
+        own = [cost for (of, _), cost in costs.items() if of == arm] or list(costs.values())
+        return sum(own) / len(own) if own else None
 
     @property
     def smallest_cost(self) -> float | None:
@@ -137,10 +132,10 @@ class Stage:
         column = self.plan.cost.column
         return min((record[column] for record in self.results.values()), default=None)
 
-    def can_charge(self, pull: Pull, outcome: Mapping[str, Any] | Failure) -> bool:
-        """Whether it is known what an evaluation that is over counts as."""
+    def can_tell(self, outcome: Mapping[str, Any] | Failure) -> bool:
+        """Whether it is known what an evaluation counts as: it has a cost, or another was answered before."""
         if isinstance(outcome, Failure):
-            return bool(outcome.cost) or self.mean_cost(int(pull)) is not None
+            return bool(outcome.cost) or self.is_answered
         return outcome.get(self.plan.cost.column) != 0 or self.smallest_cost is not None
 
     def settle(self, pull: Pull) -> bool:
@@ -152,19 +147,16 @@ class Stage:
 
     def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
         """Tell what an evaluation gave."""
-        name, instance = self.names[pull], self.instance(pull)
-        try:
-            numbers = read_row(row, f"the evaluator of {name!r} on instance {instance!r}")
-            if numbers.get(self.plan.cost.column) == 0:
-                numbers[self.plan.cost.column] = self.smallest_cost or 0.0
-            check_row(self.plan, numbers, name, instance)
-        except CobanditError as error:
-            again = "run the plan again: what was evaluated is kept, what was in flight is made again"
-            raise CobanditError(f"{error}.  Then {again}") from None
+        name, instance, column = self.names[pull], self.instance(pull), self.plan.cost.column
+        numbers = read_row(row, f"the evaluator of {name!r} on instance {instance!r}")
+        if numbers.get(column) == 0:
+            numbers[column] = self.smallest_cost or 0.0
+        check_row(self.plan, numbers, name, instance)
         if self.answers is not None and isinstance(row, Answered):
-            entry = {"config": name, "instance": self.row_name(pull), **row.answer, "row": numbers}
+            instance = name_row(self.order, self.place(pull.number))
+            entry = {"config": name, "instance": instance, **row.answer, "row": numbers}
             self.answers.append(copy_plain(entry, f"the answer of {name!r} on instance {instance!r}"))
-        self._tell(pull, self._reward(numbers), numbers)
+        self._tell(pull, numbers)
 
     def try_again(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed, and was billed."""
@@ -174,17 +166,13 @@ class Stage:
         """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration."""
         cost = failure.cost or self.mean_cost(int(pull))
         record = {FAILED: str(failure), self.plan.cost.column: cost}
-        self._tell(pull, self._failed(record), record)
+        self._tell(pull, record)
 
-    def _reward(self, row: Mapping[str, Any]) -> list[float]:
-        raise NotImplementedError
+    def _reward(self, record: Mapping[str, Any]) -> list[float]:
+        return [float(FAILED not in record)]
 
-    def _failed(self, record: Mapping[str, Any]) -> list[float]:
-        """The reward of an evaluation that failed."""
-        return [0.0] * self.policy.n_objectives
-
-    def _tell(self, pull: Pull, reward: list[float], record: dict[str, Any]) -> None:
-        self._charge(pull, reward, record[self.plan.cost.column], record)
+    def _tell(self, pull: Pull, record: dict[str, Any]) -> None:
+        self._charge(pull, self._reward(record), record[self.plan.cost.column], record)
         self._keep(pull, record)
 
     def _charge(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
@@ -201,24 +189,6 @@ class Stage:
         self.results[pull.key] = record
 
 
-class PilotStage(Stage):
-    """Every configuration on the first instances; the one objective is that an evaluation gave a score."""
-
-    name = "pilot"
-
-    def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
-        costs = {which: record[self.plan.cost.column] for which, record in self.results.items()}
-        own = [cost for (of, _), cost in costs.items() if of == arm] or list(costs.values())
-        return sum(own) / len(own) if own else None
-
-    @property
-    def over(self) -> bool:  # noqa: D102 (as its parent)
-        return bool(self.policy.finished or self.policy.stuck)
-
-    def _reward(self, row: Mapping[str, Any]) -> list[float]:
-        return [1.0]
-
-
 class MainStage(Stage):
     """The plan's method, on what the pilot found.
 
@@ -228,19 +198,12 @@ class MainStage(Stage):
 
     name = "run"
 
-    def __init__(
-        self,
-        plan: Plan,
-        journal: Any,
-        profile: Profile,
-        made: Made | None = None,
-        earlier: Earlier | None = None,
-    ):
+    def __init__(self, plan: Plan, journal: Any, made: Made, profile: Profile, earlier: Earlier):
         self.profile = profile
-        self.earlier = earlier or Earlier({}, 0.0)
+        self.earlier = earlier
         self.known = profile.results if plan.is_once else {}
         self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
-        self._unused = self.earlier.costs_besides(plan, profile)
+        self._unused = earlier.costs_besides(plan, profile)
         super().__init__(plan, journal, made)
 
     @property
@@ -249,20 +212,17 @@ class MainStage(Stage):
         return before + self.policy.spent - self._charged_again
 
     @property
+    def budget(self) -> float | None:  # noqa: D102 (as its parent)
+        return budget_of(self.plan, self.profile)
+
+    @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:  # noqa: D102 (as its parent)
         records = {**self.earlier.rows, **self.profile.results}
         for (arm, number), record in self.results.items():
             records.setdefault((arm, self.place(number)), record)
         return records
 
-    def instance(self, pull: Pull) -> str:  # noqa: D102 (as its parent)
-        return self.order[self.place(pull.number) % len(self.order)]
-
-    def row_name(self, pull: Pull) -> str:  # noqa: D102 (as its parent)
-        return name_row(self.order, self.place(pull.number))
-
-    def place(self, number: int) -> int:
-        """Place in the order, going round and round, of an evaluation's number."""
+    def place(self, number: int) -> int:  # noqa: D102 (as its parent)
         return number if self.plan.is_once else number + self.profile.n_instances
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
@@ -278,7 +238,7 @@ class MainStage(Stage):
         if (failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
             self.journal.leave_out(pull)
         elif record is not None:
-            self._tell(pull, self._failed(record) if failed else self._reward(record), record)
+            self._tell(pull, record)
         elif pull.key in self.earlier.rows:
             self.tell(pull, self.earlier.rows[pull.key])
         else:
@@ -302,11 +262,10 @@ class MainStage(Stage):
             return set()
         return set(np.flatnonzero(self.policy.left_out).tolist())
 
-    def _reward(self, row: Mapping[str, Any]) -> list[float]:
-        return rewards(self.plan, self.profile.limits, row)
-
-    def _failed(self, record: Mapping[str, Any]) -> list[float]:  # an objective may be the cost itself
-        return self._reward({**worst(self.plan, self.profile.limits), **record})
+    def _reward(self, record: Mapping[str, Any]) -> list[float]:
+        if FAILED in record:  # an objective may be the cost itself
+            record = {**worst(self.plan, self.profile.limits), **record}
+        return rewards(self.plan, self.profile.limits, record)
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
         super()._keep(pull, record)
@@ -337,7 +296,7 @@ def budget_of(plan: Plan, profile: Profile) -> float | None:
     return plan.budget * len(plan.order) * sum(profile.costs)
 
 
-def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) -> AskTell:
+def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
     A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
@@ -350,44 +309,29 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier | None = None) ->
         If what is left is too little, or the largest cost is below the mean.
     """
     total, unit = budget_of(plan, profile), plan.cost.unit
-    largest = plan.largest_costs
-    for arm, most in enumerate(largest or []):
-        if profile.costs[arm] > _check.add_slack(most):
-            raise CobanditError(
-                f"largest_cost of {plan.names[arm]!r} is {most:g}, and its evaluations cost "
-                f"{profile.costs[arm]:g} on average: declare what one can cost, or leave largest_cost out, "
-                "and start in another folder"
-            )
-
-    def make(budget: float | None) -> AskTell:
-        return plan.make_policy(profile.costs, profile.cost_range, budget)
-
     if total is None:
-        return make(None)
-    paid = profile.spent
-    if earlier is not None:
-        paid += earlier.lost + sum(earlier.costs_besides(plan, profile).values())
-    if paid > _check.add_slack(total):
-        raise CobanditError(
-            f"{paid:,.6g} {unit} are spent, and the budget is {total:,.6g}: give the plan a larger one, and "
-            "run it again; what was evaluated is kept"
-        )
+        return plan.make_policy(profile.costs, profile.cost_range, None)
+    paid = profile.spent + earlier.lost + sum(earlier.costs_besides(plan, profile).values())
     budget = total if plan.is_once else total - profile.spent
     try:
-        while plan.is_once:
-            besides = _rehearse(plan, profile, make(budget), earlier)
+        if paid > _check.add_slack(total):
+            raise CobanditError("nothing is left")
+        while True:
+            policy = plan.make_policy(profile.costs, profile.cost_range, budget)
+            if not plan.is_once:
+                return policy
+            besides = _rehearse(plan, profile, policy, earlier)
             if budget + besides <= _check.add_slack(total):
-                break
+                return plan.make_policy(profile.costs, profile.cost_range, budget)
             budget = total - besides
-        return make(budget)
     except CobanditError as error:
         raise CobanditError(
-            f"{plan.method.name}: {error}.  Of {total:,.6g} {unit} in all {paid:,.6g} are spent; what was "
-            "evaluated is kept.  Change the plan's budget or method and run it again"
+            f"{plan.method.name}: {error}.  {paid:,.6g} {unit} are spent, and the budget is {total:,.6g}: "
+            "change the plan's budget or method and run it again; what was evaluated is kept"
         ) from None
 
 
-def _rehearse(plan: Plan, profile: Profile, policy: AskTell, earlier: Earlier | None) -> float:
+def _rehearse(plan: Plan, profile: Profile, policy: AskTell, earlier: Earlier) -> float:
     """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
     unwritten = SimpleNamespace(  # stands for a journal that told nothing before
         policy=policy,
@@ -396,7 +340,7 @@ def _rehearse(plan: Plan, profile: Profile, policy: AskTell, earlier: Earlier | 
         tell=lambda arm, reward, cost, record: policy.tell(arm, reward, cost),
         records=list,
     )
-    stage = MainStage(plan, unwritten, profile, earlier=earlier)
+    stage = MainStage(plan, unwritten, {}, profile, earlier)
     while (pull := stage.journal.ask()) is not None:
         stage.settle(pull)
     return stage.spent - policy.spent

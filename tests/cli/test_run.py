@@ -141,7 +141,7 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"evaluate": {"callable": {"function": "measurring:evaluate"}}}, "there is no module 'measurring'"),
+        ({"evaluate": {"callable": {"function": "measurring:evaluate"}}}, "No module named 'measurring'"),
         ({"evaluate": {"callable": {"function": "measuring:evaluat"}}}, "did you mean 'evaluate'?"),
         ({"method": "CoPSIOnse"}, "plan.yml, field 'method': unknown method 'CoPSIOnse'. Did you mean"),
         ({"evaluate": None}, "field 'evaluate' is missing -> write evaluate:"),

@@ -146,7 +146,7 @@ def test_the_budget_holds(tmp_path_factory, method, at_once, block, seed, budget
     try:
         done = live.run(PLAN | AMOUNT | changes, folder, evaluator=fake)
     except CobanditError as error:
-        reasons = ("raise the plan's budget", "Change the plan's budget", "nothing could be evaluated")
+        reasons = ("raise the plan's budget", "change the plan's budget", "nothing could be evaluated")
         assert any(reason in str(error) for reason in reasons)
     else:
         assert done.spent <= budget * (1 + 1e-9)
@@ -326,7 +326,7 @@ class TestFailures:
         """A wrong key is no score: nothing is told, and mended the same plan starts."""
         fake = Fake(fail=lambda *_: Failure("401: no such key"))
         with pytest.raises(
-            CobanditError, match=r"'small shots=0' failed on instance .*401: no such key.*Mend it"
+            CobanditError, match=r"evaluated: small shots=0 on .* failed: 401: no such key.*mend it"
         ):
             live.run(PLAN, tmp_path / "run", evaluator=fake)
         assert len(fake.calls) == 2 * 6  # one bad question is not enough
@@ -336,8 +336,8 @@ class TestFailures:
     @pytest.mark.parametrize(
         ("fails", "failures", "said"),
         [
-            ({"small", "large"}, "zero", "and so did all others: mend it"),
-            ({"large"}, "leave-out", "every instance would be left out: run the plan again"),
+            ({"small", "large"}, "zero", "nothing would be left: mend it"),
+            ({"large"}, "leave-out", "nothing would be left: mend it"),
         ],
     )
     def test_who_cannot_be_evaluated_at_all(self, tmp_path, fails, failures, said):
@@ -358,9 +358,9 @@ class TestFailures:
             ({"correct": 1.0, "tokens": -1.0, "seconds": 1.0}, "the cost -1.0 is not positive"),
             ({"correct": 1.0, "tokens": 1.0, "seconds": float("nan")}, "a finite number is needed"),
             ({"correct": None, "tokens": 1.0, "seconds": 1.0}, "gave None for 'correct': a finite number"),
-            (GOOD | {"shots": 0.0}, "gave 'shots', which is a setting: let the evaluator leave it out"),
-            (GOOD | {"instance": 0.0}, "gave 'instance', which is a column of every table"),
-            (GOOD | {"failed": 0.0}, "gave 'failed', which is a column of every table"),
+            (GOOD | {"shots": 0.0}, "gave 'shots', which is a setting or a column of every table"),
+            (GOOD | {"instance": 0.0}, "gave 'instance', which is a setting"),
+            (GOOD | {"failed": 0.0}, "gave 'failed', which is a setting"),
         ],
     )
     def test_a_row_that_cannot_be_used_stops_the_run(self, tmp_path, row, said):
@@ -510,7 +510,7 @@ class TestGoingOn:
         plan = tmp_path / "plan.yml"
         plan.write_text(json.dumps(PLAN | wrong))
         with pytest.raises(
-            CobanditError, match=f"{said}.*Then run the plan again: what was evaluated is kept"
+            CobanditError, match=f"{said}.*What was evaluated is kept: mend it, and run the plan again"
         ):
             live.run(plan, tmp_path / "run", evaluator=Fake())
         plan.write_text(json.dumps(PLAN))
@@ -521,7 +521,7 @@ class TestGoingOn:
     @pytest.mark.slow
     def test_other_objectives_need_what_the_pilot_measured(self, tmp_path):
         little = PLAN | {"budget": 550, "unit": "tokens", "method": "CoPSI"}
-        with pytest.raises(CobanditError, match="Change the plan's budget or method"):
+        with pytest.raises(CobanditError, match="change the plan's budget or method"):
             live.run(little, tmp_path / "run", evaluator=Fake())
         objectives = [{"name": "latency", "column": "latency", "transform": "negate-minmax"}]
         with pytest.raises(CobanditError, match="gave no 'latency', only correct, tokens, seconds"):

