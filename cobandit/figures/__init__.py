@@ -4,9 +4,7 @@ Every method has one colour and one marker through the whole book; variants of a
 share them and differ in their line.  Bands are 95 % intervals, and say which.
 """
 
-from cobandit.figures.landscapes import drawn_from as drawn_from
 from cobandit.figures.landscapes import landscape as landscape
-from cobandit.figures.landscapes import numbered_front as numbered_front
 from cobandit.figures.landscapes import pairs as pairs
 from cobandit.figures.landscapes import show_table as show_table
 from cobandit.figures.panels import described as described
@@ -14,7 +12,6 @@ from cobandit.figures.panels import panels as panels
 from cobandit.figures.panels import use_style as use_style
 from cobandit.figures.runs import along_runs as along_runs
 from cobandit.figures.runs import by_budget as by_budget
-from cobandit.figures.runs import error_bars as error_bars
 from cobandit.figures.runs import error_by_budget as error_by_budget
 from cobandit.figures.runs import gap_plane as gap_plane
 from cobandit.figures.runs import index_path as index_path

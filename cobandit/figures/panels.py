@@ -22,7 +22,6 @@ from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -226,27 +225,21 @@ def _labels(legend: Legend) -> tuple[str, ...]:
 
 def _legend(legend: Legend) -> str:
     """Each entry by itself, so that entries wrap as words do."""
-    texts, drawn = legend.get_texts(), []
+    drawn = []
     if title := legend.get_title().get_text():
         alone = Figure()
         drawn.append(_svg(alone, alone.text(0.5, 0.5, title).get_window_extent(), 1))
-    for handle, text in zip(legend.legend_handles, texts, strict=True):
+    for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
         assert handle is not None
-        alone, size = Figure(), text.get_fontsize()
-        marks = handle.get_sizes() if isinstance(handle, PathCollection) else [0.0]  # areas, in points
-        wide = float(max(marks)) ** 0.5 / size
-        high = max(0.7, 1.2 * wide)
-        below = 0.35 * (high - 0.7)  # what matplotlib puts of a handle's box below the line of the text
-        entry = alone.legend(
-            [handle],
-            [text.get_text()],
-            fontsize=size,
-            borderpad=0,
-            frameon=False,
-            handlelength=max(2, wide),
-            handleheight=high,
-            scatteryoffsets=[0.5 * (high - 2 * below) / (high - below)],
-        )
+        alone = Figure()
+        # as high as the largest mark of a scatter plot, which stands in the middle of the line
+        look: dict[str, Any] = {
+            "borderpad": 0,
+            "frameon": False,
+            "handleheight": 1.5,
+            "scatteryoffsets": [0.385],
+        }
+        entry = alone.legend([handle], [text.get_text()], fontsize=text.get_fontsize(), **look)
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
 

@@ -10,8 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike
 
 from cobandit import _check, dominance
@@ -26,7 +24,6 @@ from cobandit.figures.style import (
     method_style,
     provenance,
     rho_axis,
-    unit_of,
     variants,
 )
 from cobandit.policies import Phase
@@ -121,16 +118,13 @@ def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = 
     >>> import cobandit as cb
     >>> paths = cb.replay_paths(cb.load("synthetic-24"), ["CoHVUCB"], 4, 5)
     >>> along_runs(paths, "efficiency_regret", "cumulative regret").get_xlabel()
-    'consumed budget (thousand tokens)'
+    'consumed budget (tokens)'
     """
     ax = ax or plt.subplots()[1]
     shown = paths[paths[column].notna()].assign(status="ok")  # no pull yet: nothing to average
     _draw_means(metrics.summarise(shown, column, ("method", "options", "spent")), "spent", ax, marker="")
-    unit, most = unit_of(paths), float(shown["spent"].max())
-    if most >= 10_000:
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.4g}"))
-        unit = f"thousand {unit}"
-    ax.set(xlabel=f"consumed budget ({escape_math(unit)})", ylabel=ylabel)
+    ax.xaxis.set_major_formatter("{x:,.6g}")
+    ax.set(xlabel=f"consumed budget ({escape_math(paths['unit'].iloc[0])})", ylabel=ylabel)
     ax.set_title(provenance(paths))
     return ax
 
@@ -146,57 +140,6 @@ def _draw_means(cells: pd.DataFrame, x: str, ax: Axes, **look: str) -> None:
         ax.fill_between(cell[x], cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0)
         if "unseen" in cell:
             ax.plot(cell[x][~seen], limits[~seen], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
-
-
-def error_bars(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Probability of a wrong Pareto set as bars with their values, by variant and by what was charged.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        Replays of identification at one budget, with a column ``costs`` that says what was charged.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], rho=50, replications=4)
-    >>> len(error_bars(runs.assign(costs="declared")).patches)
-    2
-    """
-    ax = ax or plt.subplots()[1]
-    errors = runs.assign(error=~runs["correct"].astype(bool))
-    cells = metrics.summarise(errors, "error", ("method", "options", "costs"))
-    shown, kinds = variants(cells), cells["costs"].unique().tolist()
-    places = {(method, options): place for place, (method, options, *_) in enumerate(shown)}
-    width = 0.8 / len(kinds)
-    for row in cells.to_dict("records"):
-        variant = row["method"], row["options"]
-        place = places[variant] + width * (kinds.index(row["costs"]) - (len(kinds) - 1) / 2)
-        hatch = "" if row["costs"] == kinds[0] else "//"
-        color = method_style(row["method"])["color"]
-        ax.bar(place, row["mean"], width * 0.92, color=color, hatch=hatch, edgecolor="white")
-        reach = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]]
-        ax.errorbar(place, row["mean"], yerr=reach, color=INK, capsize=3, lw=1)
-        ax.annotate(
-            f"{row['mean']:.3f}",
-            (place, row["high"]),
-            (0, 3),
-            textcoords="offset points",
-            ha="center",
-            fontsize="small",
-        )
-    ax.set_xticks(range(len(shown)), [label for _, _, label, _ in shown])
-    ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
-    ax.set_title(provenance(runs))
-    hatches = zip(kinds, ("", "//"), strict=False)
-    keys = [Patch(fc=FAINT, ec="white", hatch=h, label=f"{kind} costs") for kind, h in hatches]
-    ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=len(keys))  # off the bars
-    return ax
 
 
 def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
-from cobandit.faults import ellipsize
+from cobandit.faults import amount, ellipsize
 from cobandit.policies.registry import list_methods
 
 if TYPE_CHECKING:
@@ -194,35 +195,20 @@ def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     return shown
 
 
-def unit_of(runs: pd.DataFrame) -> str:
-    """Unit of the costs of a replay; empty for replays whose units differ."""
-    units = runs["unit"].unique()
-    return str(units[0]) if len(units) == 1 else ""
-
-
 def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
     """Make the horizontal axis one of a replay's budgets: rho below, B in the unit of the costs above."""
-    budgets = runs.groupby("rho")["budget"].first()
-    many, in_thousands = len(budgets) > 6, budgets.min() >= 1000
+    rho, units = np.unique(runs["rho"]), runs["unit"].unique()
+    cost = (runs["budget"] / runs["rho"]).iloc[0]  # of one evaluation of each configuration
     ax.set_xscale("log", base=2)
     ax.set_xlabel("budget ρ, evaluations per configuration")
-    above = ax.secondary_xaxis("top")
-    unit = f"{'thousand ' if in_thousands else ''}{unit_of(runs)}".strip()
-    above.set_xlabel(f"budget B ({unit})" if unit else "budget B", fontsize="small")
-    above.tick_params(labelsize="small")
-    labels = [_plain(budget / 1000 if in_thousands else budget) for budget in budgets]
-    if many:
+    ax.set_xticks(rho, [amount(value) for value in rho])
+    ax.xaxis.set_minor_locator(NullLocator())
+    if len(rho) > 6:
         ax.tick_params(axis="x", labelrotation=45)
-        labels[1::2] = [""] * len(labels[1::2])
-    for axis, shown in ((ax.xaxis, [_plain(rho) for rho in budgets.index]), (above.xaxis, labels)):
-        axis.set_major_locator(FixedLocator(list(budgets.index)))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FixedFormatter(shown))
-
-
-def _plain(value: float) -> str:
-    """A number as axes show it: whole, or three digits."""
-    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
+    above = ax.secondary_xaxis("top", functions=(lambda value: value * cost, lambda value: value / cost))
+    above.set_xlabel(f"budget B ({units[0]})" if len(units) == 1 else "budget B", fontsize="small")
+    plain_log(above.xaxis, cost * rho[0], cost * rho[-1])
+    above.tick_params(labelsize="small")
 
 
 def show_power(value: float) -> str:
@@ -240,8 +226,8 @@ def show_power(value: float) -> str:
     return f"10{raised}" if digits == "1.0" else f"{digits} · 10{raised}"
 
 
-def log_axis(ax: Axes) -> None:
-    """Make the vertical axis logarithmic, with plain numbers; call it when everything is drawn.
+def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
+    """Make an axis logarithmic, with plain numbers; call it when everything is drawn.
 
     Examples
     --------
@@ -252,13 +238,18 @@ def log_axis(ax: Axes) -> None:
     """
     if not np.isfinite(ax.dataLim.minposy):  # nothing to show: no budget was feasible
         ax.set_ylim(0.1, 1)
-    ax.set_yscale("log")
-    low, high = ax.get_ylim()
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 10 * low else range(1, 10)))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    )
+    ax.set(**{f"{which}scale": "log"})
+    axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
+    plain_log(axis, *axis.get_view_interval())
+
+
+def plain_log(axis: Axis, low: float, high: float) -> None:
+    """Put plain numbers at a logarithmic axis between two values, so few that they do not collide."""
+    choices = {300: (1,), 30: (1, 3), 5: (1, 2, 5), 1: range(1, 10)}
+    digits = next(digits for ratio, digits in choices.items() if high >= ratio * low)
+    axis.set_major_locator(LogLocator(subs=digits))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
 
 
 def shared_legend(figure: Figure, columns: int = 4) -> None:

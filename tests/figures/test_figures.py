@@ -97,15 +97,12 @@ def test_by_budget_draws_the_summary(online):
 
 @pytest.mark.slow
 def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
-    for table, thousands in ((small_table, False), (cb.load("synthetic-24"), True)):
-        runs = cb.replay_online(table, ["UniformAllocation"], [2, 8], 2)
-        (above,) = figures.by_budget(runs, "efficiency_regret", "regret").child_axes
-        above.figure.canvas.draw()
-        shown = [float(label.get_text().replace(",", "")) for label in above.get_xticklabels()]
-        budgets = [rho * table.costs.sum() / (1000 if thousands else 1) for rho in (2, 8)]
-        assert shown == pytest.approx(budgets, rel=5e-3)
-        unit = ("thousand " if thousands else "") + table.card.cost.unit
-        assert above.get_xlabel() == f"budget B ({unit})"
+    runs = cb.replay_online(small_table, ["UniformAllocation"], [2, 8], 2)
+    ax = figures.by_budget(runs, "efficiency_regret", "regret")
+    (above,) = ax.child_axes
+    ax.figure.canvas.draw()
+    assert above.get_xlim() == pytest.approx(np.multiply(ax.get_xlim(), small_table.costs.sum()), rel=5e-3)
+    assert above.get_xlabel() == f"budget B ({small_table.card.cost.unit})"
 
 
 @pytest.mark.slow
@@ -120,26 +117,6 @@ def test_along_runs_draws_the_summary(small_table, column):
         x, y = lines(ax, method.label).get_data()
         assert len(x) > 100 and list(x) == list(means[method.name].index)
         assert list(y) == pytest.approx(means[method.name].tolist(), abs=1e-12)
-
-
-@pytest.mark.slow
-def test_error_bars_draw_the_shares_of_wrong_sets(synthetic):
-    methods, charges = ["CoPSI", "UniformIdentification"], ("declared", "realised")
-    table = synthetic.subset(f"config in {list(synthetic.configs[:6])}")
-    runs = pd.concat(
-        cb.replay_identification(table, methods, 100, 12, charge=charge).assign(costs=charge)
-        for charge in charges
-    )
-    ax = figures.error_bars(runs)
-    cells = metrics.summarise(runs.assign(error=~runs["correct"]), "error", ("method", "costs"))
-    cells = cells.set_index(["costs", "method"]).loc[[(c, m) for c in charges for m in methods]]
-    assert len(set(cells["mean"])) > 1
-    assert [bar.get_height() for bar in ax.patches] == pytest.approx(cells["mean"].tolist())
-    assert [text.get_text() for text in ax.texts] == [f"{share:.3f}" for share in cells["mean"]]
-    whiskers = [lines for bars in ax.containers if hasattr(bars, "has_yerr") for lines in bars.lines[2]]
-    drawn = [tuple(ends[:, 1]) for lines in whiskers for ends in lines.get_segments()]
-    wanted = cells[["low", "high"]].itertuples(index=False, name=None)
-    assert drawn == [pytest.approx(interval, abs=1e-9) for interval in wanted]
 
 
 def test_error_by_budget_draws_zero_errors_as_limits(found):
@@ -256,16 +233,6 @@ def test_titles_say_what_was_not_measured(kind):
 def test_several_tables_are_named_one_by_one(synthetic):
     tables = [table_of([[[1.0, 0.5]] * 2] * 2, kind="reconstruction", name="made"), synthetic]
     assert figures.provenance(tables) == "made (reconstruction), synthetic-24 (synthetic)"
-    said = figures.drawn_from(tables, 1, 7, ["figures.by_budget", "figures.error_bars"]).split("  \n")
-    assert [line.split(",")[0].split(";")[0] for line in said] == [
-        "*made (reconstruction)",
-        "*synthetic-24 (synthetic)",
-    ]
-    for line in said:
-        assert "; 1 replication, seed 7; drawn by {py:func}`cobandit.figures.by_budget` and " in line
-    assert figures.drawn_from(synthetic).endswith(
-        f"{synthetic.card.sha256[:12]}…; drawn by code on this page.*"
-    )
 
 
 @pytest.mark.slow
@@ -296,8 +263,8 @@ def test_a_front_with_ties_is_drawn_without_doubling_back_and_close_marks_share_
     x, y = np.array(ax.lines[0].get_data())
     assert (np.diff(x) >= 0).all() and (np.diff(y) <= 0).all() and len(x) == 5
     assert [text.get_text() for text in ax.texts] == ["1", "2–3", "4", "5"]
-    front = figures.numbered_front(table, "objective0", "objective1")
-    assert front.index.tolist() == [table.configs[arm] for arm in range(5)]
+    named = [text.get_text() for text in ax.get_legend().get_texts()][-5:]
+    assert named == [f"{arm + 1}  {table.configs[arm]}" for arm in range(5)]
 
 
 def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
@@ -364,7 +331,7 @@ def test_log_axis_has_plain_numbers():
     ax.plot([1, 2, 3], [0.02, 5, 2000])
     figures.log_axis(ax)
     ax.figure.canvas.draw()
-    assert {"0.05", "1", "1,000"} <= {label.get_text() for label in ax.get_yticklabels()}
+    assert {"0.1", "1", "1,000"} <= {label.get_text() for label in ax.get_yticklabels()}
 
 
 def test_show_table_is_the_same_in_every_run():
