@@ -252,6 +252,12 @@ def plain_log(axis: Axis, low: float, high: float) -> None:
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
 
 
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Make the vertical axis a list of names, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
 def shared_legend(figure: Figure, columns: int = 4) -> None:
     """Put one legend for all panels below the figure.
 
