@@ -163,11 +163,10 @@ class Gaps(NamedTuple):
     errors: NDArray[np.float64]  # standard errors that gaps on new instances would have
     gaps: NDArray[np.float64]  # positive where the other is ahead
     left: NDArray[np.float64]  # standard errors of what the evaluations leave open
-    tied: NDArray[np.bool_]  # known to be equal
 
 
-class Paired(NamedTuple):
-    r"""Means, and what every instance contributes to their errors.
+class Paired:
+    r"""Means of a table, over both splits, and what every instance contributes to their errors.
 
     The influence of instance s on a mean is :math:`z_{is} = (x_{is} - \mu_i) / \sqrt{n_i (n_i - 1)}`, zero
     where arm i was not evaluated on s.  Instances are independent, so the variance of :math:`\mu_j - \mu_i`
@@ -181,26 +180,64 @@ class Paired(NamedTuple):
 
     with :math:`n_{ij}` the shared instances, :math:`v` the variances and :math:`c_{ij} = z_i \cdot z_j`, is
     the variance of what the missing instances leave open.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    finite : bool
+        Whether the benchmark is all there is, so that only missing evaluations are uncertain.
+    strict : bool
+        Whether dominance is the paper's, better in every objective and whatever the cost; otherwise it is at
+        least as good in every objective and in cost, and better in one of them.
+
+    Attributes
+    ----------
+    means, costs : ndarray, shapes (K, D) and (K,)
+    counts, missing : ndarray of int, shape (K,)
+        Instances on which each arm is evaluated, and those of the benchmark on which it is not.
+    one_more, variances : ndarray, shape (D + 1, K)
+        Of `coordinates`; what the instance more adds to each variance, and with it the variance.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> compared = Paired(cb.load("synthetic-24"))
+    >>> gaps, = compared.dominance()
+    >>> ratios = gaps.ratios.min(axis=0)  # positive: the other is ahead in both objectives and in cost
+    >>> ratios.shape, int((ratios.max(axis=1) <= 0).sum()), int(compared.on_front.sum())
+    ((24, 24), 6, 6)
     """
 
-    evaluations: Evaluations
-    means: NDArray[np.float64]  # (K, D)
-    costs: NDArray[np.float64]  # (K,)
-    counts: NDArray[np.int64]  # (K,)
-    one_more: NDArray[np.float64]  # (D + 2, K), what the instance more adds to each variance
-    variances: NDArray[np.float64]  # (D + 2, K), of `coordinates`
-    finite: bool  # whether the benchmark is all there is
-    strict: bool  # whether dominance is the paper's: better in every objective, whatever the cost
-    n_instances: int  # of the benchmark, met or not
+    def __init__(self, table: EvaluationTable, finite: bool = False, strict: bool = False):
+        every = table.summary()
+        self.evaluations, self.finite, self.strict = Evaluations(table), finite, strict
+        self.means, self.costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
+        self.counts, self.n_instances = table.n_instances, table.n_benchmark
+        self.missing = self.n_instances - self.counts
+        self.one_more, self.variances = self._find_variances()
+
+    def _find_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Find what one instance more adds to the variances, and the variances with it."""
+        n = self.counts.astype(float)
+        variances = np.empty(self.coordinates.shape)
+        relative = np.empty(len(n))  # variance of the cost, over its square
+        for arms in self.evaluations.blocks(np.arange(len(n))):
+            variances[:, arms] = (self.influence(arms) ** 2).sum(axis=2)
+            values, present = self.evaluations.block(arms)
+            spread = ((values[-1] - self.costs[arms, None]) * present) ** 2
+            relative[arms] = spread.sum(axis=1) / (n[arms] - 1) / self.costs[arms] ** 2
+        pooled = np.average(variances[:-1] * n, axis=1)  # of one instance, by objective
+        one_more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * self.costs**2]) / n**2
+        return one_more, variances + one_more
 
     @property
     def coordinates(self) -> NDArray[np.float64]:
-        """What is compared, more is better: the objectives, minus the cost, the efficiency: (D + 2, K)."""
-        return np.vstack([self.means.T, -self.costs, self.efficiency])
+        """What is compared, more is better: the objectives, and minus the cost: (D + 1, K)."""
+        return np.vstack([self.means.T, -self.costs])
 
     @property
     def n_compared(self) -> int:
-        """In how many of the values an arm may be ahead of another: D, and one for the cost."""
+        """In how many of these an arm may be ahead of another: D, and one for the cost."""
         return self.means.shape[1] + (not self.strict)
 
     @property
@@ -217,21 +254,14 @@ class Paired(NamedTuple):
         """Hypervolume per unit of cost, shape (K,)."""
         return hypervolume(self.means) / self.costs
 
-    @property
-    def missing(self) -> NDArray[np.int64]:
-        """Instances of the benchmark on which each arm is not evaluated, shape (K,)."""
-        return self.n_instances - self.counts
-
     def influence(self, arms: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Influences on `coordinates`: shape (D + 2, k, I)."""
+        """Influences on `coordinates`: shape (D + 1, k, I)."""
         values, present = self.evaluations.block(arms)
-        centre = np.vstack([self.means[arms].T, self.costs[arms]])
-        values -= centre[:, :, None]
         n = self.counts[arms]
+        values -= np.vstack([self.means[arms].T, self.costs[arms]])[:, :, None]
         values *= present / np.sqrt(n * (n - 1.0))[:, None]
-        efficiency = np.einsum("dk,dks->ks", _slopes(self.means[arms], self.costs[arms]), values)
         values[-1] *= -1
-        return np.concatenate([values, efficiency[None]])
+        return values
 
     def dominance(self, arms: NDArray[np.int64] | None = None) -> Iterator[Gaps]:
         """Compare arms (default: all) with every arm in each of `n_compared` coordinates: that, k, K.
@@ -239,48 +269,34 @@ class Paired(NamedTuple):
         Equal in one of them is as good as ahead there, unless dominance is strict: about the benchmark where
         both means are exact, and of costs where both cost the same on every instance.
         """
-        for gaps in self._compare(np.arange(self.n_compared), arms):
-            if not self.strict:
-                gaps.ratios[gaps.tied] = np.inf
-                gaps.ratios[:, gaps.tied.all(axis=0)] = -np.inf
-            yield gaps
-
-    def efficiency_gaps(self, arms: NDArray[np.int64] | None = None) -> Iterator[Gaps]:
-        """Compare arms (default: all) with every arm in efficiency: ratios of shape (1, k, K)."""
-        return self._compare(np.array([len(self.coordinates) - 1]), arms)
-
-    def _compare(self, rows: NDArray[np.int64], arms: NDArray[np.int64] | None) -> Iterator[Gaps]:
-        """Compare arms in some rows of `coordinates`."""
-        everyone, values = np.arange(len(self.costs)), self.coordinates[rows]
+        rows, everyone = self.n_compared, np.arange(len(self.costs))
+        values, variances, one_more = self.coordinates[:rows], self.variances[:rows], self.one_more[:rows]
         tie = TIE * np.abs(values).max(axis=1)[:, None, None]
+        done = self.finite & (self.missing == 0)
         arms = everyone if arms is None else arms
-        width = max(1, BLOCK // (len(rows) * len(everyone)))
+        width = max(1, BLOCK // (rows * len(everyone)))
         for some in (part for whole in self.evaluations.blocks(arms) for part in _cut(whole, width)):
-            mine = self.influence(some)[rows]
-            errors = np.empty((len(rows), len(some), len(everyone)))
+            mine = self.influence(some)[:rows]
+            errors = np.empty((rows, len(some), len(everyone)))
             left = np.empty_like(errors)  # the variance of what is left open
             for others in self.evaluations.blocks(everyone):
                 at = slice(others[0], others[-1] + 1)
-                theirs = self.influence(others)[rows]
-                shared = mine @ theirs.transpose(0, 2, 1)
-                own = self.variances[np.ix_(rows, some)][:, :, None], self.variances[rows, None, at]
+                shared = mine @ self.influence(others)[:rows].transpose(0, 2, 1)
+                own = variances[:, some, None], variances[:, None, at]
                 errors[:, :, at] = own[0] + own[1] - 2 * shared
                 left[:, :, at] = self._left_open(some, others, *own, shared)
             gaps = values[:, None, :] - values[:, some, None]
             gaps[np.abs(gaps) <= tie] = 0.0
-            done = self.finite & (self.missing == 0)
             exact = done[some][:, None] & done
             left = np.where(exact, 0.0, np.maximum(left, 0.0))
-            added = self.one_more[np.ix_(rows, some)][:, :, None] + self.one_more[rows, None, :]
-            alike = (errors - added <= TIE * errors) & (rows == len(self.means[0]))[:, None, None]
-            yield Gaps(
-                some,
-                _ratio(gaps, left, exact),
-                np.sqrt(np.maximum(errors, 0.0)),
-                gaps,
-                np.sqrt(left),
-                (gaps == 0) & (exact | alike),
-            )
+            ratios = _ratio(gaps, left, exact)
+            if not self.strict:
+                tied = (gaps == 0) & exact
+                added = one_more[-1, some][:, None] + one_more[-1]
+                tied[-1] |= (gaps[-1] == 0) & (errors[-1] - added <= TIE * errors[-1])
+                ratios[tied] = np.inf
+                ratios[:, tied.all(axis=0)] = -np.inf
+            yield Gaps(some, ratios, np.sqrt(np.maximum(errors, 0.0)), gaps, np.sqrt(left))
 
     def _left_open(
         self,
@@ -315,69 +331,8 @@ def _ratio(
 ) -> NDArray[np.float64]:
     """``gap / sqrt(variance)``; no gap is no evidence, whatever its error, unless it is exact."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(gap == 0, 0.0, gap / np.sqrt(np.maximum(variance, 0.0)))
+        ratio = np.where(gap == 0, 0.0, gap / np.sqrt(variance))
     return np.where(exact, np.where(gap > 0, np.inf, -np.inf), ratio)
-
-
-def _slopes(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Derivatives of ``prod(means) / cost`` by each mean and by the cost, shape (D + 1, k)."""
-    others = [np.delete(means, d, axis=1).prod(axis=1) / costs for d in range(means.shape[1])]
-    return np.vstack([*others, -hypervolume(means) / costs**2])
-
-
-def compare_pairs(
-    table: EvaluationTable, finite: bool = False, strict: bool = False, n_instances: int | None = None
-) -> Paired:
-    """Compare the configurations of a table on all its instances, both splits.
-
-    Parameters
-    ----------
-    table : EvaluationTable
-    finite : bool
-        Whether the instances of the table are all there is, so that only missing evaluations are uncertain.
-    strict : bool
-        Whether dominance is the paper's, better in every objective and whatever the cost; otherwise it is at
-        least as good in every objective and in cost, and better in one of them.
-    n_instances : int, optional
-        Of the benchmark, by default those that the table says it has.
-
-    Returns
-    -------
-    Paired
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> compared = compare_pairs(cb.load("synthetic-24"))
-    >>> gaps, = compared.dominance()
-    >>> ratios = gaps.ratios.min(axis=0)  # positive: the other is ahead in both objectives and in cost
-    >>> ratios.shape, int((ratios.max(axis=1) <= 0).sum()), int(compared.on_front.sum())
-    ((24, 24), 6, 6)
-    """
-    every = table.summary()
-    means, costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
-    unknown = np.full((table.n_objectives + 2, table.n_arms), np.nan)
-    total = n_instances or table.n_benchmark
-    return _add_variances(
-        Paired(Evaluations(table), means, costs, table.n_instances, unknown, unknown, finite, strict, total)
-    )
-
-
-def _add_variances(compared: Paired) -> Paired:
-    """Find what one instance more adds to the variances, and the variances with it."""
-    costs, n = compared.costs, compared.counts.astype(float)
-    variances = np.empty((compared.means.shape[1] + 2, len(costs)))
-    relative = np.empty(len(costs))  # variance of the cost, over its square
-    for arms in compared.evaluations.blocks(np.arange(len(costs))):
-        variances[:, arms] = (compared.influence(arms) ** 2).sum(axis=2)
-        values, present = compared.evaluations.block(arms)
-        spread = ((values[-1] - costs[arms, None]) * present) ** 2
-        relative[arms] = spread.sum(axis=1) / (n[arms] - 1) / costs[arms] ** 2
-    pooled = np.average(variances[:-2] * n, axis=1)  # of one instance, by objective
-    one_more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * costs**2])
-    one_more = np.vstack([one_more, (_slopes(compared.means, costs) ** 2 * one_more).sum(axis=0)])
-    one_more /= n**2
-    return compared._replace(one_more=one_more, variances=variances + one_more)
 
 
 def critical_value(counts: ArrayLike, alpha: float | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,11 +8,6 @@ objectives, which gives errors that are correlated as those of the means are.  W
 leaves, and the rest is compared among fewer (Romano and Wolf, Econometrica 73, 2005).  Gaps that are three
 standard errors to the other side do not count: they are not what errs (Hansen, Journal of Business and
 Economic Statistics 23, 2005).
-
-Of costs the tail is estimated, too: a few evaluations may carry most of a mean cost, and more may be unmet.
-A standard error is computed from what was met.  Where costs have a heavy tail, most samples have met little
-of it, and look both cheap and sure: with a tail like Pareto's of exponent 1.25 half of all means of sixty
-evaluations are too low by a quarter or more.
 """
 
 from __future__ import annotations
@@ -43,17 +38,16 @@ CLEAR = 3.0
 
 
 class Levels(NamedTuple):
-    """One-sided levels of single comparisons at which all answers to a question are right together."""
+    """One-sided levels of single comparisons at which all answers are right together."""
 
     off: float  # a configuration is off the front: some other beats it everywhere
     on: float  # it is on the front: each other fails to beat it in some objective
-    best: NDArray[np.float64]  # (K,) it is less efficient than the best
 
 
 def draw_errors(compared: Paired, replications: int, seed: int) -> NDArray[np.float32]:
-    """Errors of means and, last, of efficiencies, that vary together as those do: shape (D + 2, K, R)."""
+    """Errors of `Paired.coordinates` that vary together as those do: shape (D + 1, K, R)."""
     rng, n_instances = np.random.default_rng(seed), compared.evaluations.n_instances
-    n_arms, n_rows = len(compared.costs), len(compared.variances)
+    n_rows, n_arms = compared.variances.shape
     errors = np.empty((n_rows, n_arms, replications), dtype=np.float32)
     chunk = max(1, paired.BLOCK // n_instances)
     for start in range(0, replications, chunk):
@@ -66,23 +60,18 @@ def draw_errors(compared: Paired, replications: int, seed: int) -> NDArray[np.fl
 
 
 def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
-    r"""Find the levels of single comparisons that make all answers right together.
+    r"""Find the levels of single comparisons that make all memberships right together.
 
-    Membership.  With :math:`g_i = \max_j \min_d t_{ij}^{(d)}` the clearest evidence that some j beats i
-    everywhere, i is called off the front where :math:`g_i` is large and on it where :math:`-g_i` is.  Each
-    configuration that might be called wrongly has an equal share of the error: those that may be off by its D
-    objectives, those that may be on by the distribution of the largest :math:`g_i` among them, were none of
-    them beaten.
-
-    Efficiency.  Whether i could be the most efficient is one comparison of i with all others, by the
-    distribution of the largest of these: only one configuration is most efficient, so no further correction
-    is needed.
+    With :math:`g_i = \max_j \min_d t_{ij}^{(d)}` the clearest evidence that some j beats i everywhere, i is
+    called off the front where :math:`g_i` is large and on it where :math:`-g_i` is.  Each configuration that
+    might be called wrongly has an equal share of the error: those that may be off by its D objectives, those
+    that may be on by the distribution of the largest :math:`g_i` among them, were none of them beaten.
 
     Parameters
     ----------
     compared : Paired
     alpha : float
-        Probability that any answer to one of the questions that is called settled is wrong.
+        Probability that any membership that is called settled is wrong.
     seed : int
 
     Returns
@@ -98,25 +87,16 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     Examples
     --------
     >>> import cobandit as cb
-    >>> from cobandit.advice.paired import compare_pairs
-    >>> levels = find_levels(compare_pairs(cb.load("synthetic-24")), 0.05)
+    >>> levels = find_levels(Paired(cb.load("synthetic-24")), 0.05)
     >>> bonferroni = 0.05 / (24 * 23)
-    >>> bool(levels.off > 2 * bonferroni), bool((levels.best >= 0.05 / 23).all())
-    (True, True)
+    >>> bool(levels.off > 2 * bonferroni)
+    True
     """
-    n_arms = len(compared.costs)
-    draws = int(min(DRAWS, max(200, WORK / (compared.n_compared * n_arms**2))))
-    errors = draw_errors(compared, draws, seed)
-    off, on = _front_levels(compared, alpha, errors[: compared.n_compared])
-    return Levels(off, on, _best_levels(compared, alpha, errors[-1:]))
-
-
-def _front_levels(compared: Paired, alpha: float, errors: NDArray[np.float32]) -> tuple[float, float]:
-    """Step down over configurations, starting from Bonferroni's inequality."""
     n_arms, n_objectives = len(compared.costs), compared.n_compared
+    errors = draw_errors(compared, int(min(DRAWS, max(200, WORK / (n_objectives * n_arms**2)))), seed)
     clearest = np.concatenate([_least(gaps).max(axis=1) for gaps in compared.dominance()])
-    bonferroni = Levels(alpha / (2 * n_arms * (n_arms - 1)), alpha / (2 * n_arms * n_objectives), np.empty(0))
-    found, open_ = bonferroni, ~_settled(compared, clearest, bonferroni)
+    found = Levels(alpha / (2 * n_arms * (n_arms - 1)), alpha / (2 * n_arms * n_objectives))  # Bonferroni's
+    open_ = ~_settled(compared, clearest, found)
     largest = np.full((n_arms, errors.shape[2]), -np.inf, dtype=np.float32)
     for gaps in compared.dominance(np.flatnonzero(open_)):
         largest[gaps.arms] = _largest(gaps, errors)
@@ -126,33 +106,18 @@ def _front_levels(compared: Paired, alpha: float, errors: NDArray[np.float32]) -
         share = alpha * maybe_on.sum() / either
         least = share / max(1, maybe_on.sum() * (n_arms - 1))
         off = max(least, _level(largest[maybe_on], share))
-        found = Levels(max(found.off, off), max(found.on, alpha / (either * n_objectives)), found.best)
+        found = Levels(max(found.off, off), max(found.on, alpha / (either * n_objectives)))
         left = open_ & ~_settled(compared, clearest, found)
         if (left == open_).all():
             break
         open_ = left
-    return found.off, found.on
+    return found
 
 
 def _settled(compared: Paired, clearest: NDArray[np.float64], levels: Levels) -> NDArray[np.bool_]:
     off, on = critical_value(compared.counts, levels.off), critical_value(compared.counts, levels.on)
     settled: NDArray[np.bool_] = (clearest > off) | (clearest < -on)
     return settled
-
-
-def _best_levels(compared: Paired, alpha: float, errors: NDArray[np.float32]) -> NDArray[np.float64]:
-    """For each arm the level at which the largest of its comparisons with the others exceeds chance."""
-    n_arms, levels = len(compared.costs), np.full(len(compared.costs), alpha / (len(compared.costs) - 1))
-    best = int(compared.efficiency.argmax())
-    behind = np.concatenate([gaps.ratios[0, :, best] for gaps in compared.efficiency_gaps()])
-    # what Bonferroni's inequality settles needs no draws, nor what a single comparison would leave open
-    between = (behind <= critical_value(compared.counts, alpha / (n_arms - 1))) & (
-        behind > critical_value(compared.counts, alpha)
-    )
-    for gaps in compared.efficiency_gaps(np.flatnonzero(between)):
-        for arm, drawn in zip(gaps.arms, _largest(gaps, errors), strict=True):
-            levels[arm] = max(levels[arm], _level(drawn[None], alpha))
-    return levels
 
 
 def _least(gaps: Gaps) -> NDArray[np.float64]:
@@ -171,11 +136,11 @@ def _largest(gaps: Gaps, errors: NDArray[np.float32]) -> NDArray[np.float32]:
     least = _least(gaps)
     largest = np.full((len(gaps.arms), errors.shape[2]), -np.inf, dtype=np.float32)
     for k, arm in enumerate(gaps.arms):
-        for d, each in enumerate(errors):
+        for d in range(len(gaps.ratios)):
             t, error = gaps.ratios[d, k], gaps.errors[d, k].astype(np.float32)
             others = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
             if others.any():
-                drawn = (each[others] - each[arm]) / error[others, None]
+                drawn = (errors[d, others] - errors[d, arm]) / error[others, None]
                 np.maximum(largest[k], drawn.max(axis=0), out=largest[k])
     return largest
 
@@ -189,178 +154,57 @@ def _level(largest: NDArray[np.float32], alpha: float) -> float:
     return float(stats.norm.sf(np.quantile(largest.max(axis=0), 1 - alpha, method="higher")))
 
 
-#: Standard errors that are added to an estimated tail index.
-CAUTION = 3.0
-#: A largest cost that is met so often is a cap.
-CAPPED = 3
-
-
-class Tails(NamedTuple):
-    """Tails of the costs of K arms."""
-
-    carried_by: NDArray[np.int64]  # (K,) most expensive evaluations that carry half of the mean cost
-    unmet: NDArray[
-        np.float64
-    ]  # (K,) share of the mean cost that a tail like this may hold beyond what was met
-
-
-def find_tails(compared: Paired) -> Tails:
-    r"""Estimate how much of each arm's mean cost may lie beyond what was met.
-
-    .. math::
-
-        \hat\xi_i = \frac1k \sum_{m=1}^k \log \frac{c_{i(m)}}{c_{i(k+1)}}, \qquad
-        u_i = \min\Bigl\{1, \frac{n^{\xi} - 1}n\Bigr\}, \quad
-        \xi = \hat\xi_i \Bigl(1 + \frac3{\sqrt k}\Bigr)
-
-    Hill's estimate (Annals of Statistics 3, 1975) from the :math:`k = 2 \sqrt n` largest of n costs, and the
-    share of its mean that a Pareto tail of index :math:`\xi` holds beyond its 1 - 1/n quantile, over what
-    constant costs hold there, with the index three of its standard errors up.  For sixty costs within a
-    factor of two that is about a hundredth, for sixty exponential ones a half, and for sixty with a tail like
-    Pareto's of exponent 1.25 everything.  Costs whose largest is met three times or more have a cap, such as
-    a limit on what is generated, and no tail beyond it.
-
-    Parameters
-    ----------
-    compared : Paired
-
-    Returns
-    -------
-    Tails
-        About the benchmark itself, ``unmet`` is for missing evaluations only.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> from cobandit.advice.paired import compare_pairs
-    >>> tails = find_tails(compare_pairs(cb.load("synthetic-24")))
-    >>> tails.carried_by.min(), tails.unmet.max().round(4)  # of 400 evaluations
-    (np.int64(152), np.float64(0.0012))
-    """
-    carried_by = np.empty(len(compared.costs), dtype=np.int64)
-    unmet = np.empty(len(compared.costs))
-    for arm in range(len(unmet)):
-        costs = np.sort(compared.evaluations.costs_of(arm))[::-1]
-        carried_by[arm] = np.searchsorted(np.cumsum(costs), costs.sum() / 2 * (1 - 1e-12)) + 1
-        unmet[arm] = _unmet(costs)
-    if compared.finite:
-        unmet *= compared.missing / compared.n_instances
-    return Tails(carried_by, unmet)
-
-
-def _unmet(costs: NDArray[np.float64]) -> float:
-    """Share of the mean beyond what was met, of costs sorted downwards."""
-    n = len(costs)
-    if costs[min(CAPPED, n) - 1] == costs[0]:
-        return 0.0
-    k = max(1, min(int(2 * np.sqrt(n)), n - 1))
-    index = np.log(costs[:k] / costs[k]).mean() * (1 + CAUTION / np.sqrt(k))
-    return float(min(1.0, np.expm1(min(index, 1.0) * np.log(n)) / n)) if index < 1 else 1.0
-
-
-class Question(NamedTuple):
-    """An unsettled answer: about which arm, and how many evaluations more of which arms would settle it."""
-
-    kind: str  # "front" or "efficiency"
-    arm: int
-    against: int  # the arm that is hardest to tell from it
-    ratio: float  # gap over its standard error, now
-    factor: float  # what the ratio has to be
-    arms: NDArray[np.int64]
-    extra: NDArray[np.float64]  # (len(arms),), inf for a tie or a tail
-    price: float  # in the table's unit
-
-    def new(self, missing: NDArray[np.int64]) -> float:
-        """Instances that it takes beyond the benchmark, of which each arm of all still misses so many."""
-        return float(np.maximum(self.extra - missing[self.arms], 0).max())
-
-    @property
-    def why(self) -> str:
-        """What leaves it open: the size of the gap, that it is a tie, or the tail of the costs."""
-        if self.ratio > self.factor:  # and open even so
-            return "tail"
-        return "gap" if np.isfinite(self.price) else "tie"
-
-
-def front_questions(compared: Paired, levels: Levels) -> list[Question]:
-    r"""Memberships that are not settled.
+def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
+    r"""Find the memberships that are not settled, and how many evaluations more would settle each.
 
     Arm i is off the front if one arm beats it everywhere, by :math:`\min_d t_{ij}^{(d)}` above the critical
     value at level ``off``; it is on the front if of every other arm the smallest t is below minus that at
     level ``on``.
+
+    A standard error falls with the root of the number of instances, so the instances of both arms have to be
+    ``(factor / ratio)^2`` times what they are; about the benchmark itself 1 / n falls towards 1 / N.
+
+    Parameters
+    ----------
+    compared : Paired
+    levels : Levels
+
+    Returns
+    -------
+    DataFrame
+        ``arm``, ``against``, ``ratio``, ``factor``, ``evaluations``, ``new_instances`` and ``price``, as
+        `cobandit.advice.Recommendation` has them, the cheapest first.
     """
     off, on = critical_value(compared.counts, levels.off), critical_value(compared.counts, levels.on)
     asked = []
     for gaps in compared.dominance():
         for arm, ratio in zip(gaps.arms, _least(gaps), strict=True):
-            rival = int(ratio.argmax())
-            if ratio[rival] > 0:  # dominated, by the means
-                rivals, factor = np.array([rival]), np.maximum(off[arm], off[[rival]])
-            else:
-                rivals, factor = np.flatnonzero(np.isfinite(ratio)), np.maximum(on[arm], on)
-                factor = factor[rivals]
-            asked += _question("front", int(arm), rivals, np.abs(ratio[rivals]), factor, compared)
-    return asked
+            rivals, factor = np.arange(len(ratio)), np.maximum(on[arm], on)
+            if ratio.max() > 0:  # dominated, by the means
+                rivals, factor = ratio.argmax(keepdims=True), np.maximum(off[arm], off)
+            rivals = rivals[np.isfinite(ratio[rivals]) & (np.abs(ratio) <= factor)[rivals]]
+            if not len(rivals):
+                continue
+            with np.errstate(divide="ignore"):
+                times = (factor / ratio)[rivals] ** 2
+            hardest = int(times.argmax())
+            against = rivals[hardest]
+            arms, times = np.append(rivals, arm), np.append(times, times[hardest])
+            extra = _count_more(compared, arms, times)
+            new, price = np.maximum(extra - compared.missing[arms], 0).max(), extra @ compared.costs[arms]
+            asked.append((arm, against, abs(ratio[against]), factor[against], extra.sum(), new, price))
+    columns = ["arm", "against", "ratio", "factor", "evaluations", "new_instances", "price"]
+    found = pd.DataFrame(asked, columns=columns, dtype=float).astype({"arm": int, "against": int})
+    return found.sort_values("price", kind="stable", ignore_index=True)
 
 
-def efficiency_questions(compared: Paired, levels: Levels, tails: Tails) -> list[Question]:
-    """Arms that could be more efficient than the one that is most efficient by the means.
-
-    Either the gap is too small for its standard error, or what the tail of the best arm's costs may hold
-    beyond what was met would close it.
-    """
-    best = int(compared.efficiency.argmax())
-    ratio = np.concatenate([gaps.ratios[0, :, best] for gaps in compared.efficiency_gaps()])
-    factor = critical_value(np.minimum(compared.counts, compared.counts[best]), levels.best)
-    within = compared.efficiency[best] * (1 - tails.unmet[best]) <= compared.efficiency
-    asked = []
-    for arm in np.flatnonzero((ratio <= factor) | within).tolist():
-        exact = compared.finite and not compared.missing[[arm, best]].any()
-        if arm == best or exact:
-            continue
-        if ratio[arm] > factor[arm]:  # no number of evaluations is told by so few
-            arms, never = np.array([best, arm]), np.full(2, np.inf)
-            asked += [Question("efficiency", arm, best, ratio[arm], factor[arm], arms, never, float("inf"))]
-        else:
-            here = np.array([best])
-            asked += _question("efficiency", arm, here, ratio[[arm]], factor[[arm]], compared)
-    return asked
-
-
-def _question(
-    kind: str,
-    arm: int,
-    rivals: NDArray[np.int64],
-    ratio: NDArray[np.float64],
-    factor: NDArray[np.float64],
-    compared: Paired,
-) -> list[Question]:
-    """One question, or none if every ratio is beyond its factor.
-
-    A standard error falls with the root of the number of instances, so the instances of both arms have to be
-    ``(factor / ratio)^2`` times what they are; about the benchmark itself 1 / n falls towards 1 / N.
-    """
-    unsettled = ratio <= factor
-    if not unsettled.any():
-        return []
-    rivals, ratio, factor = rivals[unsettled], ratio[unsettled], factor[unsettled]
-    with np.errstate(divide="ignore"):
-        times = (factor / ratio) ** 2
-    hardest = int(times.argmax())
-    arms, times = np.append(rivals, arm), np.append(times, times[hardest])
-    n = compared.counts[arms]
-    if compared.finite:
-        total = compared.n_instances
-        extra = np.ceil(1 / (1 / total + (1 / n - 1 / total) / times) - n - 1e-9)
-        extra = np.clip(extra, np.minimum(1, total - n), total - n)
-    else:
-        extra = np.maximum(np.ceil((times - 1) * n), 1.0)
-    price = float(extra @ compared.costs[arms])
-    return [
-        Question(
-            kind, arm, int(rivals[hardest]), float(ratio[hardest]), float(factor[hardest]), arms, extra, price
-        )
-    ]
+def _count_more(compared: Paired, arms: NDArray[np.int64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Count the evaluations more that make each arm's instances so many times what they are."""
+    n, total = compared.counts[arms], compared.n_instances
+    if not compared.finite:
+        return np.maximum(np.ceil((times - 1) * n), 1.0)
+    extra = np.ceil(1 / (1 / total + (1 / n - 1 / total) / times) - n - 1e-9)
+    return np.clip(extra, np.minimum(1, total - n), total - n)
 
 
 @dataclass(frozen=True)
@@ -400,7 +244,6 @@ def plan_next(
     tolerance: ArrayLike = 0.0,
     error: float = 0.05,
     seed: int = 0,
-    n_instances: int | None = None,
 ) -> NextEvaluations:
     """Plan the evaluations that are missing, as `cobandit.ParetoRace` would go on.
 
@@ -416,8 +259,6 @@ def plan_next(
         In (0, 1).
     seed : int
         Of the order of the instances: those that most configurations have first, equal ones at random.
-    n_instances : int, optional
-        Of the benchmark, by default those that the table says it has; those beyond the table have no names.
 
     Returns
     -------
@@ -431,7 +272,7 @@ def plan_next(
     (24, 0, 0)
     """
     instances = table.rows["instance"].cat.categories.tolist()
-    unmet = (n_instances or table.n_benchmark) - len(instances)
+    unmet = table.n_benchmark - len(instances)
     instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
     values, present = Evaluations(table).block(np.arange(table.n_arms))
     values = np.pad(values, [(0, 0), (0, 0), (0, unmet)])

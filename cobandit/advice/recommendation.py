@@ -5,8 +5,7 @@ least as good in every objective and as cheap, and better or cheaper. Answers ha
 user chooses. About *this benchmark*, the instances of the table, the means decide, and once every
 configuration is evaluated on every instance they are exact. About *instances like these* no benchmark is
 ever enough. An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
-for all answers to one question to be right together with the stated confidence; where a few evaluations
-carry most of a mean cost, no standard error is to be trusted, and the answer is that one *cannot tell*.
+for all answers to be right together with the stated confidence.
 """
 
 from __future__ import annotations
@@ -20,17 +19,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
-from cobandit.advice.paired import Paired, compare_pairs, critical_value, redraw_means
-from cobandit.advice.questions import (
-    NextEvaluations,
-    Question,
-    Tails,
-    efficiency_questions,
-    find_levels,
-    find_tails,
-    front_questions,
-    plan_next,
-)
+from cobandit.advice.paired import Paired, redraw_means
+from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 
@@ -47,10 +37,8 @@ class Wishes(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in words."""
-        chosen = f"highest {' and '.join(self.prefer)}" if self.prefer else "cheapest"
-        if len(self.prefer) > 1:
-            weights = " : ".join(f"{weight:g}" for weight in self.prefer.values())
-            chosen = f"highest mean of {' and '.join(self.prefer)} (weighted {weights})"
+        weighted = " + ".join(f"{weight:g} x {name}" for name, weight in self.prefer.items())
+        chosen = f"best by {weighted}" if weighted else "cheapest"
         asked = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
         asked += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
         return f"{chosen} with {' and '.join(asked)}" if asked else chosen
@@ -72,7 +60,7 @@ class Choice(NamedTuple):
 def read_wishes(
     objectives: tuple[str, ...],
     at_least: Mapping[str, float] | None = None,
-    within: float | Mapping[str, float] | None = None,
+    within: Mapping[str, float] | None = None,
     prefer: Mapping[str, float] | None = None,
 ) -> Wishes | None:
     """Check what is asked; None if nothing is.
@@ -85,10 +73,8 @@ def read_wishes(
     Examples
     --------
     >>> str(read_wishes(("accuracy", "speed"), {"accuracy": 0.7}, prefer={"accuracy": 3, "speed": 1}))
-    'highest mean of accuracy and speed (weighted 3 : 1) with accuracy of at least 0.7'
+    'best by 3 x accuracy + 1 x speed with accuracy of at least 0.7'
     """
-    if within is not None and not isinstance(within, Mapping):
-        within = dict.fromkeys(objectives, within)
     given = {"at_least": dict(at_least or {}), "within": dict(within or {}), "prefer": dict(prefer or {})}
     for what, wish in given.items():
         for name, value in wish.items():
@@ -165,37 +151,27 @@ def _meet(
     slack, t = np.full(n_arms, np.inf), np.full(n_arms, np.inf)
 
     def ask(excess: NDArray[np.float64], error: NDArray[np.float64], arms: NDArray[np.int64]) -> None:
+        """Hold some arms (k,) to conditions (k, n)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(error > 0, excess / error, np.where(excess >= -TIE, np.inf, -np.inf))
-        slack[arms], t[arms] = np.minimum(slack[arms], excess), np.minimum(t[arms], ratio)
+        slack[arms] = np.minimum(slack[arms], excess.min(axis=1))
+        t[arms] = np.minimum(t[arms], ratio.min(axis=1))
 
     for name, least in wishes.at_least.items():
         d = objectives.index(name)
-        error = np.sqrt(left * compared.variances[d])
-        ask(compared.means[:, d] - least, error, np.arange(n_arms))
+        excess, error = compared.means[:, d] - least, np.sqrt(left * compared.variances[d])
+        ask(excess[:, None], error[:, None], np.arange(n_arms))
     if wishes.within:
         for gaps in compared.dominance():
             gaps.left[:, np.arange(len(gaps.arms)), gaps.arms] = 0.0  # of itself it is known
             for name, most in wishes.within.items():
                 d = objectives.index(name)
-                excess = most - gaps.gaps[d]
-                for other in range(n_arms):
-                    ask(excess[:, other], gaps.left[d, :, other], gaps.arms)
+                ask(most - gaps.gaps[d], gaps.left[d], gaps.arms)
     return slack, stats.t.cdf(t, counts - 1)
 
 
 #: Redrawn tables behind shares and intervals, by default.
 REDRAWS = 1000
-
-
-class Best(NamedTuple):
-    """Who has the best mean, who is next, and by how much, with the paired interval of that gap."""
-
-    configuration: str
-    next: str
-    gap: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -218,23 +194,18 @@ class Recommendation:
         better in every objective, whatever the cost.
     arms : DataFrame, K rows
         Indexed by configuration, cheapest first: the mean of each objective with ``_low`` and ``_high``
-        (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``, ``on_front`` and
-        ``most_efficient`` (by the means), ``front_share`` and ``efficient_share`` (of the redrawn tables:
-        other weights on the instances, the same for every configuration), ``front_settled``,
-        ``efficient_settled`` (of the most efficient, that no other is more efficient; of any other, that it
-        is not the most efficient), ``cost_carried_by`` (how many of its most expensive evaluations carry
-        half of its mean cost), ``cost_unmet`` (share of the mean cost that the tail may hold beyond what
-        was met), ``instances``, and ``missing`` (instances of the benchmark on which it is not evaluated).
+        (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``, ``on_front`` (by the
+        means), ``front_share`` and ``efficient_share`` (how often it is on the front, and has the most
+        hypervolume per cost, in redrawn tables: other weights on the instances, the same for every
+        configuration), ``front_settled``, ``instances``, and ``missing`` (instances of the benchmark on which
+        it is not evaluated).
     questions : DataFrame
-        What is not settled, cheapest first: ``kind``, ``configuration``, ``against``, ``ratio`` (gap over its
-        standard error), ``factor`` (what it has to be), ``why`` (``"gap"``, an exact ``"tie"``, or a heavy
-        ``"tail"`` of costs), ``evaluations`` and ``price`` to get there, and ``new_instances``, how many
-        instances beyond the benchmark that takes, the same for all that are compared: infinite for a tie or a
-        tail.
+        Memberships of the front that are not settled, cheapest first: ``configuration``, ``against``,
+        ``ratio`` (gap over its standard error), ``factor`` (what it has to be), ``evaluations`` and ``price``
+        to get there, and ``new_instances``, how many instances beyond the benchmark that takes, the same for
+        all that are compared: infinite for a tie.
     returned : bool
         Whether the front is what a method returned, and not what the means say.
-    best : Best or None
-        With one objective, who is best in it, and by how much.
     choice : Choice or None
         The configuration that meets what was asked.
     tolerance : float or tuple of float
@@ -257,7 +228,6 @@ class Recommendation:
     arms: pd.DataFrame
     questions: pd.DataFrame
     returned: bool
-    best: Best | None
     choice: Choice | None
     tolerance: float | tuple[float, ...]
     next: NextEvaluations
@@ -285,8 +255,8 @@ class Recommendation:
 
     @property
     def most_efficient(self) -> str:
-        """Configuration of the most hypervolume per cost, by the means; never one that is dominated."""
-        return str(self.arms.index[self.arms["most_efficient"]][0])
+        """Configuration of the front with the most hypervolume per cost, by the means."""
+        return str(self.arms.loc[self.arms["on_front"], "hypervolume_per_cost"].idxmax())
 
     @property
     def exhausted(self) -> bool:
@@ -311,7 +281,7 @@ class Recommendation:
         --------
         >>> import cobandit as cb
         >>> sorted(cb.recommend(cb.load("synthetic-24")).to_dict())[:4]
-        ['about', 'arms', 'best', 'budget']
+        ['about', 'arms', 'budget', 'choice']
         """
         frames = {
             "arms": self.arms.reset_index(),
@@ -322,13 +292,9 @@ class Recommendation:
         found = {
             **{name: value for name, value in vars(self).items() if name not in ("next", "returned")},
             "objectives": list(self.objectives),
-            "best": self.best and self.best._asdict(),
             "choice": self.choice and self.choice._asdict(),
             "exhausted": self.exhausted,
             "most_efficient": self.most_efficient,
-            "most_efficient_is_settled": bool(self.arms.loc[self.most_efficient, "efficient_settled"]),
-            "ties": int((self.questions["why"] == "tie").sum()),
-            "cannot_tell": int((self.questions["why"] == "tail").sum()),
             "settled": self.next.settled,
             "would_be_settled": self.next.would_be_settled,
             "compared": self.next.compared,
@@ -337,15 +303,9 @@ class Recommendation:
             "price_of_next_step": self.next.step,
         }
         for key, frame in frames.items():
-            rows = frame.to_dict("records")
-            found[key] = [{name: _plain(value) for name, value in row.items()} for row in rows]
+            known = frame.replace(np.inf, np.nan).notna()
+            found[key] = frame.astype(object).where(known, None).to_dict("records")
         return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def recommend(
@@ -353,13 +313,12 @@ def recommend(
     budget: float | None = None,
     *,
     at_least: Mapping[str, float] | None = None,
-    within: float | Mapping[str, float] | None = None,
+    within: Mapping[str, float] | None = None,
     prefer: Mapping[str, float] | None = None,
     tolerance: ArrayLike = 0.0,
     returned: Collection[str] | None = None,
     about: str = "instances",
     dominance: str = "standard",
-    n_instances: int | None = None,
     level: float = 0.95,
     replications: int = REDRAWS,
     seed: int = 0,
@@ -368,8 +327,7 @@ def recommend(
 
     Means, variances and covariances are over all instances of the table; configurations are compared on the
     instances that they share.  With confidence ``level`` all memberships in the front that are called settled
-    are right, and, as a second statement of the same confidence, so is the most efficient configuration if it
-    is called settled.
+    are right.
 
     Parameters
     ----------
@@ -379,8 +337,8 @@ def recommend(
     at_least : mapping of str to float, optional
         By objective, the mean that a configuration has to have; the cheapest that does is chosen.  Where
         several conditions are given, here and in `within`, all have to hold.
-    within : float or mapping of str to float, optional
-        By how much it may be below the best, in every objective or by objective.
+    within : mapping of str to float, optional
+        By objective, by how much it may be below the best.
     prefer : mapping of str to float, optional
         Weights of objectives: of those that meet the conditions the one with the largest weighted mean is
         chosen, instead of the cheapest.
@@ -396,9 +354,6 @@ def recommend(
     dominance : {"standard", "strict"}
         Whether a configuration is off the front if another is at least as good in every objective and in
         cost, and better in one of them; or, as in the paper, better in every objective, whatever the cost.
-    n_instances : int, optional
-        Of the benchmark, where the table does not have them all; by default as many as the table or its card
-        says.
     level : float
         Confidence in (0, 1).
     replications, seed : int
@@ -421,9 +376,9 @@ def recommend(
     (or that missing evaluations are missing at random), and that means of them are about normal:
     critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
     and each variance counts one instance more that varies like the pooled arms. Costs may be far from
-    normal, so that the tail of the best configuration's is estimated, too. What to evaluate next is what
-    `cobandit.ParetoRace` would, on the objectives and whatever the cost; how much that is assumes that gaps
-    and variances stay as measured. Time O(K^2 I D).
+    normal: `cobandit.advice.doctor` says where their tail is too heavy for that. What to evaluate next is
+    what `cobandit.ParetoRace` would, on the objectives and whatever the cost; how much that is assumes that
+    gaps and variances stay as measured. Time O(K^2 I D).
 
     Examples
     --------
@@ -440,18 +395,16 @@ def recommend(
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
     strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"
     wishes = read_wishes(table.objectives, at_least, within, prefer)
-    n_instances = table.n_benchmark if n_instances is None else n_instances
-    n_instances = _check.count(n_instances, "n_instances", table.n_benchmark)
-    compared = compare_pairs(table, finite, strict, n_instances)
-    levels, tails = find_levels(compared, 1 - level, _check.seed(seed)), find_tails(compared)
-    questions = front_questions(compared, levels) + efficiency_questions(compared, levels, tails)
-    questions.sort(key=lambda question: question.price)
+    compared = Paired(table, finite, strict)
+    questions = find_questions(compared, find_levels(compared, 1 - level, _check.seed(seed)))
     for name in returned or ():
         _check.choice(name, "returned: configuration", table.configs)
     front = compared.on_front if returned is None else np.isin(table.configs, list(returned))
     among = front if returned else np.ones(table.n_arms, dtype=bool)
     means, costs = redraw_means(table, replications, seed)
-    tolerances = np.asarray(tolerance, dtype=float)
+    names, tolerances = pd.Index(table.configs), np.asarray(tolerance, dtype=float)
+    asked = questions.drop(columns="arm").assign(against=names[questions["against"]])
+    asked.insert(0, "configuration", names[questions["arm"]])
     return Recommendation(
         table.name,
         table.card.cost.unit,
@@ -460,13 +413,14 @@ def recommend(
         budget,
         about,
         dominance,
-        _arms(table, compared, front, tails, questions, level, means, costs),
-        _asked(table, questions, compared.missing),
+        _arms(
+            table, compared, front, ~np.isin(np.arange(table.n_arms), questions["arm"]), level, means, costs
+        ),
+        asked,
         returned is not None,
-        _find_best(table, compared, level) if table.n_objectives == 1 else None,
         wishes and choose(wishes, table, compared, means, level, among),
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
-        plan_next(table, budget, tolerance, 1 - level, seed, n_instances),
+        plan_next(table, budget, tolerance, 1 - level, seed),
         table.card.smallest_cost,
         table.n_free,
     )
@@ -476,8 +430,7 @@ def _arms(
     table: EvaluationTable,
     compared: Paired,
     front: NDArray[np.bool_],
-    tails: Tails,
-    questions: list[Question],
+    settled: NDArray[np.bool_],
     level: float,
     means: NDArray[np.float64],
     costs: NDArray[np.float64],
@@ -486,13 +439,9 @@ def _arms(
 
     ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables.
     """
-    n_arms, every = table.n_arms, table.summary()
+    every = table.summary()
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     best = np.argmax(means.prod(axis=2) / costs, axis=1)
-    open_ = {kind: {q.arm for q in questions if q.kind == kind} for kind in ("front", "efficiency")}
-    leader = int(np.where(front, compared.efficiency, -1.0).argmax())
-    if open_["efficiency"]:  # then it is not settled that the leader leads
-        open_["efficiency"].add(leader)
     columns: dict[str, Any] = {}
     for d, name in enumerate(table.objectives):
         columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
@@ -500,40 +449,12 @@ def _arms(
         "cost": every["cost"],
         "hypervolume_per_cost": compared.efficiency,
         "on_front": front,
-        "most_efficient": np.arange(n_arms) == leader,
         "front_share": np.mean(
             [compared.front_of(mean, cost) for mean, cost in zip(means, costs, strict=True)], axis=0
         ),
-        "efficient_share": np.bincount(best, minlength=n_arms) / len(best),
-        "front_settled": [i not in open_["front"] for i in range(n_arms)],
-        "efficient_settled": [i not in open_["efficiency"] for i in range(n_arms)],
-        "cost_carried_by": tails.carried_by,
-        "cost_unmet": tails.unmet,
+        "efficient_share": np.bincount(best, minlength=table.n_arms) / len(best),
+        "front_settled": settled,
         "instances": every["instances"],
         "missing": compared.missing,
     }
     return pd.DataFrame(columns, index=every.index).sort_values("cost", kind="stable")
-
-
-def _find_best(table: EvaluationTable, compared: Paired, level: float) -> Best:
-    """Compare the best mean of a single objective with the next one."""
-    order = np.lexsort((compared.costs, -compared.means[:, 0].round(9)))
-    (gaps,) = compared.dominance(order[1:2])
-    gap, error = float(gaps.gaps[0, 0, order[0]]), float(gaps.left[0, 0, order[0]])
-    half = error * float(critical_value(compared.counts[order[:2]].min(), (1 - level) / 2))
-    return Best(table.configs[order[0]], table.configs[order[1]], gap, gap - half, gap + half)
-
-
-def _asked(table: EvaluationTable, questions: list[Question], missing: NDArray[np.int64]) -> pd.DataFrame:
-    """The questions by names of configurations."""
-    names = table.configs
-    rows = [
-        (
-            *(q.kind, names[q.arm], names[q.against], q.why),
-            *(q.ratio, q.factor, q.extra.sum(), q.new(missing), q.price),
-        )
-        for q in questions
-    ]
-    text = ["kind", "configuration", "against", "why"]
-    numbers = ["ratio", "factor", "evaluations", "new_instances", "price"]
-    return pd.DataFrame(rows, columns=text + numbers).astype(dict.fromkeys(numbers, float))

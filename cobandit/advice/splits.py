@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from cobandit import _check
 from cobandit.advice import paired
-from cobandit.advice.paired import Evaluations, compare_pairs
+from cobandit.advice.paired import Evaluations
 from cobandit.advice.words import percent, some_names
+from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -36,10 +37,6 @@ class SplitComparison:
         Most efficient configuration over all instances, and by the truth of the replays.
     front, judged_front : tuple of str
         Pareto set over all instances, and by the truth of the replays.
-    ahead : float
-        By how many standard errors ``best`` is more efficient than ``judged_best``, over all instances.
-    true_costs : str
-        The split whose mean costs the truth of the replays divides by.
     told_best : str
         What would be the most efficient at the profiling mean costs, which methods are told.
     cost_ratios : tuple of float
@@ -58,8 +55,6 @@ class SplitComparison:
     judged_best: str
     front: tuple[str, ...]
     judged_front: tuple[str, ...]
-    ahead: float
-    true_costs: str
     told_best: str
     cost_ratios: tuple[float, float]
     farthest: float
@@ -71,6 +66,11 @@ class SplitComparison:
         """Whether so unusual a profiling split comes up in at most one of a hundred tables."""
         return self.p_value <= FALSE_ALARMS
 
+    @property
+    def misled(self) -> bool:
+        """Whether at the profiling mean costs another configuration would be the most efficient."""
+        return self.told_best not in (self.judged_best, self.best)
+
     def sentences(self) -> list[str]:
         """Say whether the answer over all instances is that of the replays, and how profiling fell.
 
@@ -78,58 +78,25 @@ class SplitComparison:
         --------
         >>> from cobandit import load
         >>> compare_splits(load("synthetic-24")).sentences()[0]  # doctest: +NORMALIZE_WHITESPACE
-        'All 400 instances and the 300 of the evaluation split, which judge replays, name the same most
-        efficient configuration and the same Pareto set.'
+        'Most efficient over all 400 instances is small-direct-t0.0; by the 300 of the evaluation split, which
+        judge replays, it is small-direct-t0.0. Only the first have in their Pareto set: none; only the
+        second: none.'
         """
-        return [self._answers(), ". ".join([*filter(None, self.profiling()), ""]).strip()]
-
-    def _answers(self) -> str:
-        judges = f"the {self.n_evaluation:,} of the evaluation split"
-        if self.true_costs == "profiling":
-            judges += ", at the mean costs of the profiling split (A10)"
-        one_front = set(self.front) == set(self.judged_front)
-        if self.best == self.judged_best and one_front:
-            return (
-                f"All {self.n_instances:,} instances and {judges}, which judge replays, name the same most "
-                "efficient configuration and the same Pareto set."
-            )
-        said = []
-        if self.best != self.judged_best:
-            said.append(
-                f"Most efficient over all {self.n_instances:,} instances, as recommended, is {self.best}; by "
-                f"{judges}, which judge replays, it is {self.judged_best}. Over all instances the first is "
-                f"ahead by {self.ahead:.2g} standard errors."
-            )
-        if not one_front:
-            gone = [name for name in self.front if name not in self.judged_front]
-            come = [name for name in self.judged_front if name not in self.front]
-            parts = [f"only over all instances: {some_names(gone)}"] if gone else []
-            parts += [f"only by those that judge replays: {some_names(come)}"] if come else []
-            by = (
-                ""
-                if said
-                else f" over all {self.n_instances:,} instances and by {judges}, which judge replays,"
-            )
-            said.append(f"The Pareto sets{by} differ ({'; '.join(parts)}).")
-        return " ".join(
-            [*said, "They rest on different instances; where they differ, trust the set over all instances."]
-        )
-
-    def profiling(self) -> tuple[str, str]:
-        """Say how the profiling split fell, and what to do about it, if anything."""
-        config, quantity = self.farthest_at
-        low, high = self.cost_ratios
-        n = self.n_instances - self.n_evaluation
-        far = (
-            f"its means are up to {self.farthest:.2g} standard errors from those of evaluation ({quantity} "
-            f"of {config}), as far as in {percent(self.p_value)} of random splits; its mean costs, which "
-            f"methods are told, are {low:.2f} to {high:.2f} times those of evaluation"
-        )
-        if misled := self.told_best not in (self.judged_best, self.best):
-            far += f", and at these costs {self.told_best} would be the most efficient"
-        lead = "was drawn unluckily" if self.unlucky else "is no unusual draw" + ", and misleads" * misled
-        todo = "Take another seed of the split, or more profiling instances" if self.unlucky or misled else ""
-        return f"The profiling split of {n:,} instances {lead}: {far}", todo
+        (config, quantity), (low, high) = self.farthest_at, self.cost_ratios
+        gone = [name for name in self.front if name not in self.judged_front]
+        come = [name for name in self.judged_front if name not in self.front]
+        return [
+            f"Most efficient over all {self.n_instances:,} instances is {self.best}; by the "
+            f"{self.n_evaluation:,} of the evaluation split, which judge replays, it is {self.judged_best}. "
+            f"Only the first have in their Pareto set: {some_names(gone) or 'none'}; only the second: "
+            f"{some_names(come) or 'none'}.",
+            f"The profiling split of {self.n_instances - self.n_evaluation:,} instances "
+            f"{'was drawn unluckily' if self.unlucky else 'is no unusual draw'}: its means are up to "
+            f"{self.farthest:.2g} standard errors from those of evaluation ({quantity} of {config}), as far "
+            f"as in {percent(self.p_value)} of random splits; its mean costs, which methods are told, are "
+            f"{low:.2f} to {high:.2f} times those of evaluation, and at these {self.told_best} would be the "
+            "most efficient.",
+        ]
 
 
 def compare_splits(table: EvaluationTable, replications: int = 999, seed: int = 0) -> SplitComparison:
@@ -167,23 +134,20 @@ def compare_splits(table: EvaluationTable, replications: int = 999, seed: int = 
     (True, False)
     """
     replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
-    compared, truth = compare_pairs(table), table.problem
+    every, truth = table.summary(), table.problem
     told, unbiased = table.truth("profiling"), table.truth("evaluation")
-    best = int(compared.efficiency.argmax())
-    distances, largest = _distances(table, replications, seed)
+    efficiency = hypervolume(every[list(table.objectives)].to_numpy()) / every["cost"].to_numpy()
+    distances, largest = _find_distances(table, replications, seed)
     arm, column = np.unravel_index(distances.argmax(), distances.shape)
     ratios = told.costs / unbiased.costs
     rows, names = table.rows, np.array(table.configs, dtype=object)
-    every = table.summary()["on_front"].to_numpy()
     return SplitComparison(
         n_instances=rows["instance"].nunique(),
         n_evaluation=rows.loc[rows["split"] == "evaluation", "instance"].nunique(),
-        best=table.configs[best],
+        best=table.configs[efficiency.argmax()],
         judged_best=truth.names[truth.best_arm],
-        front=tuple(names[every]),
+        front=tuple(every.index[every["on_front"]]),
         judged_front=tuple(names[truth.pareto_mask]),
-        ahead=float(next(compared.efficiency_gaps(np.array([truth.best_arm]))).ratios[0, 0, best]),
-        true_costs="evaluation" if np.array_equal(truth.costs, unbiased.costs) else "profiling",
         told_best=told.names[told.best_arm],
         cost_ratios=(float(ratios.min()), float(ratios.max())),
         farthest=float(distances[arm, column]),
@@ -192,7 +156,7 @@ def compare_splits(table: EvaluationTable, replications: int = 999, seed: int = 
     )
 
 
-def _distances(
+def _find_distances(
     table: EvaluationTable, replications: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Distances of the two splits, shape (K, D + 1), and the largest of them in each random split, (R,)."""
@@ -213,19 +177,18 @@ def _distances(
             own = np.zeros(present.shape)
             own[evaluations.arm[rows_of] - arms[0], evaluations.instance[rows_of]] = profiling[rows_of]
             n = present.sum(axis=1, keepdims=True)
-            taken = present @ splits
             for d, column in enumerate(values):
                 centred = (column - column.sum(axis=1, keepdims=True) / n) * present
                 spread = np.sqrt((centred**2).sum(axis=1, keepdims=True) / (n - 1))
                 spread[spread <= 1e-12 * np.abs(column).max(axis=1, keepdims=True)] = 0  # constant
-                there = (centred * own).sum(axis=1, keepdims=True)
-                distances[arms, d] = _studentised(there, own.sum(axis=1, keepdims=True), n, spread)[:, 0]
-                by_chance = _studentised(centred @ splits, taken, n, spread)
+                there, taken = ((each * own).sum(axis=1, keepdims=True) for each in (centred, present))
+                distances[arms, d] = _studentise(there, taken, n, spread)[:, 0]
+                by_chance = _studentise(centred @ splits, present @ splits, n, spread)
                 np.maximum(largest[drawn], by_chance.max(axis=0), out=largest[drawn])
     return distances, largest
 
 
-def _studentised(
+def _studentise(
     sums: NDArray[np.float64],
     taken: NDArray[np.float64],
     n: NDArray[np.int64],

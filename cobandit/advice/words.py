@@ -1,8 +1,7 @@
-"""Numbers and names in sentences; a recommendation in words and as a small picture of letters."""
+"""Numbers and names in sentences, and a recommendation in words."""
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from cobandit.advice.paired import find_worth
-from cobandit.dominance import TIE
 from cobandit.faults import amount
 
 if TYPE_CHECKING:
@@ -18,12 +16,8 @@ if TYPE_CHECKING:
 
 #: Configurations of a front, and other things, that a sentence names; the table has all.
 NAMED, FEW = 8, 3
-#: Most new instances that are told as a number.
-MANY = 1_000_000
 #: Who is on the front in fewer of the resampled sets of instances is not named as a possible member.
 LIKELY = 0.05
-#: What stands for the members of a front in a picture, cheapest first; then all are alike.
-MARKS = "123456789" + string.ascii_lowercase
 
 
 def percent(share: float) -> str:
@@ -39,26 +33,16 @@ def percent(share: float) -> str:
     return f"{'>99.9' if written == '100' and share < 1 else written} %"
 
 
-def join_names(names: Sequence[str]) -> str:
-    """Join names by commas, and the last by *and*.
-
-    Examples
-    --------
-    >>> join_names(["accuracy", "speed", "cost"]), join_names(["accuracy"]), join_names([])
-    ('accuracy, speed and cost', 'accuracy', '')
-    """
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
 def some_names(names: Sequence[str], most: int = FEW) -> str:
     """Name a few, and count the rest.
 
     Examples
     --------
-    >>> some_names(["a", "b", "c", "d", "e"]), some_names(["a", "b"])
-    ('a, b, c and 2 more', 'a and b')
+    >>> some_names(["a", "b", "c", "d", "e"]), some_names(["a", "b"]), some_names([])
+    ('a, b, c and 2 more', 'a and b', '')
     """
-    return join_names([*names[:most], f"{len(names) - most} more"] if len(names) > most else names)
+    shown = [*names[:most], f"{len(names) - most} more"] if len(names) > most else names
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
@@ -81,16 +65,15 @@ def describe(advice: Recommendation) -> list[str]:
     >>> from cobandit import load, recommend
     >>> said = describe(recommend(load("synthetic-24"), about="benchmark"))
     >>> said[0]  # doctest: +NORMALIZE_WHITESPACE
-    '6 of 24 configurations are worth their cost, by their means over 400 instances: every other one is
-    matched by one of these in accuracy, efficiency and cost, and beaten in one of them.'
+    'Worth their cost, by their means: 6 of 24 configurations, evaluated on 400 instances. No other is at
+    least as good in accuracy, efficiency and cost, and better in one of them.'
     >>> said[2]
     'On this benchmark that is exact: every configuration is evaluated on all 400 instances.'
     """
     return [
         _describe_front(advice),
-        f"{'Cheapest first: ' * (len(advice.front) > 1)}{'; '.join(_name_steps(advice))}.",
+        f"Cheapest first: {'; '.join(_name_steps(advice))}.",
         *_describe_certainty(advice),
-        *_describe_best(advice),
         *_describe_choice(advice),
         *_describe_cheaper(advice),
         _describe_ratio(advice),
@@ -99,44 +82,22 @@ def describe(advice: Recommendation) -> list[str]:
     ]
 
 
-def _count(number: float, what: str) -> str:
-    return f"{number:,.0f} {what}{'s' * (round(number) != 1)}"
-
-
-def _count_instances(counts: pd.Series) -> str:
-    low, high = counts.min(), counts.max()
-    return _count(high, "instance") if low == high else f"{low:,} to {high:,} instances each"
-
-
 def _describe_front(advice: Recommendation) -> str:
-    """Say how many are on the front, and why the others are not."""
-    arms, on = advice.arms, int(advice.arms["on_front"].sum())
-    of = f"{on} of {len(arms)} configurations"
-    means = f"by their means over {_count_instances(arms['instances'])}"
-    objectives = join_names(list(advice.objectives))
+    """Say how many are on the front, and what that means."""
+    arms = advice.arms[advice.arms["on_front"]] if advice.returned else advice.arms
+    low, high = arms["instances"].min(), arms["instances"].max()
+    on, names = int(advice.arms["on_front"].sum()), some_names([*advice.objectives, "cost"], 100)
+    title = "Worth their cost, by their means"
+    meaning = f"No other is at least as good in {names}, and better in one of them."
     if advice.returned:
-        shown = _count_instances(arms["instances"][arms["on_front"]])
-        said = f"The method returned {of}, evaluated on {shown}."
+        title, meaning = "Returned by the method", ""
     elif advice.dominance == "strict":
-        said = (
-            f"The paper's front, whatever the cost, has {of}, {means}: of these none is beaten in "
-            f"{objectives} at once."
-        )
-    elif on < len(arms):
-        worth, these = ("is worth its cost", "it") if on == 1 else ("are worth their cost", "one of these")
-        said = (
-            f"{of} {worth}, {means}: every other one is matched by {these} in "
-            f"{join_names([*advice.objectives, 'cost'])}, and beaten in one of them."
-        )
-    else:
-        every = "Both" if on == 2 else f"All {on}"
-        said = (
-            f"{every} configurations are worth their cost, {means}: for none is another at least as good in "
-            f"{join_names([*advice.objectives, 'cost'])}, and better in one of them."
-        )
+        title, meaning = "The paper's front", "No other is better in every objective, whatever the cost."
+    over = f"{high:,}" if low == high else f"{low:,} to {high:,}"
+    said = f"{title}: {on} of {len(advice.arms)} configurations, evaluated on {over} instances."
     if (kept := len(advice.front)) < on:
-        said += f" Within {_within(advice)}, {kept} of them stand{'s' * (kept == 1)} for all."
-    return said
+        meaning += f" Within {_within(advice)}, {kept} of them stand for all."
+    return f"{said} {meaning}".strip()
 
 
 def _within(advice: Recommendation) -> str:
@@ -153,28 +114,21 @@ def describe_steps(advice: Recommendation) -> list[str]:
     >>> describe_steps(recommend(load("synthetic-24")))[1]
     '+13.2 points in accuracy, -14.6 in efficiency for 1.49 times the cost'
     """
-    front, steps = advice.front, [""]
-    for row in front[1:].to_dict("records"):
+    steps = [""]
+    for row in advice.front[1:].to_dict("records"):
         told = [f"{100 * row[f'more_{name}']:+.1f} in {name}" for name in advice.objectives]
-        steps.append(f"{', '.join(told).replace(' in', ' points in', 1)} for {_times_the_cost(row['times'])}")
+        steps.append(
+            f"{', '.join(told).replace(' in', ' points in', 1)} for {row['times']:.3g} times the cost"
+        )
     return steps
 
 
-def _times_the_cost(ratio: float) -> str:
-    times = f"{ratio:.3g}"
-    return "about the same cost" if times == "1" else f"{times} times the cost"
-
-
 def _name_steps(advice: Recommendation) -> list[str]:
-    """Name the members of the front with their steps; of a long one the first, and the last."""
-    front, steps = advice.front, describe_steps(advice)
-    said = [f"{front.index[0]} ({_show_means(advice, front.index[0])} per evaluation)"]
-    said += [f"{name}, {step}" for name, step in zip(front.index[1:], steps[1:], strict=True)]
-    if len(said) <= NAMED + 1:  # one more takes no more words than that there is one
-        return said
-    left = "" if np.any(advice.tolerance) else "; a tolerance shortens the list"
-    last = f"{front.index[-1]} ({_show_means(advice, front.index[-1])})"
-    return [*said[: NAMED - 1], f"and {len(said) - NAMED} more{left}; the most expensive is {last}"]
+    """Name the members of the front with their steps; of a long one the first."""
+    first, *others = advice.front.index
+    said = [f"{first} ({_show_means(advice, first)} per evaluation)"]
+    said += [f"{name}, {step}" for name, step in zip(others, describe_steps(advice)[1:], strict=True)]
+    return said if len(said) <= NAMED else [*said[:NAMED], f"and {len(said) - NAMED} more"]
 
 
 def _show_means(advice: Recommendation, name: str) -> str:
@@ -184,31 +138,30 @@ def _show_means(advice: Recommendation, name: str) -> str:
     return f"{means}; {amount(row['cost'])} {advice.unit}"
 
 
+def _show(advice: Recommendation, name: str | None) -> str:
+    """Name a configuration with its means, cost and instances."""
+    if name is None:
+        return "no configuration"
+    return f"{name} ({_show_means(advice, name)}; n = {advice.arms['instances'][name]:,})"
+
+
 def _describe_certainty(advice: Recommendation) -> list[str]:
     """Say what is exact, or how many memberships are settled and who else could be a member."""
-    arms, total = advice.arms, int(advice.arms[["instances", "missing"]].iloc[0].sum())
+    arms = advice.arms
     if advice.returned:
         return []
     if advice.exact:
+        total = arms["instances"].iloc[0]
         return [
             f"On this benchmark that is exact: every configuration is evaluated on all {total:,} instances."
         ]
-    on, settled = arms["on_front"], arms.index[arms["on_front"] & arms["front_settled"]]
+    settled = arms.index[arms["on_front"] & arms["front_settled"]]
     where = "On this benchmark" if advice.about == "benchmark" else "On other instances like these"
-    sure = f"at {percent(advice.level)} confidence in all answers together"
-    if on.sum() == 1:
-        said = f"{where}, it is {'' if len(settled) else 'not '}sure to be worth its cost, {sure}"
-    else:
-        every = "both" if on.sum() == 2 else f"all {int(on.sum())}"
-        who = every if len(settled) == on.sum() else f"{len(settled) or 'none'} of the {int(on.sum())}"
-        if 0 < len(settled) <= FEW and len(settled) < on.sum():
-            who += f" ({join_names(list(settled))})"
-        said = f"{where}, {who} {'is' if len(settled) < 2 else 'are'} sure to be among them, {sure}"
-    likely = likely_others(advice)
-    if not len(likely):
-        return [f"{said}." if on.all() else f"{said}; no other is likely to be."]
-    named = [f"{name} ({percent(share)})" for name, share in likely["front_share"].items()]
-    return [f"{said}; {len(likely)} other{'s' * (len(likely) > 1)} may be: {some_names(named)}."]
+    likely = [f"{name} ({percent(share)})" for name, share in likely_others(advice)["front_share"].items()]
+    return [
+        f"{where}, surely among them at {percent(advice.level)} confidence in all answers together: "
+        f"{some_names(list(settled)) or 'none'}. Others that may be: {some_names(likely) or 'none'}."
+    ]
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:
@@ -218,89 +171,41 @@ def likely_others(advice: Recommendation) -> pd.DataFrame:
     return open_.sort_values("front_share", ascending=False, kind="stable")
 
 
-def _describe_best(advice: Recommendation) -> list[str]:
-    """With one objective, say who is best in it, and by how much."""
-    best = advice.best
-    if best is None:
-        return []
-    (name,), arms = advice.objectives, advice.arms
-    times = arms["cost"][best.next] / arms["cost"][best.configuration]
-    gap, low, high = (round(100 * value, 1) + 0.0 for value in (best.gap, best.low, best.high))
-    where = "on this benchmark" if advice.about == "benchmark" else "on instances like these"
-    interval = f" ({percent(advice.level)} interval {where}: {low} to {high})"
-    return [
-        f"Best {name}: {best.configuration}, {arms[name][best.configuration]:.3f}; next {best.next}, "
-        f"{arms[name][best.next]:.3f}, for {_times_the_cost(times)}. The gap is {gap} points"
-        f"{interval * (low < high)}{', so that they are not told apart' * (best.low <= 0)}."
-    ]
-
-
 def _describe_choice(advice: Recommendation) -> list[str]:
     """Say which configuration meets what was asked, and how sure that is."""
-    choice, arms = advice.choice, advice.arms
+    choice = advice.choice
     if choice is None:
         return []
-
-    def show(name: str) -> str:
-        return f"{name} ({_show_means(advice, name)}; n = {arms['instances'][name]:,})"
-
-    asked = choice.asked[0].upper() + choice.asked[1:]
+    said = f"{choice.asked[0].upper()}{choice.asked[1:]}: {_show(advice, choice.configuration)}."
     if choice.configuration is None:
-        return [f"{asked}: no configuration. {show(choice.closest)} comes closest."]
-    said = f"{asked}: {show(choice.configuration)}."
+        return [f"{said} {_show(advice, choice.closest)} comes closest."]
     if choice.next is not None:
         said += (
-            f" Next is {show(choice.next)}, {100 * choice.ahead:.1f} points behind; the first is ahead in "
-            f"{percent(choice.share)} of the sets of instances resampled from these."
+            f" Next is {_show(advice, choice.next)}, {100 * choice.ahead:.1f} points behind; the first is "
+            f"ahead in {percent(choice.share)} of the sets of instances resampled from these."
         )
     if " with " in choice.asked:
-        sure = f"{percent(advice.level)} confidence"
-        said += f" Taken by itself it meets this with {percent(choice.confidence)} confidence; "
-        among = int(arms["on_front"].sum()) if advice.returned else len(arms)
-        if choice.sure == choice.configuration:
-            last = f"it does so with {sure}"
-        elif choice.sure:
-            last = f"the first to do so with {sure} is {show(choice.sure)}"
-        else:
-            last = f"none does so with {sure}"
-        said += f"allowing for the choice among {among}, {last}."
+        said += (
+            f" Taken by itself it meets this with {percent(choice.confidence)} confidence; allowing for the "
+            f"choice, the first to do so with {percent(advice.level)} is {choice.sure or 'none'}."
+        )
     return [said]
 
 
 def _describe_ratio(advice: Recommendation) -> str:
-    """Say who has the most hypervolume per cost, and whether that is settled."""
-    arms, name = advice.arms, advice.most_efficient
-    best, product = arms.loc[name].to_dict(), " x ".join(advice.objectives)
-    whose = "Of what was returned, the" if advice.returned else "The"
-    among = arms[arms["on_front"]] if advice.returned else arms
-    level = list(among.index[among["hypervolume_per_cost"] >= best["hypervolume_per_cost"] * (1 - TIE)])
-    said = (
-        f"{whose} paper's ratio, {product} over cost in {advice.unit}, is largest for {some_names(level)} "
-        f"({amount(best['hypervolume_per_cost'])}"
-    )
-    open_ = advice.questions[advice.questions["kind"] == "efficiency"]
-    open_ = open_[open_["configuration"].isin(among.index)]
-    if open_.empty:
-        return f"{said}; {'exact' if advice.exact else f'settled at {percent(advice.level)}'})."
-    others = f"{len(open_)} other{'s' if len(open_) > 1 else ''} could have a larger one"
-    if not (open_["why"] == "tail").any():
-        return f"{said}); {others}."
+    """Say who has the most hypervolume per cost, and how often."""
+    best = advice.arms.loc[advice.most_efficient].to_dict()
     return (
-        f"{said}), but one cannot tell: {best['cost_carried_by']:,} of its {best['instances']:,} evaluations "
-        f"carry half of its mean cost, and of so heavy a tail {percent(best['cost_unmet'])} may "
-        f"not have been met; {others}."
+        f"The paper's ratio, {' x '.join(advice.objectives)} over cost in {advice.unit}, is largest for "
+        f"{advice.most_efficient} ({amount(best['hypervolume_per_cost'])}), as in "
+        f"{percent(best['efficient_share'])} of the resampled sets."
     )
 
 
 def _describe_cheaper(advice: Recommendation) -> list[str]:
     """Say who is worth its cost besides what a method returned, which does not weigh costs."""
-    others = worth_besides(advice)
-    if others.empty:
-        return []
-    named = [
-        f"{name} ({_show_means(advice, name)}; n = {others['instances'][name]:,})" for name in others.index
-    ]
-    return [f"For less money, by the means of what was evaluated: {some_names(named)}."]
+    named = [_show(advice, name) for name in worth_besides(advice).index]
+    return [f"For less money, by the means of what was evaluated: {some_names(named)}."] if named else []
 
 
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
@@ -323,62 +228,42 @@ def _describe_next(advice: Recommendation) -> list[str]:
     if advice.returned:  # whoever returned it knows which instances there are besides the table's
         return []
     if advice.exhausted:
-        idle = f"There is nothing left to buy for {amount(advice.budget or 0)} {advice.unit} here."
-        new = [] if advice.about == "benchmark" else _describe_new_instances(advice)
-        return [*new, *[idle] * (advice.budget is not None)]
-    plan, n_arms, unit = advice.next, len(advice.arms), advice.unit
+        return _describe_new_instances(advice)
+    plan, unit = advice.next, advice.unit
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     said = (
-        f"Which trade-offs of {join_names(list(advice.objectives))} are best"
-        if len(advice.objectives) > 1
-        else f"Which has the best {advice.objectives[0]}"
+        f"Which are best in {some_names(advice.objectives, 100)} on this benchmark, whatever the cost, is "
+        f"settled{within} for {plan.settled} of {len(advice.arms)}."
     )
-    said += f" on this benchmark, whatever the cost, is settled{within} for {plan.settled} of {n_arms}"
-    if plan.settled == n_arms:
-        return [f"{said}: nothing more has to be evaluated for that."]
-    if plan.compared:
-        more = _count(plan.evaluations, "more evaluation")
-        said += f"; the rest takes about {more}, {amount(plan.price)} {unit}."
-    else:
-        said += (
-            "; what the rest takes cannot be told before all are evaluated on some instances that they "
-            f"share, at most {_count(plan.evaluations, 'more evaluation')}, {amount(plan.price)} {unit}."
-        )
-    first = [
+    if plan.settled == len(advice.arms):
+        return [f"{said} Nothing more has to be evaluated for that."]
+    about = "about" if plan.compared else "not known before all share some instances; at most"
+    said += f" What the rest takes is {about} {plan.evaluations:,} evaluations, {amount(plan.price)} {unit}."
+    pairs = [
         f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(FEW).itertuples()
     ]
-    if advice.budget is None:
-        return [f"{said} Evaluate next: {', then '.join(first)}."] if first else [said]
-    budget = f"{amount(advice.budget)} {unit}"
-    if not first:
-        settles = "can be expected to settle nothing more" if plan.compared else "does not pay for these"
-        step = "the least that can" if plan.compared else "the first of them, after which one can say more,"
-        price = f"{step} is about {amount(plan.step)} {unit}"
-        return [f"{said} Do not spend {budget} on it: that {settles}; {price}."]
-    bought = len(plan.pairs)
-    if not plan.compared:
-        return [f"{said} First make {bought:,} of them, and ask again: {', then '.join(first)}, and so on."]
-    return [
-        f"{said} For {budget} make {bought:,} of them, after which {plan.would_be_settled} of {n_arms} can "
-        f"be expected to be settled: {', then '.join(first)}, and so on."
-    ]
+    if not pairs:
+        return [
+            f"{said} Do not spend {amount(advice.budget or 0)} {unit} on it: that can be expected to settle "
+            f"nothing more; the least that can is about {amount(plan.step)} {unit}."
+        ]
+    then = f", after which {plan.would_be_settled} can be expected to be" if plan.compared else ""
+    return [f"{said} Make {len(plan.pairs):,} of them now{then}: {', then '.join(pairs)}, and so on."]
 
 
 def _describe_new_instances(advice: Recommendation) -> list[str]:
     """Say what the easiest open question would take, where the benchmark is used up."""
     open_ = advice.questions[np.isfinite(advice.questions["new_instances"])].sort_values("new_instances")
     if np.any(advice.tolerance):  # who is as good within it as a cheaper one need not be told from that
-        open_ = open_[(open_["kind"] != "front") | open_["configuration"].isin(advice.front.index)]
-    if open_.empty:
-        return []
-    easiest, kinds = open_.iloc[0], {"front": "is worth its cost", "efficiency": "has the largest ratio"}
-    which = "one open question" if len(open_) == 1 else f"easiest of {len(open_)} open questions"
-    new = easiest["new_instances"]
-    many = f"about {_count(new, 'more instance')}" if new <= MANY else "more than a million instances"
+        open_ = open_[open_["configuration"].isin(advice.front.index)]
+    if advice.about == "benchmark" or open_.empty:
+        return ["Every configuration is evaluated on every instance here: there is nothing left to evaluate."]
+    easiest = open_.iloc[0]
     return [
         "Every configuration is evaluated on every instance here, so that only new instances tell more. The "
-        f"{which}, whether {easiest['configuration']} {kinds[easiest['kind']]}, takes {many}, for it and for "
-        f"{easiest['against']}, if gaps stay as they are."
+        f"easiest of {len(open_)} open questions, whether {easiest['configuration']} is worth its cost, "
+        f"takes about {amount(easiest['new_instances'])} more, for it and for {easiest['against']}, if gaps "
+        "stay as they are."
     ]
 
 
@@ -386,34 +271,3 @@ def worth_showing(advice: Recommendation) -> pd.DataFrame:
     """Give the configurations worth showing: on the front, cheapest first, and then who else could be."""
     others = worth_besides(advice) if advice.returned else likely_others(advice)
     return pd.concat([advice.arms.loc[advice.front.index], others])
-
-
-def draw_front(advice: Recommendation, width: int = 66, height: int = 12) -> list[str]:
-    r"""Draw the first objective against the cost, on a logarithmic axis, in letters.
-
-    Members of the front have the numbers of the table, all others a dot.
-
-    Examples
-    --------
-    >>> from cobandit import load, recommend
-    >>> print(*draw_front(recommend(load("synthetic-24")), 40, 6), sep="\n")  # doctest: +ELLIPSIS
-    accuracy
-    ...
-    """
-    name, arms = advice.objectives[0], advice.arms
-    x, y = np.log(arms["cost"].to_numpy()), arms[name].to_numpy()
-    column = np.rint((x - x.min()) / (np.ptp(x) or 1.0) * (width - 9)).astype(int)
-    row = np.rint((y.max() - y) / (np.ptp(y) or 1.0) * (height - 1)).astype(int)
-    canvas = [[" "] * (width - 8) for _ in range(height)]
-    marks = dict(zip(advice.front.index, MARKS.ljust(len(advice.front), "*"), strict=False))
-    for place in sorted(range(len(arms)), key=lambda place: (arms.index[place] in marks, -place)):
-        canvas[row[place]][column[place]] = marks.get(arms.index[place], "·")
-    low, high = amount(arms["cost"].min()), f"{amount(arms['cost'].max())} {advice.unit}"
-    labels = {0: f"{y.max():.3f}", height - 1: f"{y.min():.3f}"}
-    lines = [f"{labels.get(number, ''):>6} |{''.join(cells).rstrip()}" for number, cells in enumerate(canvas)]
-    return [
-        name,
-        *lines,
-        f"{'':>6} +{'-' * (width - 8)}",
-        f"{'':>8}{low}{high:>{max(1, width - 8 - len(low))}}",
-    ]

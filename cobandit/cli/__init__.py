@@ -49,13 +49,7 @@ def read_value(text: str) -> Any:
         raise ValueError from error
 
 
-def read_pairs(
-    option: str,
-    given: Iterable[str],
-    expected: str = "NAME=VALUE",
-    read: Callable[[str], Any] = read_value,
-    cut: Callable[[str], tuple[str, str, str]] = lambda text: text.partition("="),
-) -> dict[str, Any]:
+def read_pairs(option: str, given: Iterable[str], expected: str = "NAME=VALUE") -> dict[str, Any]:
     """Read what an option is given as names with their values, each ``NAME=VALUE``.
 
     Examples
@@ -65,15 +59,19 @@ def read_pairs(
     """
     found = {}
     for text in given:
-        name, separator, value = cut(text)
+        name, separator, value = text.partition("=")
+        try:
+            found[name.strip()] = read_value(value)
+        except ValueError:
+            separator = ""
         if not separator:
             raise CobanditError(f"{option}: expected {expected}, got {text!r}")
-        try:
-            found[name.strip()] = read(value)
-        except ValueError:
-            problem = f"the value of {name.strip()!r} does not parse, {value!r}"
-            raise CobanditError(f"{option}: {problem}: expected {expected}") from None
     return found
+
+
+def print_line(line: str, out: Console) -> None:
+    """Print a line that may hold names, over as many as the terminal needs."""
+    out.print(plain(line, most=100_000))
 
 
 @contextmanager

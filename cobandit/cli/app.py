@@ -184,6 +184,3 @@ def main() -> None:
         for line in others:
             err.print(plain(line, most=2000))
         sys.exit(2)
-    except KeyboardInterrupt:
-        err.print("interrupted")
-        sys.exit(130)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.table import Table
 
 from cobandit.cli import Backend, Scheduler, Workers, console, read_pairs
 from cobandit.errors import CobanditError
@@ -47,13 +46,11 @@ def replay(
     replications: Annotated[int, typer.Option(help="Independent runs of each method and budget.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
     charge: Annotated[
-        str,
-        typer.Option(metavar="[declared|realised]", help="Identification: the costs that are charged."),
+        Literal["declared", "realised"], typer.Option(help="Identification: the costs that are charged.")
     ] = "declared",
     true_costs: Annotated[
-        str | None,
+        Literal["evaluation", "profiling"] | None,
         typer.Option(
-            metavar="[evaluation|profiling]",
             help="Online: the split of the true mean costs (default: evaluation; "
             "profiling for reconstructions of the paper's tables).",
         ),
@@ -66,9 +63,8 @@ def replay(
         ),
     ] = None,
     feedback: Annotated[
-        str,
+        Literal["bootstrap", "once"],
         typer.Option(
-            metavar="[bootstrap|once]",
             help="Identification: instances are drawn anew each time, or each is taken at most once.",
         ),
     ] = "bootstrap",
@@ -86,36 +82,27 @@ def replay(
     Example: [b]cobandit replay synthetic-24 -o once.parquet -m CoPSIOnce --feedback once --share 0.4[/b]
     """
     import cobandit as cb
-    from cobandit import _check
     from cobandit.companion.paper import experiments
 
-    if output.suffix not in (".parquet", ".csv"):
-        raise CobanditError(f"--output {output}: the name must end in .parquet or .csv")
-    if not output.parent.is_dir():
-        raise CobanditError(f"--output {output}: there is no folder {output.parent}")
-    if output.is_dir():
-        raise CobanditError(f"--output {output}: this is a folder")
+    if output.suffix not in (".parquet", ".csv") or not output.parent.is_dir() or output.is_dir():
+        raise CobanditError(f"--output {output}: name a file .parquet or .csv in a folder that is there")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
-    _check.choice(charge, "charge", ("declared", "realised"))
     online = chosen[0].kind == "online"
+    others = {"--share": share, "--feedback": feedback == "once"} if online else {"--true-costs": true_costs}
+    if any(others.values()):
+        raise CobanditError(f"{chosen[0].name} is a method for the other problem than {', '.join(others)}")
     out, data = console(), cb.open_table(table)
     for note in data.notes:
         console(stderr=True).print(f"note: {note}")
-    parallel: dict[str, Any] = {"workers": workers, "backend": backend, "scheduler": scheduler}
-    parallel["progress"] = True
-    if online and (share or feedback != "bootstrap"):
-        raise CobanditError("--share and --feedback are for identification; online methods take --rho")
-    if true_costs and not online:
-        raise CobanditError("--true-costs is for online methods: a Pareto set does not depend on costs")
+    how: dict[str, Any] = {"replications": replications, "seed": seed, "progress": True}
+    how |= {"workers": workers, "backend": backend, "scheduler": scheduler}
     if online:
         rho = rho or list(experiments.ONLINE_RHO)
-        runs = cb.replay_online(data, chosen, rho, replications, seed, true_costs=true_costs, **parallel)
+        runs = cb.replay_online(data, chosen, rho, true_costs=true_costs, **how)
     else:
         rho = rho or (None if share else list(experiments.IDENTIFICATION_RHO))
-        budgets: dict[str, Any] = {"rho": rho, "share": share or None, "feedback": feedback}
-        runs = cb.replay_identification(
-            data, chosen, replications=replications, seed=seed, charge=charge, **budgets, **parallel
-        )
+        how |= {"share": share or None, "feedback": feedback, "charge": charge}
+        runs = cb.replay_identification(data, chosen, rho=rho, **how)
     with replace_file(output) as partial:
         if output.suffix == ".csv":
             named = {} if online else {"returned": runs["returned"].map("; ".join)}
@@ -124,16 +111,8 @@ def replay(
             runs.to_parquet(partial)
 
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
-        title = f"{column} on {data.name}: mean and 95 % interval of {replications} runs"
-        out.print(_means(runs, column, title))
-    if (runs["status"] == "infeasible").any():
-        out.print(
-            "infeasible: the budget does not pay for the least that the method needs; give a larger one."
-        )
-    if not online:
-        out.print(
-            "correct: share of runs that return the true Pareto set. f1: agreement with it, 1 if exact."
-        )
+        out.print(f"{column} on {data.name}: mean and 95 % interval of {replications} runs")
+        out.print(_means(runs, column), soft_wrap=True)
     out.print(f"{len(runs)} runs written to {output}")
 
 
@@ -146,19 +125,13 @@ def _method(text: str) -> Spec:
     return spec(name, **options)
 
 
-def _means(runs: pd.DataFrame, column: str, title: str) -> Table:
+def _means(runs: pd.DataFrame, column: str) -> str:
     from cobandit.figures.style import variants
     from cobandit.stats import summarise
 
     budget = "share" if "share" in runs else "rho"  # as it was asked for
-    given = dict(zip(runs["rho"], runs[budget], strict=True))
     labels = {(method, options): label for method, options, label, _ in variants(runs)}
-    shown = Table(title=title, title_justify="left")
-    for heading in ("method", budget, "mean", "low", "high"):
-        shown.add_column(heading, justify="left" if heading == "method" else "right")
-    for row in summarise(runs, column).to_dict("records"):
-        numbers = (
-            [f"{row[key]:.4g}" for key in ("mean", "low", "high")] if row["runs"] else ["infeasible", "", ""]
-        )
-        shown.add_row(labels[row["method"], row["options"]], f"{given[row['rho']]:g}", *numbers)
-    return shown
+    means = summarise(runs, column, by=("method", "options", budget))
+    means["method"] = [labels[pair] for pair in zip(means["method"], means["options"], strict=True)]
+    shown = means.reindex(columns=["method", budget, "mean", "low", "high"])
+    return shown.to_string(index=False, float_format="{:.4g}".format, na_rep="infeasible")

@@ -18,8 +18,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from cobandit.cli import console, plain
-from cobandit.cli.advise import print_advice, print_filled
+from cobandit.cli import console, plain, print_line
+from cobandit.cli.advise import print_advice
 
 if TYPE_CHECKING:
     from cobandit.live import Progress, Run
@@ -138,7 +138,7 @@ def print_end(done: Run, out: Console) -> None:
     lines.append(f"table: {done.table}, with its card")
     lines.append("to go on: give the same command again, or change the plan's stop, budget or method first")
     for line in [*lines, ""]:
-        print_filled(line, out, plan.names)
+        print_line(line, out)
     if done.recommendation:  # which is about the plan's instances
         given: dict[str, Any] = {"tolerance": tolerance, "about": "benchmark"}
         print_advice(cb.recommend(cb.read(done.table), returned=done.recommendation, **given), out)
@@ -187,7 +187,7 @@ def run(
 
     def announce(estimate: live.Estimate) -> None:
         for line in estimate.lines:
-            print_filled(line, out, estimate.plan.names)
+            print_line(line, out)
 
     if dry_run:
         announce(live.estimate(plan, folder, start=start))
@@ -229,7 +229,7 @@ def show(folder: Folder) -> None:
     out = console()
     progress = live.read_progress(folder)
     for line in describe(progress):
-        print_filled(line, out, progress.stage.names)
+        print_line(line, out)
 
 
 def rescore(

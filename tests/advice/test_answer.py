@@ -7,13 +7,11 @@ import json
 import numpy as np
 import pytest
 from support import shapes
-from typer.testing import CliRunner
+from support.commands import call
 
 import cobandit as cb
 from cobandit.advice.recommendation import read_wishes
-from cobandit.advice.words import describe, describe_steps, draw_front, worth_besides, worth_showing
-from cobandit.cli import app as cli
-from cobandit.testing import table_of
+from cobandit.advice.words import describe, describe_steps, worth_besides, worth_showing
 
 SHAPES = {
     "leaderboard": shapes.make_leaderboard,
@@ -40,13 +38,15 @@ def dominated_by_hand(table):
 @pytest.mark.parametrize("name", [*SHAPES, *BUNDLED])
 def test_nothing_that_is_recommended_is_dominated(name):
     table = SHAPES[name]() if name in SHAPES else cb.load(name)
-    advice = cb.recommend(table, within=0.3, prefer={table.objectives[0]: 1.0}, replications=20)
+    advice = cb.recommend(
+        table, within={table.objectives[0]: 0.3}, prefer={table.objectives[0]: 1.0}, replications=20
+    )
     off = dominated_by_hand(table)
     front = advice.front
     assert set(front.index) == set(table.configs) - off and advice.most_efficient in front.index
     assert front["cost"].is_monotonic_increasing
     said = describe(advice)
-    assert said[0].startswith((f"{len(front)} of {table.n_arms} ", f"All {len(front)} ", "Both "))
+    assert f": {len(front)} of {table.n_arms} configurations, evaluated on " in said[0]
     assert said[1].startswith(f"Cheapest first: {front.index[0]} (")
     assert not [line for line in said if "deploy" in line.lower() or "redrawn" in line]
     json.dumps(advice.to_dict(), allow_nan=False)
@@ -60,12 +60,6 @@ def test_each_step_up_says_what_it_adds_and_what_it_costs():
         times = front["cost"].iloc[place] / front["cost"].iloc[place - 1]
         assert steps[place] == f"{more:+.1f} points in accuracy for {times:.3g} times the cost"
     assert steps[0] == ""
-
-
-def test_a_step_that_costs_hardly_more_is_said_to():
-    table = table_of([[[1.0, 0.2, 0.9]] * 4, [[1.001, 0.4, 0.5]] * 4])
-    steps = describe_steps(cb.recommend(table, replications=2))
-    assert steps[1].endswith(" for about the same cost")
 
 
 def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
@@ -86,22 +80,13 @@ def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
 
 
 def test_the_dearer_of_two_equals_is_off_the_front():
-    advice = cb.recommend(shapes.make_jokers(), within=0.02, replications=20)
+    advice = cb.recommend(shapes.make_jokers(), prefer={"accuracy": 1}, replications=20)
     assert "joker" in advice.front.index and "costly joker" not in advice.front.index
-    assert advice.choice.configuration == "joker"
-    assert (advice.best.configuration, advice.best.next, advice.best.gap) == ("joker", "costly joker", 0.0)
-
-
-def test_with_one_objective_the_next_best_and_the_gap_are_told():
-    advice = cb.recommend(shapes.make_agents(), replications=20)
-    (cheap, dear), best = advice.arms.to_dict("records"), advice.best
-    assert best.gap == pytest.approx(dear["accuracy"] - cheap["accuracy"]) and best.low < 0 < best.high
-    (said,) = [line for line in describe(advice) if line.startswith("Best accuracy: ")]
-    assert f"agent-b, {dear['accuracy']:.3f}; next agent-a, {cheap['accuracy']:.3f}, for " in said
-    assert f"for {cheap['cost'] / dear['cost']:.3g} times the cost. The gap is {100 * best.gap:.1f} p" in said
-    assert f"interval on instances like these: {100 * best.low:.1f} to {100 * best.high:.1f})" in said
-    assert said.endswith("so that they are not told apart.")
-    assert not [line for line in describe(cb.recommend(shapes.make_two_models())) if "Best" in line]
+    assert (advice.choice.configuration, advice.choice.next, advice.choice.ahead) == (
+        "joker",
+        "costly joker",
+        0,
+    )
 
 
 def test_what_is_preferred_is_the_largest_weighted_mean():
@@ -124,7 +109,9 @@ def test_conditions_hold_together():
 
 
 def test_a_benchmark_that_is_used_up_is_sure():
-    advice = cb.recommend(shapes.make_short_list(), within=0.1, about="benchmark", replications=2)
+    advice = cb.recommend(
+        shapes.make_short_list(), within={"accuracy": 0.1}, about="benchmark", replications=2
+    )
     assert advice.choice.configuration == advice.choice.sure and advice.choice.confidence == 1
 
 
@@ -156,7 +143,7 @@ def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
     cheaper = cb.recommend(table, at_least={"accuracy": 0.45}, replications=2).choice.configuration
     assert cheaper == "medium, direct"
     assert list(advice.front.index) == ["small, direct", "large, direct"]
-    assert describe(advice)[0] == "The method returned 2 of 6 configurations, evaluated on 100 instances."
+    assert describe(advice)[0] == "Returned by the method: 2 of 6 configurations, evaluated on 100 instances."
     assert not any("instances tell more" in said or "Evaluate next" in said for said in describe(advice))
 
 
@@ -165,8 +152,8 @@ def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
     [
         ({"at_least": {"acuracy": 0.5}}, "Did you mean 'accuracy'"),
         ({"at_least": {"accuracy": 70}}, "accuracy is 70; scores run from 0"),
-        ({"within": -0.1}, "accuracy is -0.1"),
-        ({"within": float("nan")}, "accuracy is nan"),
+        ({"within": {"accuracy": -0.1}}, "accuracy is -0.1"),
+        ({"within": {"speed": float("nan")}}, "speed is nan"),
         ({"prefer": {"accuracy": 0}}, "every weight is zero"),
         ({"prefer": {"accuracy": -1}}, "a weight is zero or more"),
     ],
@@ -176,31 +163,22 @@ def test_wishes_that_cannot_be_are_refused(asked, message):
         read_wishes(("accuracy", "speed"), **asked)
 
 
-def test_names_are_whole_or_cut_in_the_middle_at_80_columns(tmp_path, monkeypatch):
+def test_names_are_whole_at_80_columns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = shapes.make_short_list()
     long = {name: f"provider/a-model-of-a-very-long-name-{name}-2026-11-24" for name in table.configs}
     rows = table.rows.drop(columns="split").assign(config=table.rows["config"].map(long))
     named = cb.EvaluationTable.from_frame(rows, cost="cost", unit="USD", objectives=["accuracy"], name="my")
     cb.save(named, "my.parquet")
-    words = ["recommend", "my.parquet", "--replications", "5", "--within", "0.05"]
-    done = CliRunner().invoke(cli.app, words, env={"COLUMNS": "80"})
+    words = ["recommend", "my.parquet", "--replications", "5", "--within", "accuracy=0.05"]
+    done = call(*words, columns=80)
     assert done.exit_code == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
-    for name in long.values():
-        start = name[:10]
-        for line in done.output.splitlines():  # where a name begins, its end stands on the same line
-            assert line.count(start) == line.count("2026-11-24") or start not in line
-    whole = json.loads(CliRunner().invoke(cli.app, [*words, "--json"]).output)
+    said, shown = done.output.split("Configurations of my")
+    whole = json.loads(call(*words, "--json").output)
+    front = [row["config"] for row in whole["front"]]
+    assert front and all(name in " ".join(said.split()) for name in front) and "..." not in shown
     assert {row["config"] for row in whole["arms"]} == set(long.values())
-
-
-def test_the_picture_has_every_member_of_the_front():
-    advice = cb.recommend(shapes.make_leaderboard(200), replications=2)
-    lines = draw_front(advice, 66, 12)
-    drawn = "".join(line[8:] for line in lines[1:13])
-    assert len(lines) == 15 and max(map(len, lines)) <= 66
-    assert set("123456789"[: len(advice.front)]) <= set(drawn) and "·" in drawn
 
 
 def test_the_front_is_told_with_its_tolerance_and_who_may_be_on_it():
@@ -209,40 +187,39 @@ def test_the_front_is_told_with_its_tolerance_and_who_may_be_on_it():
     front, certain = describe(advice)[0], describe(advice)[2]
     on = table.n_arms - len(dominated_by_hand(table))
     assert front.startswith(
-        f"{on} of 6 configurations are worth their cost, by their means over 100 instances"
+        f"Worth their cost, by their means: {on} of 6 configurations, evaluated on 100 instances."
     )
     assert front.endswith(f"Within 0.15, {len(advice.front)} of them stand for all.")
     arms = advice.arms
-    sure = arms.index[arms["on_front"] & arms["front_settled"]]
-    assert f"{len(sure)} of the {on} ({', '.join(sure)}) is sure to be among them, at 95 % conf" in certain
+    (sure,) = arms.index[arms["on_front"] & arms["front_settled"]]
+    assert f"surely among them at 95 % confidence in all answers together: {sure}. Others" in certain
     ((name, share),) = arms["front_share"][~arms["on_front"] & (arms["front_share"] >= 0.05)].items()
-    assert certain.endswith(f"1 other may be: {name} ({100 * share:.0f} %).")
+    assert certain.endswith(f"Others that may be: {name} ({100 * share:.0f} %).")
 
 
 def test_the_papers_front_says_that_it_is_whatever_the_cost():
     said = describe(cb.recommend(shapes.make_two_models(), dominance="strict", replications=2))[0]
     assert said == (
-        "The paper's front, whatever the cost, has 2 of 2 configurations, by their means over 200 instances: "
-        "of these none is beaten in accuracy and speed at once."
+        "The paper's front: 2 of 2 configurations, evaluated on 200 instances. No other is better in every "
+        "objective, whatever the cost."
     )
 
 
-def test_a_long_front_names_its_first_and_its_last():
+def test_a_long_front_names_its_first_and_what_is_preferred_its_next():
     table = shapes.make_leaderboard(300)
     advice = cb.recommend(table, prefer={"accuracy": 1}, at_least={"accuracy": 0.5}, replications=50)
-    steps, chosen = (next(s for s in describe(advice) if s.startswith(by)) for by in ("Cheapest", "Highest"))
-    first, *_, last = advice.front.index
+    steps, chosen = (next(s for s in describe(advice) if s.startswith(by)) for by in ("Cheapest", "Best by"))
+    first = advice.front.index[0]
     every = table.summary()
     assert f"{first} (accuracy {every['accuracy'][first]:.3f}; " in steps
-    assert f"and {len(advice.front) - 8} more; a tolerance shortens the list" in steps
-    assert f"the most expensive is {last} (accuracy {every['accuracy'][last]:.3f}; " in steps
+    assert steps.endswith(f"and {len(advice.front) - 8} more.")
     one, other = every["accuracy"].nlargest(2).items()
     assert f"least 0.5: {one[0]} (accuracy {one[1]:.3f}; {every['cost'][one[0]]:.4g} USD; n = 300)." in chosen
     assert (
         f"Next is {other[0]} (accuracy" in chosen and f"{100 * (one[1] - other[1]):.1f} points be" in chosen
     )
     assert f"ahead in {100 * advice.choice.share:.0f} % of" in chosen
-    assert chosen.endswith("allowing for the choice among 58, it does so with 95 % confidence.")
+    assert chosen.endswith(f"allowing for the choice, the first to do so with 95 % is {one[0]}.")
 
 
 def make_sparse():
@@ -253,25 +230,30 @@ def make_sparse():
 @pytest.mark.parametrize(
     ("make", "budget", "said"),
     [
-        (shapes.make_agents, 0.5, "settled for {settled} of {K}; the rest takes about {more} more evalua"),
+        (shapes.make_agents, 0.5, "settled for {settled} of {K}. What the rest takes is about {more} eva"),
         (shapes.make_agents, 0.5, " {price} USD. Do not spend 0.5 USD on it: that can be expected to set"),
         (shapes.make_agents, 0.5, "settle nothing more; the least that can is about {step} USD."),
-        (shapes.make_agents, 100, " For 100 USD make {bought} of them, after which {then} of {K} can be "),
-        (shapes.make_agents, None, " {price} USD. Evaluate next: {first}, then "),
-        (make_sparse, None, "at most {more} more evaluations, {price} USD. Evaluate next: {first}, then "),
-        (make_sparse, 0.01, "Do not spend 0.01 USD on it: that does not pay for these; the first of them, "),
-        (make_sparse, 0.01, "after which one can say more, is about {step} USD."),
-        (make_sparse, 30, " First make {bought} of them, and ask again: {first}, then "),
+        (
+            shapes.make_agents,
+            100,
+            " Make {bought} of them now, after which 2 can be expected to be: {first}, ",
+        ),
+        (
+            make_sparse,
+            None,
+            "all share some instances; at most {more} evaluations, {price} USD. Make {bought} ",
+        ),
+        (make_sparse, 0.01, "Do not spend 0.01 USD on it: "),
+        (make_sparse, 30, " Make {bought} of them now: {first}, then "),
     ],
 )
 def test_what_to_evaluate_next_is_told_with_its_number_and_its_price(make, budget, said):
     advice = cb.recommend(make(), budget, replications=2)
     plan, line = advice.next, describe(advice)[-1]
     first = [f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs[:1].itertuples()]
-    numbers = {"settled": plan.settled, "K": len(advice.arms), "bought": len(plan.pairs), "then": 2}
-    numbers["step"] = f"{plan.step:.4g}"
-    price = f"{plan.price:.4g}"
-    assert said.format(**numbers, more=f"{plan.evaluations:,}", price=price, first="".join(first)) in line
+    numbers = {"settled": plan.settled, "K": len(advice.arms), "bought": f"{len(plan.pairs):,}"}
+    numbers |= {"step": f"{plan.step:.4g}", "price": f"{plan.price:.4g}", "more": f"{plan.evaluations:,}"}
+    assert said.format(**numbers, first="".join(first)) in line
 
 
 def test_only_new_instances_are_asked_for_where_all_are_used():
@@ -280,7 +262,7 @@ def test_only_new_instances_are_asked_for_where_all_are_used():
     easiest = open_.loc[open_["new_instances"].idxmin()]
     assert describe(advice)[-1].endswith(
         f"The easiest of {len(open_)} open questions, whether {easiest['configuration']} is worth its cost, "
-        f"takes about {easiest['new_instances']:,.0f} more instances, for it and for {easiest['against']}, "
+        f"takes about {easiest['new_instances']:,.0f} more, for it and for {easiest['against']}, "
         "if gaps stay as they are."
     )
 
@@ -294,5 +276,4 @@ def test_who_is_worth_its_cost_and_was_not_returned_is_named():
     assert set(cheaper) == {*cb.recommend(table, about="benchmark", replications=2).front.index} - {best}
     (said,) = [line for line in describe(advice) if line.startswith("For less money")]
     assert cheaper[0] in said and set(worth_showing(advice).index) == {best, *cheaper}
-    assert not [line for line in describe(advice) if "could have a larger one" in line]
     assert worth_besides(cb.recommend(table, replications=2)).empty

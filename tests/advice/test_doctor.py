@@ -7,14 +7,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from support.commands import call
 from support.drawn import table_of
-from typer.testing import CliRunner
 
 import cobandit as cb
 from cobandit.advice import Finding, doctor
 from cobandit.advice.words import describe
-from cobandit.cli import app as cli
-from cobandit.tables import Card, EvaluationTable
+from cobandit.tables import EvaluationTable
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.columns import profiling_mask
 from cobandit.tables.importers import import_logs
@@ -32,18 +31,10 @@ def clean():
     return sound(np.random.default_rng(1))
 
 
-def two_objectives(scores, costs, speed, transform="none"):
+def two_objectives(scores, costs, speed):
     """Table of two objectives from arrays (K, I)."""
-    table = table_of(scores, costs, profiling=30)
-    frame = table.rows.drop(columns="split").assign(speed=speed.ravel())
-    card = table.card.model_dump(exclude_none=True) | {
-        "cost": {"column": "cost", "unit": "USD"},
-        "objectives": [
-            {"name": "accuracy", "column": "accuracy"},
-            {"name": "speed", "column": "speed", "transform": transform},
-        ],
-    }
-    return EvaluationTable.from_records(frame, Card.model_validate(card))
+    frame = table_of(scores, costs).rows.drop(columns="split").assign(speed=speed.ravel())
+    return EvaluationTable.from_frame(frame, cost="cost", objectives=["accuracy", "speed"], profiling=30)
 
 
 def found(table, name, alone=True):
@@ -63,7 +54,7 @@ def test_constant_configurations(clean):
     scores[2] = 0
     (finding,) = found(table_of(scores, costs, profiling=30), "constant")
     assert finding.number == 1
-    assert finding.found == "1 of 6 configurations has accuracy 0 on every instance: arm2"
+    assert finding.found == "accuracy is 0 on every instance for 1 of 6 configurations: arm2"
     assert "broken prompt, parser or scorer" in finding.todo
 
 
@@ -117,15 +108,6 @@ def test_costs_with_a_cap_have_no_tail(clean):
 
 
 @pytest.mark.slow
-def test_a_latency_that_is_mostly_one_value(clean):
-    rng = np.random.default_rng(5)
-    seconds = np.where(rng.random((6, 120)) < 0.7, 1.0, rng.uniform(1, 4, (6, 120)))
-    (finding,) = [f for f in doctor(two_objectives(*clean, seconds, "inverse-percentile")) if f.name != "few"]
-    assert finding.name == "one value" and finding.number == pytest.approx((seconds == 1).mean(), abs=0.05)
-    assert "of the evaluations have speed 1 (column speed)" in finding.found
-
-
-@pytest.mark.slow
 def test_two_objectives_that_are_one(clean):
     scores, costs = clean
     speed = np.clip(
@@ -163,7 +145,7 @@ def test_too_few_instances():
     (finding,) = found(table_of(scores, costs, profiling=4), "few", alone=False)
     assert finding.number > 12 and "shared instances; there are 12" in finding.found
     order = np.argsort(-scores.mean(axis=1), kind="stable")
-    assert f"accuracy, arm{order[0]} (" in finding.found and f"4 of 6, arm{order[3]} (" in finding.found
+    assert f"accuracy, arm{order[0]} (" in finding.found and f"middle, arm{order[3]} (" in finding.found
 
 
 def test_the_number_of_instances_is_that_of_the_power_of_the_test():
@@ -185,22 +167,10 @@ def test_evaluations_that_are_missing_where_it_is_hard(clean):
     gone = (rows["config"] == "arm3") & rows["instance"].isin([f"q{s:04d}" for s in range(38)])
     (finding,) = found(EvaluationTable.from_records(rows[~gone], whole.card), "missing")
     assert finding.number < -0.2
-    assert finding.found.startswith("arm3 is missing on 38 of 120 instances, and they are harder")
+    assert finding.found.startswith("arm3 is missing on 38 of 120 instances, where the others' mean")
     at_random = (rows["config"] == "arm3") & (np.random.default_rng(0).random(len(rows)) < 0.3)
     names = {f.name for f in doctor(EvaluationTable.from_records(rows[~at_random], whole.card))}
     assert "missing" not in names
-
-
-@pytest.mark.parametrize("column", ["config", "instance"])
-def test_names_that_differ_by_spaces(clean, column):
-    scores, costs = clean
-    rows = table_of(scores, costs, profiling=30).rows.drop(columns="split").astype({column: str})
-    named = "arm1" if column == "config" else "q0007"
-    half = (rows[column] == named) & (rows.groupby(column).cumcount() % 2 == 0)
-    rows.loc[half, column] = f"{named} "
-    table = EvaluationTable.from_frame(rows, cost="cost", objectives=["accuracy"], profiling=30)
-    (finding,) = found(table, "spaces", alone=False)
-    assert finding.number == 2 and f"{named!r} and '{named} '" in finding.found
 
 
 def test_configurations_that_share_no_instance(clean):
@@ -210,7 +180,7 @@ def test_configurations_that_share_no_instance(clean):
     kept = ~rows["config"].isin(["arm0", "arm3"]) | ((place < 60) == (rows["config"] == "arm0"))
     table = EvaluationTable.from_frame(rows[kept], cost="cost", objectives=["accuracy"], profiling=30)
     (finding,) = found(table, "disjoint", alone=False)
-    assert finding.number == 1 and "no instance: 1, first arm0 and arm3;" in finding.found
+    assert finding.number == 1 and "no instance: 1, such as arm0 and arm3;" in finding.found
     overlapping = kept | ((rows["config"] == "arm0") & (place == 60))
     table = EvaluationTable.from_frame(rows[overlapping], cost="cost", objectives=["accuracy"], profiling=30)
     assert "disjoint" not in {each.name for each in doctor(table)}
@@ -241,18 +211,12 @@ def test_the_command_says_what_was_found(clean, tmp_path, monkeypatch):
     scores[2] = 0
     table = table_of(scores, costs, profiling=30)
     cb.save(table, tmp_path / "mine.parquet")
-    call = CliRunner().invoke(cli.app, ["doctor", str(tmp_path / "mine.parquet")], prog_name="cobandit")
-    assert call.exit_code == 0 and "constant: 1 of 6 configurations has accuracy 0" in " ".join(
-        call.stdout.split()
-    )
-    assert "-> Look at a few of their answers" in call.stdout
-    call = CliRunner().invoke(
-        cli.app, ["doctor", str(tmp_path / "mine.parquet"), "--json"], prog_name="cobandit"
-    )
-    (plain,) = json.loads(call.stdout)
-    assert call.exit_code == 0 and plain["name"] == "constant" and plain["number"] == 1
-    call = CliRunner().invoke(cli.app, ["doctor", "synthetic-24"], prog_name="cobandit")
-    assert call.exit_code == 0 and call.stdout.endswith("nothing to notice\n")
+    said = " ".join(call("doctor", tmp_path / "mine.parquet").stdout.split())
+    assert "constant: accuracy is 0 on every instance for 1 of 6" in said
+    assert "-> Look at a few of their answers" in said
+    (plain,) = json.loads(call("doctor", tmp_path / "mine.parquet", "--json").stdout)
+    assert plain["name"] == "constant" and plain["number"] == 1
+    assert call("doctor", "synthetic-24").stdout.endswith("nothing to notice\n")
 
 
 @pytest.mark.slow
@@ -298,7 +262,7 @@ def test_costs_that_an_import_made_up(clean, tmp_path):
     )
     (finding,) = found(made.table, "free")
     smallest = np.median(costs[costs > 0]) / 1000
-    said = f"{finding.number} of {costs.size} evaluations cost {smallest:.4g} USD or less, which is what"
+    said = f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less, which is what"
     assert (
         finding.number == 30 and finding.found.startswith(said) and made.table.card.smallest_cost == smallest
     )

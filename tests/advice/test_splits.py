@@ -74,26 +74,13 @@ def test_advice_and_replays_agree_or_say_why_not():
         )
         assert set(found.front) == set(strict.index[strict])
         assert found.judged_front == tuple(np.array(table.configs)[table.problem.pareto_mask])
+        same = set(found.front) == set(found.judged_front)
+        agreed += same and found.best == found.judged_best
         answers = found.sentences()[0]
-        same = found.best == found.judged_best and set(found.front) == set(found.judged_front)
-        agreed += same
-        assert answers.startswith("All 60 instances and the 48 of the evaluation split") == same
-        if found.best != found.judged_best:
-            assert (
-                f"as recommended, is {found.best}; " in answers and f"it is {found.judged_best}. " in answers
-            )
-            assert found.ahead > 0
+        assert f"over all 60 instances is {found.best}; by the 48 of" in answers
+        assert f"judge replays, it is {found.judged_best}. " in answers
+        assert answers.endswith("set: none; only the second: none.") == same
     assert 5 < agreed < 25
-
-
-def test_a_reconstruction_says_whose_costs_are_true():
-    table = heavy(np.random.default_rng(0), kind="reconstruction")
-    assert "at the mean costs of the profiling split (A10)" in compare_splits(table).sentences()[0]
-
-
-def test_costs_that_are_all_equal_are_not_called_those_of_profiling():
-    scores = (np.random.default_rng(0).random((4, 60)) < 0.5).astype(float)
-    assert compare_splits(table_of(scores, np.full((4, 60), 512.0)), 9).true_costs == "evaluation"
 
 
 def test_distances_are_those_of_two_means():
@@ -136,7 +123,7 @@ def test_an_unlucky_split_is_noticed():
     found = compare_splits(table_of((rng.random((4, 60)) < 0.5) * 1.0, costs))
     assert found.unlucky and found.farthest_at[1] == "cost" and found.cost_ratios[1] < 0.4
     said = found.sentences()[1]
-    assert "was drawn unluckily" in said and "Take another seed" in said
+    assert "was drawn unluckily" in said
 
 
 def test_constant_columns_are_no_distance():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from cobandit.advice.paired import compare_pairs
-from cobandit.advice.questions import Levels, efficiency_questions, find_levels, find_tails, front_questions
+from cobandit.advice.paired import Paired
+from cobandit.advice.questions import Levels, find_levels, find_questions
 from cobandit.tables import EvaluationTable
 
 
@@ -38,33 +38,28 @@ def again(rows, table, n_instances):
 def bonferroni(compared, alpha):
     """Levels that Bonferroni's inequality gives: what the step-down procedure is to improve on."""
     n_arms = len(compared.costs)
-    best = np.full(n_arms, alpha / (n_arms - 1))
-    return Levels(alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared), best)
+    return Levels(alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared))
 
 
 def coverage(table, n_instances=None, share=None, samples=40, level=0.95, seed=0, strict=False):
     """Ask samples of a table (instances, or a share of the evaluations), and compare with the whole table.
 
-    One row per sample: memberships ``settled`` by the step-down procedure and by ``bonferroni``, whether any
-    is ``wrong``, and whether the most efficient configuration is settled wrongly.
+    One row per sample: memberships ``settled`` by the step-down procedure and by ``bonferroni``, and whether
+    any is ``wrong``.
     """
-    rng, true = np.random.default_rng(seed), compare_pairs(table, strict=strict)
+    rng, true = np.random.default_rng(seed), Paired(table, strict=strict)
     found = []
     for number in range(samples):
         drawn = sample(table, n_instances, rng) if n_instances else thinned(table, share, rng)
-        compared = compare_pairs(drawn, finite=n_instances is None, strict=strict)
+        compared = Paired(drawn, finite=n_instances is None, strict=strict)
         levels = find_levels(compared, 1 - level, seed + number)
-        open_ = {question.arm for question in front_questions(compared, levels)}
-        before = {question.arm for question in front_questions(compared, bonferroni(compared, 1 - level))}
-        sure = np.array([arm not in open_ for arm in range(table.n_arms)])
-        asked = efficiency_questions(compared, levels, find_tails(compared))
-        best = int(compared.efficiency.argmax())
+        before = find_questions(compared, bonferroni(compared, 1 - level))
+        sure = ~np.isin(np.arange(table.n_arms), find_questions(compared, levels)["arm"])
         found.append(
             {
                 "settled": int(sure.sum()),
                 "bonferroni": table.n_arms - len(before),
                 "wrong": bool((compared.on_front != true.on_front)[sure].any()),
-                "best_wrong": not asked and bool(true.efficiency[best] < true.efficiency.max()),
             }
         )
     return pd.DataFrame(found)

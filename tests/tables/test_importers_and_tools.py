@@ -295,4 +295,4 @@ def test_a_rerun_of_the_harness_and_a_part_of_it(harness, tmp_path):
     assert rows(after).equals(rows(before))
     (line,) = [line for line in after.report if line.startswith("rerun: ")]
     assert line.endswith("an earlier run of the same: 3 evaluations")
-    assert cb.recommend(after.table).best.configuration in ANSWERS
+    assert cb.recommend(after.table).most_efficient in ANSWERS

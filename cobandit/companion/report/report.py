@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
@@ -134,14 +133,10 @@ def _arms(advice: Recommendation) -> str:
 
 def _questions(advice: Recommendation) -> str:
     asked = advice.questions
-    told = (
-        asked["new_instances"].map("{:,.0f}".format).where(np.isfinite(asked["price"]), "a " + asked["why"])
-    )
     columns = {
         "configuration": asked["configuration"],
-        "question": asked["kind"].map({"front": "worth its cost?", "efficiency": "largest ratio?"}),
         "hardest to tell from": asked["against"],
-        "new instances": told,
+        "new instances": asked["new_instances"].map("{:,.0f}".format).replace("inf", "a tie"),
         f"price ({advice.unit})": asked["price"].map(amount).replace("inf", "–"),
     }
     return _html(pd.DataFrame(columns)) if len(asked) else ""
