@@ -13,14 +13,14 @@ from cobandit.errors import CobanditError
 from cobandit.stats.metrics import RESAMPLES, cells, mean_interval, resampled_means
 from cobandit.stats.paired_errors import paired_difference
 
-#: Columns of `paired_contrasts` besides the cell and the pair.
-VALUES = ("measure", "runs", "mean", "low", "high")
 
-Interval = tuple[float, float]
+def _central(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Ends of the central 95 %; no resample is interpolated, since a ratio may be infinite.
 
-
-def _central(values: NDArray[np.float64]) -> Interval:
-    """Ends of the central 95 %; no resample is interpolated, since a ratio may be infinite."""
+    They are NaN where no resample is finite.
+    """
+    if not np.isfinite(values).any():
+        return np.nan, np.nan
     low, high = np.nanquantile(values, [0.025, 0.975], method="inverted_cdf")
     return float(low), float(high)
 
@@ -46,9 +46,7 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     """
     a, b = (_check.numbers(values, "values", 1) for values in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
-        resampled = resampled_means(a) / resampled_means(b)
-        here = float(np.mean(a) / np.mean(b))
-    return (here, *(_central(resampled) if np.isfinite(resampled).any() else (np.nan, np.nan)))
+        return float(np.mean(a) / np.mean(b)), *_central(resampled_means(a) / resampled_means(b))
 
 
 def ratio_of_counts(first: int, second: int, both: int, replays: int) -> tuple[float, float, float]:
@@ -72,8 +70,7 @@ def ratio_of_counts(first: int, second: int, both: int, replays: int) -> tuple[f
     drawn = np.random.default_rng(0).multinomial(replays, cells / replays, RESAMPLES)
     with np.errstate(divide="ignore", invalid="ignore"):
         resampled = (drawn[:, 0] + drawn[:, 1]) / (drawn[:, 0] + drawn[:, 2])
-        here = float(np.float64(first) / second)
-    return (here, *(_central(resampled) if np.isfinite(resampled).any() else (np.nan, np.nan)))
+        return float(np.float64(first) / second), *_central(resampled)
 
 
 def paired_contrasts(
@@ -138,7 +135,7 @@ def paired_contrasts(
             compared = {"difference": _difference(a, b, proportion), "ratio": ratio(a, b)}
             for measure, values in compared.items():
                 rows.append((*cell, *pair, measure, len(one), *values))
-    return pd.DataFrame(rows, columns=[*by, over, "against", *VALUES])
+    return pd.DataFrame(rows, columns=[*by, over, "against", "measure", "runs", "mean", "low", "high"])
 
 
 def _difference(a: NDArray[np.float64], b: NDArray[np.float64], proportion: bool) -> tuple[float, ...]:

@@ -17,8 +17,10 @@ from cobandit.problem import Problem
 
 #: Standard errors on either side of a mean in a 95 % interval of the normal distribution.
 NORMAL = 1.96
-#: Resamples of a bootstrap, by default.
+#: Resamples of a bootstrap.
 RESAMPLES = 2000
+#: Confidence level of every interval.
+CONFIDENCE = 0.95
 #: Replications up to which the shares of resamples are kept: `RESAMPLES` of so many take 32 megabytes.
 LARGEST_SHARED = 2000
 
@@ -165,12 +167,12 @@ def excess(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=4)
-def _shares(n: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    drawn = np.random.default_rng(seed).integers(0, n, (resamples, n))
+def _shares(n: int) -> NDArray[np.float64]:
+    drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
     return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
 
 
-def resampled_means(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> NDArray[np.float64]:
+def resampled_means(values: ArrayLike) -> NDArray[np.float64]:
     """Means of bootstrap resamples of replications.
 
     Values of the same replications are resampled alike, so that differences of such means are those of
@@ -179,37 +181,30 @@ def resampled_means(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0
     Parameters
     ----------
     values : array_like, shape (R,)
-    resamples, seed : int
 
     Returns
     -------
-    array, shape (resamples,)
+    array, shape (RESAMPLES,)
 
     Examples
     --------
-    >>> resampled_means([1.0, 3.0], resamples=4).tolist()
+    >>> resampled_means([1.0, 3.0])[:4].tolist()
     [3.0, 2.0, 1.0, 1.0]
     """
     values = _check.numbers(values, "values", 1)
     n = len(values)
     if n <= LARGEST_SHARED:
-        return _shares(n, resamples, seed) @ values
-    rng = np.random.default_rng(seed)
-    return np.array([values[rng.integers(0, n, n)].mean() for _ in range(resamples)])
+        return _shares(n) @ values
+    rng = np.random.default_rng(0)
+    return np.array([values[rng.integers(0, n, n)].mean() for _ in range(RESAMPLES)])
 
 
-def mean_interval(
-    values: ArrayLike, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[float, float]:
-    """Bootstrap percentile interval of a mean over independent replications.
+def mean_interval(values: ArrayLike) -> tuple[float, float]:
+    """Bootstrap percentile interval (95 %) of a mean over independent replications.
 
     Parameters
     ----------
     values : array_like, shape (R,)
-    level : float
-        Confidence level in (0, 1).
-    resamples, seed : int
-        Of the bootstrap.
 
     Returns
     -------
@@ -221,24 +216,22 @@ def mean_interval(
     >>> mean_interval([1.0, 1.0, 1.0])
     (1.0, 1.0)
     """
-    values, level = _check.numbers(values, "values", 1), _check.positive(level, "level", 1.0)
+    values = _check.numbers(values, "values", 1)
     if not len(values):
         raise CobanditError("values: an interval needs at least one")
     if np.ptp(values) == 0:
         return float(values[0]), float(values[0])
-    tail = 50.0 * (1.0 - level)
-    low, high = np.percentile(resampled_means(values, resamples, seed), [tail, 100.0 - tail])
+    tail = 50.0 * (1.0 - CONFIDENCE)
+    low, high = np.percentile(resampled_means(values), [tail, 100.0 - tail])
     return float(low), float(high)
 
 
-def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson interval of a proportion.
+def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
+    """Wilson interval (95 %) of a proportion.
 
     Parameters
     ----------
     successes, trials : int
-    level : float
-        Confidence level in (0, 1).
 
     Returns
     -------
@@ -252,7 +245,7 @@ def proportion_interval(successes: int, trials: int, level: float = 0.95) -> tup
     """
     from scipy import stats
 
-    interval = stats.binomtest(int(successes), int(trials)).proportion_ci(level, method="wilson")
+    interval = stats.binomtest(int(successes), int(trials)).proportion_ci(CONFIDENCE, method="wilson")
     return float(interval.low), float(interval.high)
 
 

@@ -16,8 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _check
 from cobandit.errors import CobanditError
 
-#: Of the tests, by default.
+#: Level of the tests.
 LEVEL = 0.05
+#: Power that is asked for.
+POWER = 0.8
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,8 @@ class Comparison:
         Smallest and largest exact McNemar p-value over all joint counts that give these errors.
     independent : float
         The same p-value if errors coincide as often as they would in independent replays (rounded).
-    fewest, most : int
-        Fewest and most replays in which both can err.
     needed : float
-        Fewest replays in which both must err for a p-value of at most ``level``, there and with any larger
+        Fewest replays in which both must err for a p-value of at most `LEVEL`, there and with any larger
         overlap; NaN if no overlap is enough.
     fisher, score : float
         p-values that ignore the pairing: Fisher's exact test and the score test with pooled variance.
@@ -42,8 +42,6 @@ class Comparison:
     best: float
     worst: float
     independent: float
-    fewest: int
-    most: int
     needed: float
     fisher: float
     score: float
@@ -144,15 +142,13 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     return frame.assign(p=mcnemar(frame["only_first"], frame["only_second"]))
 
 
-def compare(first: int, second: int, replays: int, level: float = LEVEL) -> Comparison:
+def compare(first: int, second: int, replays: int) -> Comparison:
     """Test two counts of errors in the same replays when the joint count is unknown.
 
     Parameters
     ----------
     first, second, replays : int
         As in `couplings`.
-    level : float
-        Of the tests, in (0, 1].
 
     Returns
     -------
@@ -166,9 +162,8 @@ def compare(first: int, second: int, replays: int, level: float = LEVEL) -> Comp
     """
     from scipy import stats
 
-    level = _check.positive(level, "level", 1.0)
     table = couplings(first, second, replays)
-    enough = table["p"].to_numpy() <= level
+    enough = table["p"].to_numpy() <= LEVEL
     # the overlaps at the upper end that are all enough
     run = len(enough) if enough.all() else int(np.argmin(enough[::-1]))
     overlap = int(np.clip(round(first * second / replays), table["both"].iloc[0], table["both"].iloc[-1]))
@@ -179,8 +174,6 @@ def compare(first: int, second: int, replays: int, level: float = LEVEL) -> Comp
         best=float(table["p"].min()),
         worst=float(table["p"].max()),
         independent=float(table.loc[table["both"] == overlap, "p"].iloc[0]),
-        fewest=int(table["both"].iloc[0]),
-        most=int(table["both"].iloc[-1]),
         needed=int(table["both"].iloc[-run]) if run else np.nan,
         fisher=float(stats.fisher_exact(unpaired).pvalue),
         score=float(2 * stats.norm.sf(abs(first - second) / replays / spread)) if spread else 1.0,
@@ -268,7 +261,7 @@ def constrained_mle(only_first: int, only_second: int, replays: int, delta: floa
 TINY = 1e-12
 
 
-def paired_power(replays: int, first: float, second: float, both: float, level: float = LEVEL) -> float:
+def paired_power(replays: int, first: float, second: float, both: float) -> float:
     """Probability that McNemar's exact test separates two methods, exactly.
 
     Parameters
@@ -279,8 +272,6 @@ def paired_power(replays: int, first: float, second: float, both: float, level: 
     both : float
         Probability that both err in the same replay: ``first * second`` if errors are independent, and
         ``min(first, second)``, the best case, if one method errs only where the other does.
-    level : float
-        Of the test, in (0, 1].
 
     Returns
     -------
@@ -296,40 +287,32 @@ def paired_power(replays: int, first: float, second: float, both: float, level: 
     """
     from scipy import stats
 
-    replays, level = _check.count(replays, "replays", 1), _check.positive(level, "level", 1.0)
+    replays = _check.count(replays, "replays", 1)
     for name, value in (("first", first), ("second", second), ("both", both)):
         _check.non_negative(value, name)
     differ = first + second - 2 * both
     if both > min(first, second) or first + second - both > 1 + TINY:
         raise CobanditError(f"errors of {first} and {second} cannot coincide with probability {both}")
     if differ <= 0:
-        return 1.0 if level == 1 else 0.0
+        return 0.0
     ends = stats.binom.ppf([1e-13, 1 - 1e-13], replays, differ)
     disagreements = np.arange(int(ends[0]), int(ends[1]) + 1)
     # the test rejects with at most so many on the rarer side
-    critical = stats.binom.ppf(level / 2, disagreements, 0.5)
-    critical -= mcnemar(critical, disagreements - critical) > level
+    critical = stats.binom.ppf(LEVEL / 2, disagreements, 0.5)
+    critical -= mcnemar(critical, disagreements - critical) > LEVEL
     share = min(1.0, max(0.0, first - both) / differ)
-    rejects = np.where(
-        2 * critical >= disagreements,  # either side will do
-        1.0,
-        stats.binom.cdf(critical, disagreements, share)
-        + stats.binom.sf(disagreements - critical - 1, disagreements, share),
-    )
+    rejects = stats.binom.cdf(critical, disagreements, share)
+    rejects += stats.binom.sf(disagreements - critical - 1, disagreements, share)
     return float(np.clip(stats.binom.pmf(disagreements, replays, differ) @ rejects, 0, 1))
 
 
-def replays_needed(
-    first: float, second: float, both: float, power: float = 0.8, level: float = LEVEL
-) -> float:
-    """Replays with which McNemar's exact test separates two methods with a given probability.
+def replays_needed(first: float, second: float, both: float) -> float:
+    """Replays with which McNemar's exact test separates two methods with probability `POWER`.
 
     Parameters
     ----------
-    first, second, both, level : float
+    first, second, both : float
         As in `paired_power`.
-    power : float
-        In (0, 1).
 
     Returns
     -------
@@ -345,11 +328,13 @@ def replays_needed(
     if first == second:
         return inf
     enough = 1
-    while paired_power(enough, first, second, both, level) < power:
+    while paired_power(enough, first, second, both) < POWER:
         enough *= 2
     short = enough // 2
     while enough - short > 1:
         middle = (short + enough) // 2
-        fails = paired_power(middle, first, second, both, level) < power
-        short, enough = (middle, enough) if fails else (short, middle)
+        if paired_power(middle, first, second, both) < POWER:
+            short = middle
+        else:
+            enough = middle
     return float(enough)

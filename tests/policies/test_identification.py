@@ -14,7 +14,7 @@ from support.strategies import examples, problems
 
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
-from cobandit.testing.playing import guarantees_aside
+from cobandit.testing.protocol import guarantees_aside
 
 METHODS = {
     "CoPSI": cb.CoPSI,

@@ -14,7 +14,7 @@ from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import Pull
 from cobandit.testing import fly
-from cobandit.testing.playing import with_failures
+from cobandit.testing.protocol import with_failures
 
 PLANS, ONCE, INDICES = (
     list(known.values()) for known in (methods.IDENTIFICATION, methods.ONCE, methods.ONLINE)

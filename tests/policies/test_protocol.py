@@ -11,7 +11,7 @@ from cobandit.policies.asktell import Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.registry import KERNELS
-from cobandit.testing.playing import on
+from cobandit.testing.protocol import on
 
 METHODS = [
     *(cb.spec(name) for name in (*methods.ONLINE, *methods.IDENTIFICATION)),
@@ -202,8 +202,8 @@ class Generous(Planned):
         (Restless, testing.check_ask, "asking in vain matters"),
         (Endless, testing.check_ask, "went on"),
         (Stuck, testing.check_ask, "nothing in flight"),
-        (Dropping, testing.check_order, "pulls with 1 at once"),
-        (Renumbering, testing.check_failures, "number"),
+        (Dropping, testing.check_order, "with 1 at once"),
+        (Renumbering, testing.check_ask, "number"),
         (Impatient, testing.check_order, "with 3 at once"),
         (Blind, testing.check_budget, "in flight"),
         (BlindPlan, testing.check_budget, "in flight"),
@@ -212,8 +212,8 @@ class Generous(Planned):
         (Overspending, testing.check_budget, "with fixed costs"),
         (Cheap, testing.check_ask, "spent not as told"),
         (Generous, testing.check_budget, "not refused by a BudgetError"),
-        (Forgetful, testing.check_options, "asks for others"),
-        (Lost, testing.check_pickle, "its pickle"),
+        (Forgetful, testing.check_copies, "asks for others"),
+        (Lost, testing.check_copies, "its pickle"),
     ],
 )
 def test_a_fault_is_found_by_its_check(policy, check, message):

@@ -13,7 +13,7 @@ from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
 from cobandit.companion.proofs import allocation
-from cobandit.testing.playing import guarantees_aside
+from cobandit.testing.protocol import guarantees_aside
 from cobandit.theory import allocation_constant, exact_allocation_constant
 
 

@@ -9,7 +9,7 @@ from cobandit.replay import kernels
 from cobandit.replay.grid import pack_table
 from cobandit.replay.running import run_kernel
 from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
-from cobandit.testing.playing import guarantees_aside
+from cobandit.testing.protocol import guarantees_aside
 
 LARGEST_SEED = 2**64 - 1
 METHODS = [*methods.ONLINE, *methods.IDENTIFICATION]

@@ -13,7 +13,7 @@ from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.running import run_class, run_kernel
 from cobandit.testing import ragged_table
-from cobandit.testing.playing import guarantees_aside
+from cobandit.testing.protocol import guarantees_aside
 
 METHODS = methods.ONCE
 OPTIONS = {
