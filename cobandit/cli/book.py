@@ -108,7 +108,6 @@ def reconstruct(
     """
     from cobandit.companion import reconstruction
 
-    reconstruction.setting(name)
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
     console().print(f"{reconstruction.write(name, output, number)} written", soft_wrap=True)

@@ -24,6 +24,7 @@ from cobandit.companion.paper import experiments
 from cobandit.companion.paper.contrasts import CONTRASTS, WORDS
 from cobandit.companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
 from cobandit.companion.paper.numbers import Published, published
+from cobandit.companion.paper.remarks import judge_remarks
 from cobandit.companion.proofs import checks
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
@@ -224,7 +225,7 @@ def together(*verdicts: str) -> str:
 def remark(measured: Sequence[str]) -> Iterator[Row]:
     """What the paper says of its tables and runs without an order of methods."""
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
-    for key, each in paper.judge_remarks(tables).iterrows():
+    for key, each in judge_remarks(tables).iterrows():
         values = [f"{each[table.name]:.2f}" for table in tables]
         yield Row(
             key=f"remark {key}",

@@ -8,6 +8,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.companion import paper
+from cobandit.companion.paper.judge import judge_claim
 
 NUMBERS = paper.published()
 CLAIMS = {claim.key: claim for claim in paper.claims()}
@@ -21,7 +22,7 @@ UNIFORM_FAR = {"CoPSI": [50, 50], "UniformIdentification": [9, 9]}
 
 
 def verdict(key: str, frame: pd.DataFrame) -> str:
-    return paper.judge_claim(CLAIMS[key], frame)
+    return judge_claim(CLAIMS[key], frame)
 
 
 def cells(values: dict[str, list[float]], half: float = 1.0, rho=(2.0, 32.0), **columns) -> pd.DataFrame:

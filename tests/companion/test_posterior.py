@@ -103,23 +103,6 @@ def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
 # --- used facts -------------------------------------------------------------------------------------------
 
 
-def test_used_facts_are_those_that_the_paper_prints(name):
-    known = {}
-    for number in published():
-        known.setdefault(number.key.removesuffix("-2"), []).append(number.value)
-    used = SETTINGS[name]
-    runs = (
-        ("trajectory", "efficiency_regret"),
-        ("online", "standard_regret"),
-        ("trajectory", "moving_average"),
-    )
-    online = [f"{name}-{run}-32-{{}}-{quantity}" for run, quantity in runs]
-    assert used.accuracy_cost == known[online[0].format("AccuracyCostUCB")][0]
-    uniform = [known[key.format("UniformAllocation")][0] for key in online]
-    uniform[0] = (uniform[0] + known[f"{name}-online-32-UniformAllocation-efficiency_regret"][0]) / 2
-    assert used.uniform == pytest.approx(tuple(uniform))
-
-
 @pytest.mark.slow
 def test_uniform_allocation_follows_from_means(land):
     runs = experiment.judge_pulls(
@@ -203,12 +186,6 @@ def test_a_part_of_the_instances_shows_what_all_do(name, drawn):
 def test_passes_are_counted(land):
     rows = land.rewards
     assert land.means == pytest.approx(rows.mean(axis=1), abs=1e-12)
-
-
-def test_front_and_gap_are_those_of_the_library(land):
-    few = land.means[facts.subset_of(land.setting)]
-    size, gap = facts.front_and_gap(few)
-    assert size == cb.pareto_mask(few).sum() and gap == pytest.approx(cb.classification_gaps(few).min())
 
 
 @pytest.mark.slow

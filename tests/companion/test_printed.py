@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from cobandit.companion import paper
+from cobandit.companion.paper.printed import printed_cells
 from cobandit.stats import paired_errors
 from cobandit.stats.metrics import proportion_interval
 
@@ -37,7 +38,7 @@ def test_comparisons_are_those_that_the_paper_draws():
 
 
 def cells(key: str) -> pd.DataFrame:
-    return paper.printed_cells(next(claim for claim in paper.claims() if claim.key == key))
+    return printed_cells(next(claim for claim in paper.claims() if claim.key == key))
 
 
 def test_printed_cells_span_what_is_printed_twice():

@@ -261,8 +261,9 @@ def test_inconsistencies_are_found_and_only_between_the_same_things():
     assert ("1097.75", "1149.32") in set(table["printed"])
     numbers = {number.key: number for number in NUMBERS}
     for pair in table.to_dict("records"):
-        assert numbers[pair["first"]].coordinates == numbers[pair["second"]].coordinates
-        assert abs(pair["difference"]) > pair["rounding"]
+        first, second = numbers[pair["first"]], numbers[pair["second"]]
+        assert first.coordinates == second.coordinates
+        assert abs(pair["difference"]) > first.half_unit + second.half_unit
     # repeated numbers that agree are none
     assert not any("error" in key for key in table["first"])
     assert sum(number.quantity == "arms" and number.printed == "108" for number in NUMBERS) == 4

@@ -97,22 +97,6 @@ def of_few_moves(monkeypatch, kept=True):
     monkeypatch.setattr(chain.Table, "kept", kept)
 
 
-@pytest.mark.slow
-def test_a_table_is_drawn(name, monkeypatch):
-    of_few_moves(monkeypatch)
-    table = reconstruction.table(name, 3)
-    assert table.kind == "reconstruction" and table.n_arms == SETTINGS[name].n_arms
-    assert (table.truth().means != cb.load(name).truth().means).any()
-
-
-def test_tables_that_miss_a_fact_are_refused(monkeypatch):
-    of_few_moves(monkeypatch, kept=False)
-    with pytest.raises(CobanditError, match="table 3 misses a printed fact"):
-        reconstruction.table("gsm8k", 3)
-    with pytest.raises(CobanditError, match="Did you mean 'gsm8k'"):
-        reconstruction.table("gms8k", 3)
-
-
 # --- the command ------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from cobandit.companion.paper import judge_remarks, remarks
+from cobandit.companion.paper import remarks
+from cobandit.companion.paper.remarks import judge_remarks
 from cobandit.tables import EvaluationTable
 
 

@@ -13,7 +13,6 @@ from cobandit.companion.paper.derived import inconsistencies as inconsistencies
 from cobandit.companion.paper.derived import least_target_ratio as least_target_ratio
 from cobandit.companion.paper.derived import theory_values as theory_values
 from cobandit.companion.paper.judge import claims as claims
-from cobandit.companion.paper.judge import judge_claim as judge_claim
 from cobandit.companion.paper.judge import verdicts as verdicts
 from cobandit.companion.paper.numbers import RESULT_ROLES as RESULT_ROLES
 from cobandit.companion.paper.numbers import Published as Published
@@ -23,5 +22,3 @@ from cobandit.companion.paper.printed import error_comparisons as error_comparis
 from cobandit.companion.paper.printed import error_counts as error_counts
 from cobandit.companion.paper.printed import judge_printed as judge_printed
 from cobandit.companion.paper.printed import ledger as ledger
-from cobandit.companion.paper.printed import printed_cells as printed_cells
-from cobandit.companion.paper.remarks import judge_remarks as judge_remarks

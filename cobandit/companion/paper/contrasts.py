@@ -14,7 +14,7 @@ import pandas as pd
 
 from cobandit.companion.paper import predictive
 from cobandit.companion.paper.judge import claims
-from cobandit.companion.paper.numbers import published, run_of
+from cobandit.companion.paper.numbers import published, run_key, run_of
 from cobandit.companion.paper.predictive import Floats, Prediction, drawn, on_scale, printed_values, scales_of
 
 PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL = "predicted", "compatible", "contradicted", "cannot tell"
@@ -28,21 +28,32 @@ DEFAULT = "default"
 Values = pd.DataFrame | Mapping[Any, Any]
 """By key: what tables play, or what is printed."""
 
+
+class Played(NamedTuple):
+    """What is played of each method at a budget."""
+
+    experiment: str
+    rho: int
+    quantity: str
+
+    def key(self, dataset: str, method: str) -> str:
+        """Of the value on a table."""
+        return run_key(dataset, self.experiment, self.rho, method, self.quantity)
+
+
 REGRET, ERROR, F1 = (
-    "{}-online-32-{}-efficiency_regret",
-    "{}-identification-5000-{}-error-declared",
-    "{}-full-set-200-{}-f1-declared",
+    Played("online", 32, "efficiency_regret"),
+    Played("identification", 5000, "error"),
+    Played("full-set", 200, "f1"),
 )
-"""Keys of values at the largest budget, as `predictive.played_key` gives them, of data set and method."""
-STANDARD, AVERAGE = REGRET.replace("efficiency", "standard"), "{}-trajectory-32-{}-moving_average"
-OF_QUANTITY = {"efficiency_regret": REGRET, "standard_regret": STANDARD, "moving_average": AVERAGE}
-OF_QUANTITY |= {"error": ERROR, "f1": F1}
+"""What each experiment is judged by, at its largest budget."""
+STANDARD, AVERAGE = (REGRET._replace(quantity=name) for name in ("standard_regret", "moving_average"))
 USED = {
     "online": ("AccuracyCostUCB", (REGRET, STANDARD, AVERAGE)),
-    "identification": ("UniformIdentification", (ERROR.replace("5000", "20"), ERROR)),
-    "full-set": ("UniformIdentification", (F1.replace("200", "10"), F1)),
+    "identification": ("UniformIdentification", (ERROR._replace(rho=20), ERROR)),
+    "full-set": ("UniformIdentification", (F1._replace(rho=10), F1)),
 }
-"""Used facts of each experiment: method and keys; where an error is not printed, it is not used."""
+"""Used facts of each experiment: method and values; where an error is not printed, it is not used."""
 
 
 class Contrast(NamedTuple):
@@ -56,8 +67,8 @@ class Contrast(NamedTuple):
     @property
     def keys(self) -> tuple[str, str]:
         """Of the values of both."""
-        key = {"online": REGRET, "identification": ERROR, "full-set": F1}[self.experiment]
-        return key.format(self.dataset, self.method), key.format(self.dataset, self.against)
+        (judged,) = (each for each in (REGRET, ERROR, F1) if each.experiment == self.experiment)
+        return judged.key(self.dataset, self.method), judged.key(self.dataset, self.against)
 
     def of(self, values: Values) -> Floats:
         """Take the contrast from what tables play, or from what is printed."""
@@ -89,21 +100,16 @@ def tables(plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str 
         What it does not change is as by default.
     """
     own = plays[(plays["dataset"] == dataset) & (plays["kind"] == kind)]
-    wide = {
-        name: part.pivot_table(index="number", columns="key", values="value", dropna=False)
-        for name, part in own.groupby("reading")
-    }
-    found = wide[DEFAULT][wide[DEFAULT]["kept"] == 1].copy()
-    if reading != DEFAULT:
-        changed = wide[reading].reindex(found.index)
-        found[changed.columns] = changed
-    return found
+    wide = own.pivot(index="number", columns=["reading", "key"], values="value")  # noqa: PD010 - nothing twice
+    wide = wide[wide[DEFAULT, "kept"] == 1]
+    found, changed = (pd.DataFrame(wide[name]) for name in (DEFAULT, reading))
+    return found.assign(**changed)
 
 
 def used_keys(dataset: str, experiment: str) -> list[str]:
     """Keys of the used facts of an experiment, as far as they are printed."""
-    known, (method, templates) = printed_values(), USED[run_of(experiment)]
-    return [key for key in (template.format(dataset, method) for template in templates) if key in known]
+    method, values = USED[run_of(experiment)]
+    return [key for each in values if (key := each.key(dataset, method)) in printed_values()]
 
 
 def predict(played: pd.DataFrame, contrast: Contrast, printed: Values) -> Prediction:
@@ -144,15 +150,13 @@ def word(p: float, inside: bool, width: float, remoteness: float) -> str:
     return PREDICTED if inside and width <= SHARP else COMPATIBLE
 
 
-def judge_contrasts(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
+def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     """Judge the fourteen contrasts.
 
     Parameters
     ----------
     plays : DataFrame
         As for `tables`.
-    wider : float
-        Factor on scores.
 
     Returns
     -------
@@ -165,13 +169,13 @@ def judge_contrasts(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFram
     for contrast in CONTRASTS:
         played, prior = (tables(plays, contrast.dataset, kind) for kind in ("table", "prior"))
         found, value = predict(played, contrast, printed), float(contrast.of(printed))
-        low, high = found.interval(1 - LEVEL, wider)
+        low, high = found.interval(1 - LEVEL, WIDENING)
         nothing = np.empty((len(prior), 0))
         before = np.diff(predictive.predict(nothing, contrast.of(prior), np.empty(0)).interval(1 - LEVEL))
         rows.append(
             contrast._asdict()
             | {"tables": len(played), "printed": np.exp(value), "centre": np.exp(found.centre)}
-            | {"low": np.exp(low), "high": np.exp(high), "p": found.p(value, wider)}
+            | {"low": np.exp(low), "high": np.exp(high), "p": found.p(value, WIDENING)}
             | {"width": float((high - low) / before[0]), "remoteness": found.remoteness}
             | {"regressed": found.regressed}
         )
@@ -221,20 +225,21 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
     """
     wide = {name: tables(plays, name) for name in plays["dataset"].unique()}
     found: dict[str, dict[str, float]] = {}
+    played = {each.quantity: each for each in (REGRET, STANDARD, AVERAGE, ERROR, F1)}
     for claim in claims():
-        if claim.relation != "better" or claim.at == "smallest" or claim.quantity not in OF_QUANTITY:
+        if claim.relation != "better" or claim.at == "smallest":
             continue
         found[claim.key] = {}
         for dataset in set(claim.datasets) & set(wide):
-            key, sign = OF_QUANTITY[claim.quantity], 1 if claim.direction == "higher" else -1
-            values = {m: sign * wide[dataset][key.format(dataset, m)] for m in claim.methods + claim.against}
+            key, sign = played[claim.quantity].key, 1 if claim.direction == "higher" else -1
+            values = {m: sign * wide[dataset][key(dataset, m)] for m in claim.methods + claim.against}
             pairs = product(claim.methods, claim.against)
             holds = np.logical_and.reduce([values[one] > values[other] for one, other in pairs])
             found[claim.key][dataset] = float(holds.mean())
     return pd.DataFrame.from_dict(found, orient="index", columns=list(wide))
 
 
-def predict_numbers(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFrame:
+def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
     """Predict every printed number, used ones but for themselves, from the used facts of its experiment.
 
     Returns
@@ -254,7 +259,7 @@ def predict_numbers(plays: pd.DataFrame, wider: float = WIDENING) -> pd.DataFram
             scaled = there(values)
         known, keys = np.isfinite(scaled), used_keys(str(number.dataset), number.experiment)
         prediction = _predict(wide[str(number.dataset)][known], keys, scaled[known], printed)
-        found[number.key] = sorted(back(np.array(prediction.interval(1 - LEVEL, wider))))
+        found[number.key] = sorted(back(np.array(prediction.interval(1 - LEVEL, WIDENING))))
     return pd.DataFrame.from_dict(found, orient="index", columns=["predicted_low", "predicted_high"])
 
 
@@ -287,8 +292,7 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
             half = found.interval(max(LEVELS))[1] - found.centre
             row = contrast._asdict() | {"number": number, "remoteness": found.remoteness}
             rows.append(row | {"needed": abs(value - found.centre) / half, "p": found.p(value, wider)})
-    columns = ["dataset", "experiment", "method", "against", "number", "remoteness", "needed", "p"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows)
 
 
 def coverage(found: pd.DataFrame) -> pd.Series:
@@ -308,11 +312,9 @@ def widening(plays: pd.DataFrame) -> float:
     Returns
     -------
     float
-        At least 1, in steps of 0.01; 1 where there is no such table.
+        At least 1, in steps of 0.01.
     """
     found = calibrate(plays)
     needed = found.loc[found["number"] % 2 == 1, "needed"]
-    if needed.empty:
-        return 1.0
     enough = np.quantile(needed, max(LEVELS), method="inverted_cdf")
     return max(1.0, float(np.ceil(100 * enough - 1e-9) / 100))

@@ -71,8 +71,8 @@ def inconsistencies() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``first`` and ``second`` (keys), their ``places`` and ``printed`` values (pairs), ``difference``
-        (second minus first), ``relative`` (to the first) and ``rounding``, the most that rounding explains.
+        ``first`` and ``second`` (keys), their ``printed`` values (a pair), ``difference`` (second minus
+        first) and ``relative`` (to the first).
 
     Examples
     --------
@@ -82,13 +82,14 @@ def inconsistencies() -> pd.DataFrame:
     """
     rows = []
     for first, second in combinations(published(), 2):
-        rounding = first.half_unit + second.half_unit
         difference = second.value - first.value
-        if first.coordinates == second.coordinates and abs(difference) > rounding + TINY:
-            both = (first.key, second.key, (first.place, second.place), (first.printed, second.printed))
-            rows.append((*both, difference, difference / first.value, rounding))
-    columns = ["first", "second", "places", "printed", "difference", "relative", "rounding"]
-    return pd.DataFrame(rows, columns=columns)
+        if (
+            first.coordinates == second.coordinates
+            and abs(difference) > first.half_unit + second.half_unit + TINY
+        ):
+            printed = first.printed, second.printed
+            rows.append((first.key, second.key, printed, difference, difference / first.value))
+    return pd.DataFrame(rows, columns=["first", "second", "printed", "difference", "relative"])
 
 
 def theory_values() -> dict[str, float]:

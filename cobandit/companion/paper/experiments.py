@@ -34,6 +34,7 @@ ONLINE_RHO = (2, 4, 8, 16, 32)
 IDENTIFICATION_RHO = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 FULL_SET_RHO = (10, 20, 50, 100, 200)
 IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
+CHARGES = ("declared", "realised")
 
 #: Methods that the paper compares with each other, in its claims and in the numbers that it derives.
 PAIRS = (
@@ -88,20 +89,17 @@ def structured_subset(table: EvaluationTable) -> EvaluationTable:
 
 
 class Experiment(NamedTuple):
-    """An experiment: how it is replayed, and what is reported; of which arms, if not of all."""
+    """An experiment: how it is replayed, what is reported, and whether it is about the chosen arms alone."""
 
     replay: Callable[..., pd.DataFrame]
     methods: Sequence[Spec | str]
     rho: tuple[float, ...]
     replications: int
     quantities: tuple[str, ...]
-    arms: Callable[[EvaluationTable], EvaluationTable] | None = None
-    charges: tuple[str, ...] = ()
+    chosen: bool = False
 
 
-_FEW = Experiment(
-    replay_identification, IDENTIFICATION, IDENTIFICATION_RHO, 500, ("error",), structured_subset
-)
+_FEW = Experiment(replay_identification, IDENTIFICATION, IDENTIFICATION_RHO, 500, ("error",), chosen=True)
 #: By name: Figures 2a-b and 3; 2c-d; 5, judged by F1; 6, charged both kinds of costs; 4, along the runs.
 EXPERIMENTS = {
     "online": Experiment(
@@ -109,7 +107,7 @@ EXPERIMENTS = {
     ),
     "identification": _FEW,
     "full-set": Experiment(replay_identification, IDENTIFICATION, FULL_SET_RHO, 100, ("f1",)),
-    "stochastic": _FEW._replace(rho=IDENTIFICATION_RHO[-1:], charges=("declared", "realised")),
+    "stochastic": _FEW._replace(rho=IDENTIFICATION_RHO[-1:]),
     "trajectory": Experiment(
         replay_paths, online_methods(), ONLINE_RHO[-1:], 100, ("efficiency_regret", "moving_average")
     ),
@@ -148,16 +146,13 @@ def play(
     ['declared', 'realised']
     """
     own = EXPERIMENTS[_check.choice(name, "experiment", EXPERIMENTS)]
-    arms = own.arms(table) if own.arms else table
-    replications, budgets = replications or own.replications, rho or own.rho
-    if own.replay is replay_paths:
-        return replay_paths(arms, own.methods, max(budgets), replications, seed, **parallel)
-    if not own.charges:
-        return own.replay(arms, own.methods, budgets, replications, seed, **parallel)
-    charged = {
-        charge: own.replay(arms, own.methods, budgets, replications, seed, charge, **parallel)
-        for charge in own.charges
-    }
+    arms, budgets = structured_subset(table) if own.chosen else table, rho or own.rho
+    given = {"replications": replications or own.replications, "seed": seed, **parallel}
+    if name == "trajectory":
+        return own.replay(arms, own.methods, max(budgets), **given)
+    if name != "stochastic":
+        return own.replay(arms, own.methods, budgets, **given)
+    charged = {charge: own.replay(arms, own.methods, budgets, charge=charge, **given) for charge in CHARGES}
     return pd.concat([runs.assign(costs=charge) for charge, runs in charged.items()], ignore_index=True)
 
 
@@ -182,10 +177,16 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **par
     >>> len(tuning(cb.load("synthetic-24"), replications=1))
     120
     """
-    methods = [spec("CoHVUCB", **point) for point in TUNING_GRID]
-    runs = replay_online(table.take_profiling(), methods, ONLINE_RHO, replications, seed, **parallel)
-    points = dict(zip([method.options for method in methods], TUNING_GRID, strict=True))
-    return runs.join(pd.DataFrame(list(runs["options"].map(points))))
+    methods = {spec("CoHVUCB", **point).options: point for point in TUNING_GRID}
+    specs = [spec("CoHVUCB", **point) for point in TUNING_GRID]
+    runs = replay_online(table.take_profiling(), specs, ONLINE_RHO, replications, seed, **parallel)
+    return runs.join(pd.DataFrame([methods[options] for options in runs["options"]]))
+
+
+def choose_point(runs: pd.DataFrame, quantity: str = "efficiency_regret") -> dict[str, float]:
+    """Point of the grid with the least mean of a quantity, of runs as `tuning` returns them."""
+    chosen: Any = runs.groupby(list(RADII))[quantity].mean().idxmin()
+    return dict(zip(RADII, chosen, strict=True))
 
 
 def tuning_cells(
@@ -206,10 +207,10 @@ def tuning_cells(
     ['reward_scale', 'cost_scale', 'eta', 'gap']
     """
     runs = tuning(table, replications, seed, **parallel)
-    chosen: Any = runs.groupby(list(RADII))["efficiency_regret"].mean().idxmin()
+    chosen = choose_point(runs)
     regret = runs.groupby([*RADII, "replication"])["efficiency_regret"].mean()
-    gaps = regret.loc[tuple(RADII.values())] - regret.loc[chosen]
-    found = _exact({("tuning", name): value for name, value in zip(RADII, chosen, strict=True)})
+    gaps = regret.loc[tuple(RADII.values())] - regret.loc[tuple(chosen.values())]
+    found = _exact({("tuning", name): value for name, value in chosen.items()})
     low, high = metrics.mean_interval(gaps.to_numpy())
     found.loc[len(found)] = ["tuning", "gap", gaps.mean(), low, high]
     return found.assign(dataset=table.name)
@@ -251,14 +252,12 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     """
     if quantity == "error":
         runs = runs.assign(error=~runs["correct"].astype(bool))
+    about = {"experiment": experiment, "quantity": quantity}
     if "costs" not in runs:
         costs = None if experiment == "online" else "declared"
-        return _compare(runs, quantity, ("rho",)).assign(
-            experiment=experiment, quantity=quantity, costs=costs
-        )
-    charges = paired_contrasts(runs, quantity, [("realised", "declared")], ("rho", "method"), "costs")
-    found = pd.concat([_compare(runs, quantity, ("rho", "costs")), charges], ignore_index=True)
-    return found.assign(experiment=experiment, quantity=quantity)
+        return _compare(runs, quantity, ("rho",)).assign(**about, costs=costs)
+    charges = paired_contrasts(runs, quantity, [CHARGES[::-1]], ("rho", "method"), "costs")
+    return pd.concat([_compare(runs, quantity, ("rho", "costs")), charges], ignore_index=True).assign(**about)
 
 
 def _compare(runs: pd.DataFrame, quantity: str, by: tuple[str, ...]) -> pd.DataFrame:
@@ -368,64 +367,24 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **paralle
 
 
 # -------------------------------------------------- errors at many more replays
-#: The method that the audit compares with each other one.
-FIRST = "CoPSI"
-
-
-def error_cells(counts: pd.DataFrame) -> pd.DataFrame:
-    """Give joint counts of errors in the form of `cobandit.companion.paper.experiments.cells`.
-
-    Parameters
-    ----------
-    counts : DataFrame
-        As `cobandit.stats.paired_errors.joint_errors` returns them, and ``dataset``; blocks are
-        added up, and variants of a method left out.
-
-    Returns
-    -------
-    DataFrame
-        Experiment ``"identification"``, quantity ``"error"``, declared costs: one row per dataset, budget and
-        method with Wilson's interval, and CoPSI against each other method with Tango's for the difference
-        and the bootstrap's for the ratio.
-
-    Examples
-    --------
-    >>> counts = {"dataset": "piqa", "rho": 5000.0, "method": "PSISR", "options": "", "n": 5000}
-    >>> counts = pd.DataFrame([counts | {"first": 820, "second": 740, "both": 500}])
-    >>> error_cells(counts)[["method", "measure", "mean"]].round(3).fillna("").to_numpy().tolist()
-    [['CoPSI', '', 0.164], ['PSISR', '', 0.148], ['CoPSI', 'difference', 0.016], ['CoPSI', 'ratio', 1.108]]
-    """
-    numbers = ["n", "first", "second", "both"]
-    plain = counts[counts["options"] == ""]
-    means: dict[tuple[Any, ...], tuple[float, ...]] = {}
-    pairs: dict[tuple[Any, ...], tuple[float, ...]] = {}
-    summed = plain.groupby(["dataset", "rho", "method"], sort=False)[numbers].sum().reset_index()
-    for dataset, rho, method, n, first, second, both in summed.to_numpy():
-        place = dataset, rho, n
-        for name, errors in ((FIRST, first), (method, second)):
-            means[*place, name, None, None] = errors / n, *proportion_interval(errors, n)
-        difference = paired_difference(first - both, second - both, n)
-        pairs[*place, FIRST, method, "difference"] = difference
-        pairs[*place, FIRST, method, "ratio"] = ratio_of_counts(first, second, both, n)
-    columns = ["dataset", "rho", "runs", "method", "against", "measure", "mean", "low", "high"]
-    found = pd.DataFrame([(*place, *values) for place, values in (means | pairs).items()], columns=columns)
-    return found.assign(experiment="identification", quantity="error", costs="declared")
-
-
 def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     """Put the errors of an audit in the place of those that fewer replays gave.
 
     Parameters
     ----------
     cells : DataFrame
-        As `cobandit.companion.paper.experiments.summary` returns it.
+        As `summary` returns it.
     counts : DataFrame
-        As for `error_cells`; datasets of which ``cells`` has nothing are left out.
+        As `cobandit.stats.paired_errors.joint_errors` returns them, and ``dataset``: of CoPSI and each other
+        method.  Blocks are added up; variants of a method, and datasets of which ``cells`` has nothing, are
+        left out.
 
     Returns
     -------
     DataFrame
         The cells by which claims in words are judged: ``runs`` says how many replays stand behind each.
+        Errors have Wilson's interval, differences of CoPSI to another method Tango's, and ratios the
+        bootstrap's.
 
     Examples
     --------
@@ -435,9 +394,20 @@ def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame
     10000
     """
     fewer = (cells["experiment"] == "identification") & (cells["quantity"] == "error")
-    more = error_cells(counts[counts["dataset"].isin(cells.loc[fewer, "dataset"])])
-    kept = ~(fewer & cells["dataset"].isin(more["dataset"]))
-    return pd.concat([cells[kept], more], ignore_index=True)
+    plain = counts[(counts["options"] == "") & counts["dataset"].isin(cells.loc[fewer, "dataset"])]
+    numbers = plain.groupby(["dataset", "rho", "method"], sort=False)[["n", "first", "second", "both"]].sum()
+    rows: list[tuple[Any, ...]] = []
+    for dataset, rho, method, n, first, second, both in numbers.reset_index().to_numpy():
+        place = dataset, rho, n
+        for name, errors in (("CoPSI", first), (method, second)):
+            rows.append((*place, name, None, None, errors / n, *proportion_interval(errors, n)))
+        difference = paired_difference(first - both, second - both, n)
+        rows.append((*place, "CoPSI", method, "difference", *difference))
+        rows.append((*place, "CoPSI", method, "ratio", *ratio_of_counts(first, second, both, n)))
+    columns = ["dataset", "rho", "runs", "method", "against", "measure", "mean", "low", "high"]
+    found = pd.DataFrame(rows, columns=columns).drop_duplicates(columns[:6])
+    found = found.assign(experiment="identification", quantity="error", costs="declared")
+    return pd.concat([cells[~(fewer & cells["dataset"].isin(found["dataset"]))], found], ignore_index=True)
 
 
 # ---------------------------------------------------------- where a budget goes

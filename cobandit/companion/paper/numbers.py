@@ -17,14 +17,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from cobandit import _check
-from cobandit.errors import CobanditError
-
-#: What a number is to the book: given to the reconstruction; a prediction about a method that no part of it
-#: ran; derived by the paper from its other numbers; a constant of its theory; or a choice that is copied.
-ROLES = ("used", "predicted", "arithmetic", "theory", "setting")
-#: Roles of the results: what the book computes, too.
-RESULT_ROLES = ROLES[:3]
+#: Roles of the results, which the book computes, too.
+RESULT_ROLES = ("used", "predicted", "arithmetic")
 
 #: Experiments that report runs of another one: their course, or the same cells next to other ones.
 SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
@@ -54,7 +48,9 @@ class Published:
     place, says : str
         Where it stands, and what it says there, in our words.
     role : str
-        One of `ROLES`.
+        What it is to the book: ``"used"``, given to the reconstruction; ``"predicted"``, about a method that
+        no part of it ran; ``"arithmetic"``, derived by the paper from its other numbers; ``"theory"``, a
+        constant of it; or ``"setting"``, a choice that is copied.
     experiment : str
         ``"table1"``, ``"profiling"``, ``"tuning-grid"`` and ``"tuning"``, ``"online"``, ``"trajectory"``,
         ``"identification"``, ``"full-set"``, ``"stochastic"`` or ``"theory"``.
@@ -98,9 +94,6 @@ class Published:
     item: int | None = None
     operation: str | None = None
 
-    def __post_init__(self) -> None:
-        _check.choice(self.role, "role", ROLES)
-
     @property
     def value(self) -> float:
         """The number; a percentage as a fraction."""
@@ -133,6 +126,25 @@ class Published:
         shared = {"rho": self.rho, "quantity": self.quantity, "costs": self.costs}
         start = {"dataset": self.dataset, "experiment": self.experiment, **shared}
         return tuple(_key(start | {"method": name}) for name in (self.method, self.against))
+
+
+def run_key(
+    dataset: str | None, experiment: str, rho: float | None, method: str | None, quantity: str
+) -> str:
+    """Name a mean over runs, such that what is printed about the same runs has the same key.
+
+    Under realised costs the pulls are those under declared costs, but for a few at the end, and errors of
+    both are one number here.
+
+    Examples
+    --------
+    >>> run_key("piqa", "stochastic", 5000, "CoPSI", "error")
+    'piqa-identification-5000-CoPSI-error-declared'
+    """
+    place = "trajectory" if quantity == "moving_average" else run_of(experiment)
+    costs = "declared" if quantity in ("error", "f1") else None
+    named = {"dataset": dataset, "experiment": place, "rho": rho, "method": method}
+    return _key(named | {"quantity": quantity, "costs": costs})
 
 
 def _key(fields: dict[str, Any]) -> str:
@@ -184,10 +196,7 @@ def published() -> tuple[Published, ...]:
                 key = _key(fields)
                 seen[key] += 1
                 again = f"-{seen[key]}" if seen[key] > 1 else ""
-                try:
-                    numbers.append(Published(key=key + again, **fields))
-                except TypeError as error:
-                    raise CobanditError(f"{source.name}: {key}: {error}") from None
+                numbers.append(Published(key=key + again, **fields))
     return tuple(numbers)
 
 

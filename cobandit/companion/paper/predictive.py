@@ -25,7 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit.companion.paper.derived import OPERATIONS
-from cobandit.companion.paper.numbers import Published, published, run_of
+from cobandit.companion.paper.numbers import Published, published, run_key
 
 Floats = NDArray[np.float64]
 
@@ -34,16 +34,7 @@ REPLAYS = 500
 
 
 def played_key(number: Published, method: str | None = None) -> str:
-    """Name the run that a number is about: what is printed about the same run has the same key.
-
-    Under realised costs the pulls are those under declared costs, but for a few at the end, and errors of
-    both are one number here.
-
-    Parameters
-    ----------
-    number : Published
-    method : str, optional
-        Default: the number's own; of a derived number also the one that it is held against.
+    """Name the run that a number is about; of a derived number with a method that one, else the number's own.
 
     Examples
     --------
@@ -55,9 +46,7 @@ def played_key(number: Published, method: str | None = None) -> str:
     piqa-trajectory-32-HVUCB-moving_average
     gsm8k-identification-5000-UniformIdentification-error-declared
     """
-    place = "trajectory" if number.quantity == "moving_average" else run_of(number.experiment)
-    costs = "-declared" if number.costs else ""
-    return f"{number.dataset}-{place}-{number.rho or 0:g}-{method or number.method}-{number.quantity}{costs}"
+    return run_key(number.dataset, number.experiment, number.rho, method or number.method, number.quantity)
 
 
 def drawn(values: pd.DataFrame | Mapping[str, Any], number: Published) -> Floats | None:

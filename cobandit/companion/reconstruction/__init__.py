@@ -10,7 +10,5 @@ Names of models are labels and nothing more: the effects of all models are drawn
 anything about the model it is named after.
 """
 
-from cobandit.companion.reconstruction.hierarchy import SETTINGS
-from cobandit.companion.reconstruction.tables import card, rows_of, setting, table, write
-
-__all__ = ["SETTINGS", "card", "rows_of", "setting", "table", "write"]
+from cobandit.companion.reconstruction.tables import rows_of as rows_of
+from cobandit.companion.reconstruction.tables import write as write

@@ -14,17 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.companion.reconstruction import hierarchy
 from cobandit.companion.reconstruction.facts import UNIFORM_NOISE, Landscape, Scene, from_means, subset_of
-from cobandit.companion.reconstruction.hierarchy import (
-    OF_ACCURACY,
-    OF_BODY,
-    PER_MODEL,
-    SETTINGS,
-    Setting,
-    State,
-    correct_counts,
-    draw_state,
-)
+from cobandit.companion.reconstruction.hierarchy import SETTINGS, Setting, State
 from cobandit.companion.reconstruction.instances import Body, body
 
 Floats = NDArray[np.float64]
@@ -116,7 +108,7 @@ def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64
 
 def propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator) -> State:
     """Move a part of a state of the protocol's prior."""
-    of_parameters, of_models, of_configs = OF_ACCURACY if of_accuracy else OF_BODY
+    of_parameters, of_models, of_configs = hierarchy.OF_ACCURACY if of_accuracy else hierarchy.OF_BODY
     part = rng.random()
     if part < 0.25:
         size = min(rng.geometric(0.4), len(of_parameters))
@@ -127,13 +119,13 @@ def propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.Ge
     if part < 0.6:
         moved, of_configs = np.arange(setting.n_arms), rng.choice(of_configs, size=1)
     elif part < 0.7:
-        moved = PER_MODEL * rng.integers(len(state.models)) + np.arange(PER_MODEL)
+        moved = hierarchy.PER_MODEL * rng.integers(len(state.models)) + np.arange(hierarchy.PER_MODEL)
     else:
         moved = some_configs(setting, rng)
     return walk_part(state, "configs", np.ix_(moved, of_configs), rng)
 
 
-HIERARCHY = Kind(draw_state, propose, body, correct_counts)
+HIERARCHY = Kind(hierarchy.draw_state, propose, body, hierarchy.correct_counts)
 
 
 def draw_prior(name: str, number: int) -> Table:

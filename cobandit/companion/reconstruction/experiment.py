@@ -9,12 +9,15 @@ the book's default (`READINGS`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.companion.paper.experiments import IDENTIFICATION, RADII
+from cobandit.companion.paper.numbers import run_key
 from cobandit.companion.reconstruction.facts import RHO, WINDOW, Landscape, fronts, subset_of, uniform_online
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
@@ -27,13 +30,11 @@ from cobandit.stats import metrics
 Floats = NDArray[np.float64]
 Values = dict[str, float]
 
-RADII: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
 """Replays behind a printed regret or F1, and behind a printed error."""
 
 ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
-IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
 ERROR_RHO, F1_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}, (10, 200)
 """Budgets at which errors and F1 are printed."""
 MOST_UNIFORM = 1000
@@ -54,8 +55,7 @@ READINGS = {
     "A11": "F1 against the front of all instances",
 }
 """Readings of what the paper leaves open, by the numbers of ``notebooks/claims.md``."""
-Options = Callable[[Floats, float], dict[str, Any]]
-OF_METHOD: dict[str, tuple[str, Options]] = {
+OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
     "A5": ("CoPSI", lambda costs, largest: {"min_cost": float(costs.min() * costs.max() / largest)}),
     "A6 max": ("PSISR", lambda *_: {"rounds": "max"}),
     "A6 mean": ("PSISR", lambda *_: {"rounds": "mean"}),
@@ -81,11 +81,13 @@ def play(name: str, land: Landscape, seed: int) -> Values:
     Returns
     -------
     dict
-        By `cobandit.companion.paper.predictive.played_key`: regrets and moving averages at the largest
+        By `cobandit.companion.paper.numbers.run_key`: regrets and moving averages at the largest
         budget, errors, F1.
     """
-    errors, f1 = (_identify(name, land, seed, experiment) for experiment in ("identification", "full-set"))
-    return _online(name, land, _pull(land, seed)) | errors | f1
+    found = _online(name, land, _pull(land, seed))
+    for experiment in ("identification", "full-set"):
+        found |= _identify(name, land, seed, experiment)
+    return found
 
 
 def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
@@ -115,23 +117,18 @@ def _pull(land: Landscape, seed: int, **options: Any) -> dict[str, Pulls]:
 
 
 def _online(name: str, land: Landscape, pulls: dict[str, Pulls], problem: Problem | None = None) -> Values:
-    problem, found = problem or land.problem, {}
+    problem = problem or land.problem
     values = {method: judge_pulls(land, own, problem).mean(axis=1) for method, own in pulls.items()}
     values["UniformAllocation"] = uniform_online(land, problem.costs)
-    for method, own in values.items():
-        for quantity, value in zip(ONLINE_QUANTITIES, own, strict=True):
-            place = "trajectory" if quantity == "moving_average" else "online"
-            found[f"{name}-{place}-32-{method}-{quantity}"] = float(value)
-    return found
+    return {
+        run_key(name, "online", RHO, method, quantity): float(value)
+        for method, own in values.items()
+        for quantity, value in zip(ONLINE_QUANTITIES, own, strict=True)
+    }
 
 
 def _identify(
-    name: str,
-    land: Landscape,
-    seed: int,
-    experiment: str,
-    reading: str | None = None,
-    truth: NDArray[np.bool_] | None = None,
+    name: str, land: Landscape, seed: int, experiment: str, reading: str | None = None, truth: Any = None
 ) -> Values:
     """Errors on the 14 arms, or F1 on the full set; the truth is the evaluation split's by default."""
     errors, found, rng = experiment == "identification", {}, np.random.default_rng(seed)
@@ -144,17 +141,15 @@ def _identify(
         method, options = OF_METHOD[reading]
         methods, budgets, given = (method,), budgets[-1:], options(land.costs[arms], land.range[1])
     for rho, method in product(budgets, methods):
-        key = f"{name}-{experiment}-{rho}-{method}-{'error' if errors else 'f1'}-declared"
-        try:
+        value = np.nan
+        with suppress(BudgetError):  # where a reading leaves no pull the paper prints a value
             if method == "UniformIdentification" and rho > MOST_UNIFORM:
                 returned = uniform_fronts(land.rewards[arms], rho, replays, rng)
             else:
                 returned = find_sets(land, method, rho, replays, seed, arms, **given)
-        except BudgetError:  # the reading leaves no pull, where the paper prints a value
-            found[key] = np.nan
-            continue
-        right = (returned == truth).all(axis=1)
-        found[key] = 1 - float(right.mean()) if errors else float(metrics.f1_score(returned, truth).mean())
+            right = (returned == truth).all(axis=1)
+            value = 1 - right.mean() if errors else metrics.f1_score(returned, truth).mean()
+        found[run_key(name, experiment, rho, method, "error" if errors else "f1")] = float(value)
     return found
 
 

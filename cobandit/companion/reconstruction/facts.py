@@ -10,14 +10,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, NAMED, Setting, grid
 from cobandit.companion.reconstruction.instances import Body
+from cobandit.dominance import classification_gaps
 from cobandit.problem import Problem
 from cobandit.replay.kernels import FeedbackRows
-from cobandit.replay.kernels.elimination import empirical, find_front, front_gap
 from cobandit.tables.transforms import inverse_percentile
 
 Floats = NDArray[np.float64]
@@ -126,19 +125,6 @@ def favoured_gap(land: Landscape) -> float:
     return float(weight @ (efficiency.max() - efficiency) / weight.sum())
 
 
-@njit(cache=True)
-def front_and_gap(means: Floats) -> tuple[int, float]:
-    """Size of the Pareto set of means (k, 2), and the smallest classification gap."""
-    order = np.argsort(-means[:, 0])
-    at = empirical(len(means), 2)
-    at.means[:] = means
-    size, smallest = len(find_front(order, at)), np.inf
-    for position, i in enumerate(order):
-        gap = at.minus[i] if at.minus[i] > 0.0 else front_gap(position, order, at)
-        smallest = min(smallest, gap)
-    return size, smallest
-
-
 def _same_best(land: Landscape) -> float:
     """Deviation of U7: six, and more the farther from it."""
     hypervolume = land.means[:, 0] * land.means[:, 1]
@@ -161,7 +147,7 @@ def from_means(land: Landscape) -> Floats:
     uniform = np.log(uniform_online(land) / setting.uniform) / UNIFORM_NOISE
     wanted = setting.accuracy_cost / land.scene.uniform[0]
     favoured = np.log(max(favoured_gap(land), 1e-9) / wanted) / FAVOURED_NOISE
-    size, gap = front_and_gap(few)
+    size, gap = fronts(few).sum(), classification_gaps(few).min()
     others = [
         *np.divide(land.scene.body.missed, TOKENS_NOISE),
         (fronts(land.all_means).sum() - setting.front) / COUNT_NOISE,

@@ -30,6 +30,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr
 
+from cobandit.companion.paper.numbers import published, run_key
+from cobandit.companion.paper.predictive import printed_values
+
 N_INSTANCES = 1000
 N_PROFILING = 200
 SPLIT_SEED = 0
@@ -93,40 +96,35 @@ class Setting(NamedTuple):
         return len(self.models) * len(TEMPERATURES) * len(self.limits) * len(PROMPTS)
 
 
-def _models(number: int) -> tuple[str, ...]:
-    return (*NAMED, *(f"model-{i:02d}" for i in range(len(NAMED) + 1, number + 1)))
+def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
+    printed, runs = {number.key: number.value for number in published()}, printed_values()
+
+    def ends(what: str) -> Ends:
+        return Ends(printed[f"{name}-{what}_min"], printed[f"{name}-{what}_max"])
+
+    def regret(method: str, quantity: str) -> float:
+        return runs[run_key(name, "online", 32, method, quantity)]
+
+    others = range(len(NAMED) + 1, int(printed[f"{name}-table1-models"]) + 1)
+    quantities = "efficiency_regret", "standard_regret", "moving_average"
+    first, second, third = (regret("UniformAllocation", quantity) for quantity in quantities)
+    return Setting(
+        models=(*NAMED, *(f"model-{i:02d}" for i in others)),
+        limits=limits,
+        accuracy=ends("table1-accuracy"),
+        latency=ends("table1-latency"),
+        tokens=ends("table1-tokens"),
+        profiling_tokens=ends("profiling-cost"),
+        front=int(printed[f"{name}-table1-pareto_arms"]),
+        same_best=same_best,
+        subset_front=int(printed[f"{name}-identification-pareto_arms"]),
+        subset_gap=printed[f"{name}-identification-gap_min"],
+        uniform=(first, second, third),
+        accuracy_cost=regret("AccuracyCostUCB", "efficiency_regret"),
+    )
 
 
-SETTINGS = {
-    "gsm8k": Setting(
-        models=_models(9),
-        limits=(128, 256),
-        accuracy=Ends(0.014, 0.165),
-        latency=Ends(0.432, 8.854),
-        tokens=Ends(122.1, 146.4),
-        profiling_tokens=Ends(118.37, 147.21),
-        front=7,
-        same_best=True,
-        subset_front=2,
-        subset_gap=0.005,
-        uniform=(169.50, 87.69, 0.0502),
-        accuracy_cost=118.04,
-    ),
-    "piqa": Setting(
-        models=_models(11),
-        limits=(128, 512),
-        accuracy=Ends(0.462, 0.571),
-        latency=Ends(0.443, 3.049),
-        tokens=Ends(93.5, 149.9),
-        profiling_tokens=Ends(95.01, 152.16),
-        front=7,
-        same_best=False,
-        subset_front=3,
-        subset_gap=0.010,
-        uniform=(6541.145, 1517.77, 1.466),
-        accuracy_cost=1495.65,
-    ),
-}
+SETTINGS = {"gsm8k": _setting("gsm8k", (128, 256), True), "piqa": _setting("piqa", (128, 512), False)}
 
 
 # ---------------------------------------------------- models and configurations

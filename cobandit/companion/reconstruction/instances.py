@@ -25,24 +25,14 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from cobandit.companion.reconstruction.hierarchy import (
-    N_INSTANCES,
-    N_PROFILING,
-    PARAMETERS,
-    SPLIT_SEED,
-    Ends,
-    Means,
-    Setting,
-    State,
-    means,
-    named,
-)
+from cobandit.companion.reconstruction import hierarchy
+from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, Means, Setting, State
 from cobandit.tables.columns import profiling_mask
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-_MASK = profiling_mask(N_INSTANCES, N_PROFILING, SPLIT_SEED)
+_MASK = profiling_mask(N_INSTANCES, N_PROFILING, hierarchy.SPLIT_SEED)
 INSTANCES = np.concatenate([np.flatnonzero(_MASK), np.flatnonzero(~_MASK)])
 """Numbers of the instances in the order of a `Body`: first the profiling split, then the evaluation split."""
 EMPTY, ENDLESS = 0.03, 1e12
@@ -146,7 +136,7 @@ def _fill(shape: Floats, limit: Floats, known: Floats, held_out: Floats, split: 
 
 
 def _known(
-    given: Means, p: dict[str, float], spread: Floats, ends: Ends
+    given: Means, p: dict[str, float], spread: Floats, ends: hierarchy.Ends
 ) -> tuple[Floats, tuple[float, float]]:
     """Means of the tokens in the profiling split, and by how much luck alone misses its two ends."""
     size, rest = N_PROFILING, N_INSTANCES - N_PROFILING
@@ -223,10 +213,10 @@ def body(setting: Setting, state: State, every: int = 1) -> Body | None:
     Body or None
         None where `means` has nothing.  What is correct: ``body.rank < correct_counts(...)[:, None]``.
     """
-    given = means(setting, state)
+    given = hierarchy.means(setting, state)
     if given is None:
         return None
-    p = named(PARAMETERS, state.parameters)
+    p = hierarchy.named(hierarchy.PARAMETERS, state.parameters)
     noise = _noise(state.instances, setting.n_arms)[1:]
     length, speed, difficulty = (np.ascontiguousarray(each[..., ::every]) for each in noise)
     ends = ndtri(p["empty"]), -ndtri(p["endless"])

@@ -19,34 +19,24 @@ from numpy.typing import NDArray
 from scipy.special import logit, ndtr, ndtri
 from scipy.stats import rankdata
 
+from cobandit.companion.reconstruction import hierarchy
 from cobandit.companion.reconstruction.chain import Kind, some_configs, walk_part
-from cobandit.companion.reconstruction.hierarchy import (
-    N_INSTANCES,
-    Means,
-    Setting,
-    State,
-    grid,
-    log_normal,
-    log_uniform,
-    named,
-    normal,
-    uniform,
-)
+from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, Means, Setting, State, named
 from cobandit.companion.reconstruction.instances import Body, body_of_shapes, rank_and_count
 
 Floats = NDArray[np.float64]
 
 SOURCES = ("word-sums", "piqa-small")
 PARAMETERS = {
-    "skew_accuracy": log_normal(0.5),
-    "skew_latency": log_normal(0.5),
-    "skew_tokens": log_normal(0.5),
-    "noise": log_uniform(0.1, 0.7),
-    "shape_tokens": log_uniform(2.0, 60.0),
-    "shape_seconds": log_uniform(6.0, 200.0),
-    "power": uniform(0.1, 0.9),
-    "shared": uniform(0.02, 0.4),
-    "luck": normal(1.0),
+    "skew_accuracy": hierarchy.log_normal(0.5),
+    "skew_latency": hierarchy.log_normal(0.5),
+    "skew_tokens": hierarchy.log_normal(0.5),
+    "noise": hierarchy.log_uniform(0.1, 0.7),
+    "shape_tokens": hierarchy.log_uniform(2.0, 60.0),
+    "shape_seconds": hierarchy.log_uniform(6.0, 200.0),
+    "power": hierarchy.uniform(0.1, 0.9),
+    "shared": hierarchy.uniform(0.02, 0.4),
+    "luck": hierarchy.normal(1.0),
 }
 OF_ACCURACY = np.array([0]), np.array([0])
 OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
@@ -108,7 +98,7 @@ def _gamma(shape: float, scores: Floats) -> Floats:
 def _body(setting: Setting, state: State, every: int) -> Body | None:
     p = named(PARAMETERS, state.parameters)
     _, of_tokens, of_seconds, rank, passes = _noise(state.instances, setting.n_arms)
-    limit = np.array([arm[2] for arm in grid(setting)])
+    limit = np.array([arm[2] for arm in hierarchy.grid(setting)])
     # an answer's mean is below its limit; the longest ones have the longer limit
     below = np.minimum(setting.tokens.high, np.where(limit > limit.min(), np.inf, limit.min() - 0.5))
     places = _places(state, 2, p["skew_tokens"])

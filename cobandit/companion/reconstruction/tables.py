@@ -8,26 +8,19 @@ import numpy as np
 import pandas as pd
 
 from cobandit import _check
+from cobandit.companion.reconstruction import hierarchy
 from cobandit.companion.reconstruction.chain import Table, draw
-from cobandit.companion.reconstruction.hierarchy import (
-    N_INSTANCES,
-    N_PROFILING,
-    SETTINGS,
-    SPLIT_SEED,
-    Setting,
-    grid,
-)
+from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, SETTINGS
 from cobandit.companion.reconstruction.instances import INSTANCES
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table
-from cobandit.tables.table import EvaluationTable
 
 TITLES = {"gsm8k": "GSM8K", "piqa": "PIQA"}
 
 
-def setting(name: str) -> Setting:
-    """Give the published numbers behind a reconstruction.
+def card(name: str) -> Card:
+    """Give the card of a reconstruction, still without the checksum of its records.
 
     Raises
     ------
@@ -36,21 +29,10 @@ def setting(name: str) -> Setting:
 
     Examples
     --------
-    >>> setting("gsm8k").n_arms, setting("piqa").n_arms
-    (108, 132)
-    """
-    return SETTINGS[_check.choice(name, "reconstruction", SETTINGS)]
-
-
-def card(name: str) -> Card:
-    """Give the card of a reconstruction, still without the checksum of its records.
-
-    Examples
-    --------
     >>> card("piqa").title
     'Reconstruction of the PIQA table: 132 configurations of 11 language models'
     """
-    numbers = setting(name)
+    numbers = SETTINGS[_check.choice(name, "reconstruction", SETTINGS)]
     title = f"Reconstruction of the {TITLES[name]} table: {numbers.n_arms} configurations"
     return Card.model_validate(
         {
@@ -65,50 +47,14 @@ def card(name: str) -> Card:
                 {"name": "accuracy", "column": "correct"},
                 {"name": "efficiency", "column": "latency_s", "transform": "inverse-percentile"},
             ],
-            "split": {"profiling": N_PROFILING, "seed": SPLIT_SEED},
+            "split": {"profiling": hierarchy.N_PROFILING, "seed": hierarchy.SPLIT_SEED},
             "arms": ["model", "temperature", "max_tokens", "prompt"],
         }
     )
 
 
-def table(name: str, number: int) -> EvaluationTable:
-    """Draw the table of a number, some seconds.
-
-    Raises
-    ------
-    CobanditError
-        If there is no reconstruction of that name, or the table of the number misses a fact.
-
-    Examples
-    --------
-    >>> table("gsm8k", 12)
-    gsm8k (reconstruction): 108 configurations x 1000 instances
-    objectives: accuracy, efficiency; cost in tokens
-    note: table 12
-    """
-    rows = rows_of(name, kept(name, number))
-    return EvaluationTable.from_records(rows, card(name), f"{name}, table {number}", (f"table {number}",))
-
-
-def kept(name: str, number: int) -> Table:
-    """Draw a table, and refuse it if it misses a fact.
-
-    Raises
-    ------
-    CobanditError
-        As `table`.
-    """
-    setting(name)
-    drawn = draw(name, _check.count(number, "number", 0))
-    if not drawn.kept:
-        raise CobanditError(
-            f"{name}: table {number} misses a printed fact and is not kept; take another number"
-        )
-    return drawn
-
-
 def write(name: str, directory: str | Path, number: int) -> Path:
-    """Write a table and its card, NAME.parquet and NAME.yml.
+    """Draw a table, some seconds, and write it and its card, NAME.parquet and NAME.yml.
 
     Parameters
     ----------
@@ -121,11 +67,19 @@ def write(name: str, directory: str | Path, number: int) -> Path:
     -------
     Path
         Of the records.
+
+    Raises
+    ------
+    CobanditError
+        If there is no reconstruction of that name, or the table of the number misses a fact.
     """
-    described = card(name)
+    described, drawn = card(name), draw(name, number)
+    if not drawn.kept:
+        raise CobanditError(
+            f"{name}: table {number} misses a printed fact and is not kept; take another number"
+        )
     records = Path(directory) / described.records
-    rows = rows_of(name, kept(name, number))
-    write_table(rows, described.model_dump(mode="json", exclude_unset=True), records)
+    write_table(rows_of(name, drawn), described.model_dump(mode="json", exclude_unset=True), records)
     return records
 
 
@@ -145,7 +99,9 @@ def rows_of(name: str, drawn: Table) -> pd.DataFrame:
     (108000, 9)
     """
     land, body = drawn.land, drawn.land.scene.body
-    arms = pd.DataFrame(grid(SETTINGS[name]), columns=["model", "temperature", "max_tokens", "prompt"])
+    arms = pd.DataFrame(
+        hierarchy.grid(SETTINGS[name]), columns=["model", "temperature", "max_tokens", "prompt"]
+    )
     arms.insert(0, "config", [f"{m}-t{t}-{limit}-{prompt}" for m, t, limit, prompt in arms.to_numpy()])
     rows = arms.loc[np.repeat(np.arange(len(arms)), N_INSTANCES)].reset_index(drop=True)
     rows = rows.astype(
