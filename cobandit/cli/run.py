@@ -48,16 +48,15 @@ class _Lines:
         self.shown: tuple[str, int, int | None] = ("", 0, None)
 
     def __call__(self, progress: Progress) -> None:
-        step = 0 if progress.budget is None else int(STEPS * progress.stage.spent / progress.budget)
-        if progress.failed:
-            self._print(progress.line)
-        settled = progress.settled
-        if self.shown != (progress.stage.name, step, settled):
-            self.shown = (progress.stage.name, step, settled)
-            self._print("; ".join(describe(progress)[1:]))
-
-    def _print(self, line: str) -> None:
-        self.out.print(line, soft_wrap=True)
+        stage = progress.stage
+        step = 0 if stage.budget is None else int(STEPS * stage.spent / stage.budget)
+        here = stage.name, step, progress.settled
+        lines = [progress.line] * progress.failed
+        if self.shown != here:
+            self.shown = here
+            lines.append("; ".join(describe(progress)[1:]))
+        for line in lines:
+            self.out.print(line, soft_wrap=True)
 
 
 class _Picture:
@@ -95,7 +94,7 @@ def describe(progress: Progress) -> list[str]:
 
     stage, plan, policy = progress.stage, progress.stage.plan, progress.stage.policy
     unit, n_arms = plan.cost.unit, len(stage.names)
-    of = "" if progress.budget is None else f" of {amount(progress.budget)}"
+    of = "" if stage.budget is None else f" of {amount(stage.budget)}"
     inherited = f", {amount(stage.inherited)} of it in an earlier table" if stage.inherited else ""
     under_way = f"{policy.in_flight.sum():,} in flight" + " (no process is at work)" * (not progress.busy)
     active = f"{len(getattr(policy, 'active', stage.names))} of {n_arms} configurations active"
@@ -109,7 +108,7 @@ def describe(progress: Progress) -> list[str]:
         front = some_names(list(map(plain, progress.front)), NAMED) or "none yet"
         lines.append(f"front so far: {front}")
     if progress.settled is not None:
-        rest = f"the rest takes about {amount(progress.outstanding or 0.0)} {unit}"
+        rest = f"the rest takes about {amount(float(policy.forecast() @ policy.costs))} {unit}"
         lines.append(f"settled: {progress.settled} of {n_arms}; {rest}")
     return lines
 

@@ -220,24 +220,23 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     """
     there = RunFolder(folder)
     options = check_fields(ScorerOptions, dict(scorer), "the scorer")
-    answers = read_answers(folder).set_index(["config", "instance"])
+    answers = {(each["config"], each["instance"]): each for each in read_answers(folder).to_dict("records")}
     if not there.table.exists():
         raise CobanditError(f"{there.path} has no table yet: end the run, or export it")
     frame = pd.read_parquet(there.table)
     if SCORE not in frame:
         raise CobanditError(f"{there.table} has no column {SCORE!r}")
     fails = frame[FAILED] if FAILED in frame else pd.Series(False, frame.index)
-    for number in frame.index[~fails]:
-        config, instance = frame.loc[number, ["config", "instance"]]
-        if (config, instance) not in answers.index:
-            raise CobanditError(f"no answer was kept of {config!r} on {instance!r}: run the plan anew")
-        answer = answers.loc[(config, instance)]
-        if ":" not in options.scorer and pd.isna(answer.get("target")):  # a function may do without
+    for number, row in frame[~fails].iterrows():
+        answer = answers.get((row["config"], row["instance"]), {})
+        target = answer.get("target")
+        # a function may do without what is right
+        if "text" not in answer or (":" not in options.scorer and not isinstance(target, str)):
             raise CobanditError(
-                f"{there.path} keeps texts and no right answers, as its evaluator is a function -> "
-                "score by a function of your own: --scorer my_module:score"
+                f"no answer of {row['config']!r} on {row['instance']!r} was kept, or not what is right, as "
+                "by a function: run the plan anew, or score by one of your own: --scorer my_module:score"
             )
-        for column, value in options.score(answer["text"], str(answer.get("target", ""))).items():
+        for column, value in options.score(answer["text"], str(target)).items():
             frame.loc[number, column] = value
     card = yaml.safe_load(there.table.with_suffix(".yml").read_text(encoding="utf-8"))
     card["name"] = f"{card['name']}-rescored"

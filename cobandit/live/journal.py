@@ -16,8 +16,8 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.faults import ellipsize
 from cobandit.policies.asktell import AskTell, Pull
 
 
@@ -32,16 +32,28 @@ def unseal(line: bytes, crc: int) -> bytes | None:
     return body if body and seal(body, crc) == line else None
 
 
-def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Look at what the whole lines of a file hold, up to the first that is damaged, without a lock."""
-    crc, entries = 0, []
-    for line in path.read_bytes().splitlines(keepends=True):
+class _Whole(NamedTuple):
+    """What the whole lines of a file hold, up to the first that is damaged, their CRC and their bytes."""
+
+    entries: list[dict[str, Any]]
+    crc: int
+    size: int
+
+
+def _read_whole(content: bytes) -> _Whole:
+    crc, size, entries = 0, 0, []
+    for line in content.splitlines(keepends=True):
         body = unseal(line, crc)
         if body is None:
             break
         entries.append(json.loads(body + b"}"))
-        crc = zlib.crc32(line, crc)
-    return entries
+        crc, size = zlib.crc32(line, crc), size + len(line)
+    return _Whole(entries, crc, size)
+
+
+def read_entries(path: Path) -> list[dict[str, Any]]:
+    """Look at what the whole lines of a file hold, without a lock."""
+    return _read_whole(path.read_bytes()).entries
 
 
 class Lines:
@@ -57,26 +69,22 @@ class Lines:
         if not path.parent.is_dir():
             raise CobanditError(f"{path}: there is no folder {path.parent}; make it first")
         self.path = path
-        self.entries: list[dict[str, Any]] = []
-        self._crc = 0  # of the file as far as it has been read or written
         # Never a lock that outlives its process, which is what it would fall back to.
         self._lock = FileLock(f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False)
         try:
             self._lock.acquire(blocking=False)
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
         except Timeout:
             raise CobanditError(
                 f"{path} is open already, here or in another process: close it or let that process end, "
                 "or give this run a file of its own"
             ) from None
         except OSError as error:
-            raise CobanditError(
-                f"{path} cannot be locked ({error}): choose a folder that you can write to, on a local disk"
-            ) from error
-        try:
-            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
-        except OSError as error:
             self._lock.release()
-            raise CobanditError(f"{path} cannot be opened ({error})") from error
+            raise CobanditError(
+                f"{path} cannot be locked and opened ({error}): choose a folder that you can write to, on a "
+                "local disk"
+            ) from error
         try:
             self._read()
         except BaseException:
@@ -96,26 +104,18 @@ class Lines:
     def _read(self) -> None:
         self._file.seek(0)
         content = self._file.read()
-        *lines, tail = content.split(b"\n")
-        for number, line in enumerate(lines, 1):
-            if not self._take(line + b"\n"):
-                what = f"line {number} of {len(lines)} is damaged" + (", or it is no journal" * (number == 1))
-                raise CobanditError(
-                    f"{self.path}: {what}.  The file is left as it is.  Bring it back from a copy; without "
-                    f"one, copy the lines before (the first {number - 1}) into a new file: what they do not "
-                    "hold is evaluated again"
-                )
-        self._tail = tail
-        self._whole = len(content) - len(tail)  # bytes of whole lines
-        self._lacks_end = self._take(tail + b"\n")  # the tail is a line but for that
-
-    def _take(self, line: bytes) -> bool:
-        body = unseal(line, self._crc)
-        if body is None:
-            return False
-        self.entries.append(json.loads(body + b"}"))
-        self._crc = zlib.crc32(line, self._crc)
-        return True
+        # with a newline more, which may be all that the last line lacks
+        self.entries, self._crc, self._whole = _read_whole(content + b"\n")
+        self._tail = content[self._whole :]
+        self._lacks_end = self._whole > len(content)
+        if b"\n" in self._tail:
+            good, n_lines = len(self.entries), content.count(b"\n")
+            what = f"line {good + 1} of {n_lines} is damaged, or this is no journal"
+            raise CobanditError(
+                f"{self.path}: {what}.  The file is left as it is.  Bring it back from a copy; without one, "
+                f"copy the lines before (the first {good}) into a new file: what they do not hold is "
+                "evaluated again"
+            )
 
     def was_writing(self, entry: dict[str, Any]) -> bool:
         """Whether the file ends with a beginning of this entry, maybe an empty one."""
@@ -325,7 +325,6 @@ class Journal:
             journal is open.
         """
         self._check_ready()
-        values = None if reward is None else _check.numbers(reward, "reward", 1)
         kept = None if record is None else copy_plain(record, "record")
         if not isinstance(kept, dict | None):
             raise CobanditError(f"record is {record!r}: names and what they stand for are needed")
@@ -334,15 +333,10 @@ class Journal:
             # A warning may have been made an error: it must not come between the policy and the line.
             with warnings.catch_warnings(record=True) as doubts:
                 warnings.simplefilter("always")
-                self._tell(pull, values, cost, kept)
-            written = {
-                "tell": int(pull),
-                "number": pull.number,
-                "reward": None if values is None else values.tolist(),
-                "cost": None if cost is None else float(cost),
-                "record": kept,
-            }
-            self._lines.append(written)
+                told = self._tell(pull, reward, cost, kept)
+            values = None if told.reward is None else told.reward.tolist()
+            what = {"tell": int(pull), "number": pull.number}
+            self._lines.append(what | {"reward": values, "cost": told.cost, "record": kept})
         for doubt in doubts:
             warnings.warn(doubt.message, stacklevel=2)
 
@@ -388,12 +382,10 @@ class Journal:
     def _check_ready(self) -> None:
         if self._lines.closed:
             raise CobanditError(f"{self.path} is closed: open it again, with a fresh policy")
-        held = self._scored, len(self._flying)
-        there = int(self.policy.pulls.sum()), int(self.policy.in_flight.sum())
-        if held != there:
+        if (self._scored, len(self._flying)) != (self.policy.pulls.sum(), self.policy.in_flight.sum()):
             raise CobanditError(
-                f"{self.path} holds {held[0]} evaluations and {held[1]} in flight, the policy {there[0]} and "
-                f"{there[1]}: ask and tell the journal, not the policy, and open it again with a fresh policy"
+                f"{self.path} holds other evaluations than its policy: ask and tell the journal, not the "
+                "policy, and open it again with a fresh policy"
             )
 
     def _ask(self) -> Pull | None:
@@ -404,12 +396,14 @@ class Journal:
 
     def _tell(
         self, pull: Pull, reward: ArrayLike | None, cost: float | None, record: dict[str, Any] | None
-    ) -> None:
+    ) -> Told:
         self.policy.tell(pull, reward, cost)
-        values = None if reward is None else np.asarray(reward, dtype=np.float64)
-        self._told.append(Told(pull, values, None if cost is None else float(cost), record))
+        values = None if reward is None else np.array(reward, dtype=np.float64)
+        told = Told(pull, values, None if cost is None else float(cost), record)
+        self._told.append(told)
         self._scored += values is not None
         self._land(pull)
+        return told
 
     def _leave_out(self, pull: Pull) -> None:
         self.policy.leave_out(pull)
@@ -424,10 +418,10 @@ class Journal:
         """Bring the policy to the state that the file holds, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            if other := list_differences(entries[0], header):
+            if other := list(compare(entries[0], header)):
                 raise CobanditError(
-                    f"{self.path} belongs to another run: {'; '.join(other)}.  Continue it with what it was "
-                    "started with, or choose another file"
+                    f"{self.path} belongs to another run: {'; '.join(said for _, said in other)}.  Continue "
+                    "it with what it was started with, or choose another file"
                 )
             for number, entry in enumerate(entries[1:], 2):
                 self._replay(entry, number)
@@ -470,6 +464,8 @@ class Journal:
 
 #: Of the lines; part of the first one.
 FORMAT = 2
+#: Letters of a value that a message shows, at most.
+LONGEST = 80
 
 
 def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
@@ -485,14 +481,16 @@ def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
     return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
 
 
-def list_differences(written: dict[str, Any], header: dict[str, Any]) -> list[str]:
-    """In what the run of a file differs from that of a policy, option by option."""
-    there, here = (head | head.get("options", {}) | {"options": None} for head in (written, header))
-    return [
-        f"{key} is {there.get(key)!r} there and {here.get(key)!r} here"
-        for key in here | there
-        if there.get(key) != here.get(key)
-    ]
+def compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Find where two nested values differ: the path, and both in words."""
+    if isinstance(there, list) and isinstance(here, list):
+        there, here = dict(enumerate(there)), dict(enumerate(here))
+    if isinstance(there, Mapping) and isinstance(here, Mapping):
+        for key in dict(there) | dict(here):
+            yield from compare(there.get(key), here.get(key), (*path, str(key)))
+    elif there != here:
+        said = [ellipsize(repr(value), LONGEST) for value in (there, here)]
+        yield path, f"{'.'.join(path)} is {said[0]} there and {said[1]} here"
 
 
 def copy_plain(value: Any, what: str) -> Any:

@@ -119,8 +119,6 @@ class Progress:
     ----------
     stage : Stage
         The part that is under way, ``stage.name`` being ``pilot`` or ``run``.
-    budget : float or None
-        In the unit of the cost; None while it is a share of what is not known.
     line : str
         What happened; empty where nothing did but a start.
     failed : bool
@@ -130,7 +128,6 @@ class Progress:
     """
 
     stage: Stage
-    budget: float | None
     line: str
     failed: bool = False
     busy: bool = True
@@ -140,12 +137,6 @@ class Progress:
         """How many configurations a race has settled; None for another method."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
-
-    @property
-    def outstanding(self) -> float | None:
-        """About what a race still costs, if all goes on as it did; None for another method."""
-        policy = self.stage.policy
-        return float(policy.forecast() @ policy.costs) if isinstance(policy, ParetoRace) else None
 
     @property
     def front(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -12,7 +12,8 @@ from pydantic import Field, field_validator, model_validator
 
 from cobandit.faults import stop, suggest
 from cobandit.live.configurations import RESERVED, WRITE, Configurations, Instances
-from cobandit.live.evaluators import WHERE, find_evaluator, shorten
+from cobandit.live.evaluators import WHERE, find_evaluator
+from cobandit.live.journal import compare
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import Spec, get_kind, spec
 from cobandit.tables.card import Cost, Objective
@@ -283,22 +284,11 @@ class Plan(Fields):
         """
         same_names = Configurations.model_validate(written["configurations"]).names == self.names
         return [
-            f"{'.'.join(path)} is {shorten(there)} there and {shorten(here)} here"
-            for path, there, here in _compare(written, self.model_dump(mode="json"))
+            said
+            for path, said in compare(written, self.model_dump(mode="json"))
             # where a model is asked may change, unless configurations are told apart by it
             if path[0] not in but and not (path[-1] in WHERE and same_names)
         ]
-
-
-def _compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """Find where two nested values differ: the path, and both."""
-    if isinstance(there, list) and isinstance(here, list):
-        there, here = dict(enumerate(there)), dict(enumerate(here))
-    if isinstance(there, Mapping) and isinstance(here, Mapping):
-        for key in dict(there) | dict(here):
-            yield from _compare(there.get(key), here.get(key), (*path, str(key)))
-    elif there != here:
-        yield path, there, here
 
 
 def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:

@@ -16,7 +16,7 @@ from cobandit.live.conduct import Conductor
 from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.folder import FEW, RunFolder
-from cobandit.live.journal import Journal, Lines, list_differences, make_header, read_entries
+from cobandit.live.journal import Journal, Lines, compare, make_header, read_entries
 from cobandit.live.outcome import (
     Estimate,
     Progress,
@@ -233,7 +233,7 @@ def read_progress(folder: str | Path) -> Progress:
     with there.copy() as copy:
         plan = check_plan(there.read_written(), str(there.plan))
         stage = _restore(_Setup(plan, str(there.plan), Path(), copy))
-    return Progress(stage, stage.budget, "", busy=there.is_busy)
+    return Progress(stage, "", busy=there.is_busy)
 
 
 def _restore(setup: _Setup) -> Stage:
@@ -318,7 +318,7 @@ async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, answers: Lines |
     """Evaluate until a part of the run is over; what models write is kept, if the plan says so."""
 
     def tell(line: str, failed: bool) -> None:
-        watch(Progress(stage, stage.budget, line, failed))
+        watch(Progress(stage, line, failed))
 
     stage.answers = answers
     tell("", False)
@@ -376,7 +376,7 @@ def _main(setup: _Setup, made: Made, profile: Profile) -> Iterator[MainStage]:
     policy = make_policy(plan, profile, earlier)
     if plan.is_once and folder.journal.exists():
         begun = read_entries(folder.journal)[:1]
-        if begun and list_differences(begun[0], make_header(policy, plan.names)):  # the plan has changed
+        if begun and any(compare(begun[0], make_header(policy, plan.names))):  # the plan has changed
             folder.set_aside()
             earlier = read_earlier(plan, folder.earlier)
             policy = make_policy(plan, profile, earlier)

@@ -598,7 +598,9 @@ OTHERS |= {"expected_costs": [1.0, 1.0, 1.0]}  # as without, before the first pu
 def test_other_options_are_refused_by_name(path, kind, given, option, value):
     cb.Journal(path, kind(**given)).close()
     content = path.read_bytes()
-    with pytest.raises(CobanditError, match=f"belongs to another run: {option} is .* there and .* here"):
+    with pytest.raises(
+        CobanditError, match=rf"belongs to another run: options\.{option}[.\d]* is .* there and .* here"
+    ):
         cb.Journal(path, kind(**given | {option: value}))
     assert path.read_bytes() == content
 
@@ -608,7 +610,7 @@ def test_other_classes_and_names_are_refused(path):
     with pytest.raises(CobanditError, match="policy is 'CoHVUCB' there and 'HVUCB' here"):
         cb.Journal(path, cb.HVUCB(**ONLINE), names=["a", "b", "c"])
     for names in (["a", "c", "b"], None):
-        with pytest.raises(CobanditError, match="names is"):
+        with pytest.raises(CobanditError, match=r"names[.\d]* is"):
             cb.Journal(path, cb.CoHVUCB(**ONLINE), names=names)
     with pytest.raises(CobanditError, match="3 are needed, one an arm, got 2"):
         cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b"])
@@ -683,7 +685,7 @@ def test_policies_of_ones_own(path):
     with cb.Journal(path, Seeded(7)) as run:
         play(run)
     cb.Journal(path, Seeded(7)).close()
-    with pytest.raises(CobanditError, match="rng is 7 there and 8 here"):
+    with pytest.raises(CobanditError, match=r"options\.rng is 7 there and 8 here"):
         cb.Journal(path, Seeded(8))
     with pytest.raises(CobanditError, match=r"option rng is .*\(a seed, not a generator"):
         cb.Journal(path, Seeded(np.random.default_rng()))
@@ -733,7 +735,7 @@ def test_where_nothing_can_be_locked_or_opened_it_says_so(path, monkeypatch):
         cb.Journal(path / "run.journal", MAKERS["CoPSI"]())
     assert not path.exists()
     path.mkdir()
-    with pytest.raises(CobanditError, match="cannot be opened"):
+    with pytest.raises(CobanditError, match=r"locked and opened .*Is a directory"):
         cb.Journal(path, MAKERS["CoPSI"]())
     fcntl = pytest.importorskip("fcntl")
 
@@ -742,7 +744,7 @@ def test_where_nothing_can_be_locked_or_opened_it_says_so(path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", flock)
     other = path.with_name("other.journal")
-    with pytest.raises(CobanditError, match=r"cannot be locked .*no locks here"):
+    with pytest.raises(CobanditError, match=r"cannot be locked and opened .*no locks here"):
         cb.Journal(other, MAKERS["CoPSI"]())
     assert not other.exists()
 

@@ -116,6 +116,17 @@ class Failure(Exception):
         self.unavailable = unavailable
 
 
+def judge_status(status: int) -> tuple[bool, bool]:
+    """Whether trying again may help after a status code, and whether it says nothing of the request.
+
+    Examples
+    --------
+    >>> [judge_status(status) for status in (400, 408, 429, 500)]
+    [(False, False), (True, False), (True, True), (True, False)]
+    """
+    return status in AGAIN or status >= 500, status in UNAVAILABLE
+
+
 class Evaluator(Protocol):
     """Evaluates configurations on instances.
 

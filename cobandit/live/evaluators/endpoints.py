@@ -36,9 +36,7 @@ from cobandit.errors import CobanditError
 from cobandit.faults import ellipsize, stop, suggest
 from cobandit.live.configurations import Columns
 from cobandit.live.evaluators import (
-    AGAIN,
     COLUMNS,
-    UNAVAILABLE,
     WHERE,
     Context,
     Failure,
@@ -46,6 +44,7 @@ from cobandit.live.evaluators import (
     count_tokens,
     describe_error,
     evaluator,
+    judge_status,
     keep_answer,
 )
 from cobandit.live.evaluators.texts import OpenAIOptions, Prompts
@@ -164,9 +163,10 @@ class Client:
                 f"{self.base_url} refuses {PATH} with the model {model!r} and the key in {self._key_name} "
                 f"({said}): correct base_url, model or key, or see to the account, then start again"
             )
-        retry = status in AGAIN or status >= 500 or status == 200
+        retry, unavailable = judge_status(status)
+        retry |= status == 200
         wait = _wait(response) if retry else None
-        return Failure(f"{self.base_url}: {said}", retry=retry, wait=wait, unavailable=status in UNAVAILABLE)
+        return Failure(f"{self.base_url}: {said}", retry=retry, wait=wait, unavailable=unavailable)
 
 
 def _wait(response: httpx2.Response) -> float | None:

@@ -21,8 +21,6 @@ from typing import Any
 from pydantic import Field
 
 from cobandit.live.evaluators import (
-    AGAIN,
-    UNAVAILABLE,
     Answered,
     Context,
     EvaluatorOptions,
@@ -30,6 +28,7 @@ from cobandit.live.evaluators import (
     Row,
     describe_error,
     evaluator,
+    judge_status,
     load_function,
     read_row,
 )
@@ -140,10 +139,10 @@ def _judge(error: BaseException | None) -> tuple[bool, bool]:
             error = error.exceptions[0]
         response = getattr(error, "response", None)
         status = getattr(error if response is None else response, "status_code", None)
-        if isinstance(error, NOBODY) or getattr(error, "errno", None) in UNREACHABLE or status in UNAVAILABLE:
+        if isinstance(error, NOBODY) or getattr(error, "errno", None) in UNREACHABLE:
             return True, True
         if isinstance(status, int):
-            return status in AGAIN or status >= 500, False
+            return judge_status(status)
         retry |= isinstance(error, (OSError, dropped)) and not isinstance(error, FILES)
         error = error.__cause__ or error.__context__
     return retry, False
