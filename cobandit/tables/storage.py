@@ -276,10 +276,7 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     True
     """
     path = Path(path)
-    if path.suffix != ".parquet":
-        stop(path, "the table is written as Parquet", "let the name end in .parquet")
-    if not path.parent.is_dir():
-        stop(path, f"there is no folder {path.parent}", "make it first")
+    check_name(path)
     frame = table.evaluations
     for card in (table.card, _pinned(table)):
         if _says_all(card, table, frame):
@@ -287,6 +284,14 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
             return path.with_suffix(".yml")
     problem = "its split is not one of instances: it is a part of another table"
     stop(path, problem, "save the whole table, and take the part after reading it")
+
+
+def check_name(path: Path) -> None:
+    """Refuse a name under which no table could be written."""
+    if path.suffix != ".parquet":
+        stop(path, "the table is written as Parquet", "let the name end in .parquet")
+    if not path.parent.is_dir():
+        stop(path, f"there is no folder {path.parent}", "make it first")
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:

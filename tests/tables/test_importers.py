@@ -83,7 +83,6 @@ def test_lm_eval_takes_one_filter_and_counts_tokens(here):
     for row, one in each_row():
         assert row["score"] == one.correct and row["tokens"] == -(-len(one.text) // 4)
     assert any("24 lines of the filter 'flexible-extract'" in line for line in imported.report)
-    assert any("no latency" in line for line in imported.report)
     lenient = import_logs("lm-eval", ["lm"], "my.parquet", filter="flexible-extract")
     assert (lenient.table.means == 1).all()
 
@@ -106,18 +105,6 @@ def multiple_choice(lines):
     return lines
 
 
-def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
-    samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
-    samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
-    logs.change(logs.HEADS, lambda log: log.update(samples=log["samples"][:10]))
-    for imported in (
-        import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match", profiling=6),
-        import_logs("inspect", ["json"], "b.parquet", profiling=6),
-    ):
-        (line,) = (line for line in imported.report if line.startswith("incomplete: "))
-        assert "holds 10 of the 12" in line
-
-
 def test_tasks_with_different_metrics_are_pooled_by_one_each_or_none_is_dropped(here):
     """Each task takes the first of the metrics named that it has."""
     logs.write_lm_eval(here / "mc", "choices", multiple_choice)
@@ -125,10 +112,10 @@ def test_tasks_with_different_metrics_are_pooled_by_one_each_or_none_is_dropped(
     several = r"more than one metric: acc, acc_norm, exact_match -> choose with --metric \(repeat it"
     with pytest.raises(CobanditError, match=several):
         import_logs("lm-eval", ["lm", "mc"], "my.parquet", **both)
-    with pytest.raises(CobanditError, match="task 'choices' has no metric exact_match, but acc, acc_norm"):
+    with pytest.raises(CobanditError, match="'choices' has acc, acc_norm, not exact_match"):
         import_logs("lm-eval", ["lm", "mc"], "my.parquet", metric="exact_match", **both)
     found = import_logs("lm-eval", ["lm", "mc"], "my.parquet", metric=["acc", "exact_match"], **both)
-    assert any("accuracy: exact_match of sums, acc of choices" in line for line in found.report)
+    assert "exact_match of sums" in found.report[1] and "acc of choices" in found.report[1]
     rows = pd.read_parquet("my.parquet")
     assert set(rows["instance"].str.partition("/")[0]) == {"sums", "choices"}
 
@@ -146,8 +133,9 @@ def write_two_tasks(first=list, second=list, **results):
     logs.write_lm_eval(Path("two"), "sums", first)
     logs.write_lm_eval(Path("two"), "sums_cot", second)
     for place in Path("two").rglob("results_*.json"):
+        for part in ("configs", "n-shot"):
+            logs.change(place, lambda run, part=part: run[part].update(sums=run[part]["sums_cot"]))
         logs.change(place, lambda run: run.update(results))
-        logs.change(place, lambda run: run["configs"].update(sums=run["configs"]["sums_cot"]))
 
 
 @pytest.mark.slow
@@ -168,20 +156,11 @@ def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
     assert list(imported.table.n_instances) == [24, 24]
-    assert "filter none of sums, strict-match of sums_cot" in imported.table.card.source
+    assert "filters: none of sums, strict-match of sums_cot" in imported.table.card.source
     for place in Path("two").rglob("samples_sums_2*.jsonl"):
         place.write_text("")
     rest = import_logs("lm-eval", ["two"], "other.parquet", **both)
-    assert list(rest.table.n_instances) == [12, 12] and "filter strict-match;" in rest.table.card.source
-
-
-def test_lm_eval_documents_that_differ_between_compared_tasks_are_counted(here):
-    def other(lines):
-        return [line | {"doc_hash": f"{line['doc_id'] // 10}"} for line in lines]
-
-    write_two_tasks(second=other)
-    imported = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", compare_tasks=True)
-    assert any(line.startswith("note: 2 documents differ") for line in imported.report)
+    assert list(rest.table.n_instances) == [12, 12] and "filters: strict-match;" in rest.table.card.source
 
 
 def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_silently(here):
@@ -191,21 +170,6 @@ def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_s
         import_logs("lm-eval", ["two"], "my.parquet", **both)
     table = import_logs("lm-eval", ["two"], "my.parquet", by=["temperature"], **both).table
     assert list(table.configs) == NAMES and list(table.n_instances) == [24, 24]
-
-
-@pytest.mark.slow
-def test_lm_eval_before_lines_named_their_metrics_and_filters(here):
-    def old(lines):
-        lines = logs.unfiltered(lines)
-        for line in lines:
-            line["arguments"] = [list(line["arguments"]["gen_args_0"].values())]
-            for key in ("filter", "metrics", "doc_hash", "prompt_hash", "target_hash"):
-                del line[key]
-        return lines
-
-    logs.write_lm_eval(here / "old", function=old)
-    new = import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match").table
-    assert import_logs("lm-eval", ["old"], "b.parquet").table.rows.equals(new.rows)
 
 
 def test_an_empty_response_costs_a_token_and_is_reported(here):
@@ -288,7 +252,7 @@ def test_inspect_scores_may_be_a_dictionary(here):
     logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value={"f1": 0.5, "em": 1}))
     with pytest.raises(CobanditError, match=r"more than one scorer: match\.em, match\.f1"):
         report()
-    assert "accuracy: match.f1" in report(metric="match.f1")
+    assert "metrics: match.f1" in report(metric="match.f1")
     assert (pd.read_parquet("my.parquet")["score"] == 0.5).all()
 
 
@@ -306,7 +270,7 @@ def test_inspect_counts_the_evaluated_model_and_graders_only_if_asked(here):
         sample["model_usage"]["example/grader"] = {"output_tokens": 1000, "total_tokens": 1500}
 
     logs.change_samples(graded, logs.HEADS)
-    assert "note: 12 samples also used other models" in report()
+    assert "note: what example/grader used is not in the cost (--usage all)" in report()
     alone = import_logs("inspect", ["json"], "a.parquet").table.costs
     together = import_logs("inspect", ["json"], "b.parquet", usage="all").table.costs
     assert np.allclose(together - alone, [0, 1000])
@@ -376,7 +340,6 @@ def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
             assert row["score"] == np.mean([one.correct for one in pair])
             assert row["tokens"] == np.mean([one.tokens for one in pair])
             assert row["seconds"] == pytest.approx(np.mean([one.seconds for one in pair]))
-    assert any("are averaged, 2 per row" in line for line in imported.report)
     assert "are averaged" in Path("my.yml").read_text()
     apart = import_logs("inspect", ["json"], "my.parquet", repeats="separate")
     assert list(apart.table.n_instances) == [12, 12] and "0, epoch 2" in set(apart.table.rows["instance"])
@@ -386,10 +349,9 @@ def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
 def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
     path = next(Path("eval").glob("sparrow*"))
     logs.pack(path, "header.json|summaries.json")
-    with pytest.raises(CobanditError, match=r"ended as 'started', with 12 samples .* these with --unfin"):
+    with pytest.raises(CobanditError, match=r"ended as 'started' .* with --unfinished"):
         import_logs("inspect", ["eval"], "my.parquet")
     imported = import_logs("inspect", ["eval"], "my.parquet", unfinished=True)
-    assert any("ended as 'started'" in line for line in imported.report)
     assert list(imported.table.n_instances) == [12, 12]
 
 

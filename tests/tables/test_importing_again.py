@@ -82,6 +82,16 @@ def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here
     assert imported.table.n_arms == 3 and "12 unchanged" in said(imported)
 
 
+def test_configurations_that_are_described_alike_keep_their_names(here):
+    frame = pd.read_csv("tidy.csv", dtype={"question": str})
+    frame.assign(kind="small").to_csv("my.csv", index=False)
+    options = CSV | {"config": ["model"], "arm": ["kind"]}
+    for update in (False, True):
+        table = import_logs("csv", ["my.csv"], "my.parquet", update=update, **options).table
+    assert table.configs == ("example/heron-large", "example/sparrow-mini")
+    assert list(table.n_instances) == [12, 12]
+
+
 @pytest.mark.slow
 def test_other_settings_under_the_same_name_are_refused(here):
     import_logs("inspect", ["json"], "my.parquet")
@@ -109,9 +119,8 @@ def test_the_card_keeps_what_it_says(here):
         table.card.attribution == "somebody" and table.card.title == "By hand" and table.card.license == "MIT"
     )
     assert table.card.split.seed == 7 and table.card.split.profiling == round(0.2 * 24)
-    assert table.card.source == "more.csv, tidy.csv, with a mapping of columns" and list(
-        table.n_instances
-    ) == [24, 24]
+    how = "with a mapping of columns"
+    assert table.card.source == f"tidy.csv, {how}; more.csv, {how}" and list(table.n_instances) == [24, 24]
     table = import_logs(
         "csv", ["more.csv"], "my.parquet", update=True, profiling=9, title="Mine", **CSV
     ).table

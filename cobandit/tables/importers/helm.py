@@ -21,36 +21,19 @@ from cobandit.tables.importers.logs import (
     choose_tasks,
     collect_settings,
     combine,
-    finite,
     read_each,
 )
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
-from cobandit.tables.prices import Prices, Usage, cost_usd
+from cobandit.tables.prices import Usage, cost_usd
 from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text, read_bytes
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
-_BOOKKEEPING = {
-    "num_references",
-    "num_train_trials",
-    "num_prompt_tokens",
-    "num_completion_tokens",
-    "num_output_tokens",
-    "training_co2_cost",
-    "training_energy_cost",
-    "inference_runtime",
-    "inference_denoised_runtime",
-    "inference_idealized_runtime",
-    "batch_size",
-    "num_train_instances",
-    "prompt_truncated",
-    "max_prob",
-    "logprob",
-    "num_perplexity_tokens",
-    "num_bytes",
-    "predicted_index",
-}
-"""Statistics of every run that say nothing of how good an answer is."""
+_BOOKKEEPING = (
+    *("num_", "training_", "inference_", "finish_reason_"),
+    *("batch_size", "prompt_truncated", "max_prob", "logprob", "predicted_index"),
+)
+"""How the statistics of every run begin that say nothing of how good an answer is."""
 
 
 class HelmOptions(PricedOptions):
@@ -67,7 +50,6 @@ class _Name(Record):
 
 class _Stat(Record):
     name: _Name
-    count: int = 0
     mean: Number | None = None
 
 
@@ -126,8 +108,9 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
     instances = read_each(files, lambda file: _instances(file, notes), notes)
     scored = [
-        (specs[file].task, {name for stats in rows.values() for name in stats if _is_metric(name)})
+        (specs[file].task, [name for name in stats if not name.startswith(_BOOKKEEPING)])
         for file, rows in instances.items()
+        for stats in rows.values()
     ]
     metrics = choose_metrics("metric", options.metric, scored)
     prices = options.known_prices()
@@ -138,102 +121,58 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
         deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
         settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
         run = LoggedRun(str(file), specs[file].task, settings, when=when)
-        wanted = metrics.of[run.task]
+        if options.cost == "usd" and run.settings["model"] not in prices:
+            model = run.settings["model"]
+            remedy = suggest(model, prices, "add it to the file of --prices, or count tokens: --cost tokens")
+            stop(file, f"there is no price of {model!r}", remedy)
+        wanted = (*metrics.of[run.task], "num_prompt_tokens", "num_output_tokens")
         for (id_, trial), stats in rows.items():
             if missing := [name for name in wanted if name not in stats]:
                 run.left_out[f"instances without {missing[0]}"] += 1
                 continue
-            where = f"{file}, instance {id_!r}"
-            instance = plain_text(id_, where, "the instance_id")
-            seconds = _seconds(stats, where) if options.latency != "none" else None
+            instance = plain_text(id_, f"{file}, instance {id_!r}", "the instance_id")
+            # unlike num_completion_tokens, these exclude a prompt that was echoed
+            *scores, prompt, generated = (stats[name] for name in wanted)
+            cost = prompt + generated if options.count == "all" else generated
             if options.cost == "usd":
-                cost = _usd(stats, where, run.settings["model"], prices)
-            else:
-                cost = _tokens(stats, where, options.count)
-            scores = tuple(stats[name] for name in wanted)
-            prompt = stats.get("num_prompt_tokens") if options.leaves_out_prompts else None
-            run.evaluations.append(Evaluation(instance, scores, cost, seconds, prompt, f"trial {trial}"))
+                cost = cost_usd(Usage(prompt, 0, generated), prices, run.settings["model"])
+            evaluation = Evaluation(
+                instance,
+                tuple(scores),
+                cost,
+                None if options.latency == "none" else _seconds(stats),
+                prompt if options.leaves_out_prompts else None,
+                f"trial {trial}",
+            )
+            run.evaluations.append(evaluation)
         runs.append(run)
-    paid = {"generated": "tokens generated", "all": "tokens of prompt and completion"}[options.count]
-    if options.cost == "usd":
-        paid = "USD by --prices, for tokens of prompt and completion"
-    notes.remarks += [
-        f"{', '.join(metrics.objectives)}: {metrics}, {', '.join(tasks)}",
-        f"cost: {paid}, as HELM counted them",
-    ]
-    source = f"HELM runs: {', '.join(tasks)}, {metrics}; {paid}; {options.latency}"
     measured = options.identify(tasks, metrics.of, options.latency)
-    return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
-
-
-def _is_metric(name: str) -> bool:
-    return name not in _BOOKKEEPING and not name.startswith("finish_reason_")
+    return combine(runs, metrics.objectives, options.charged, options, notes, "HELM runs", measured)
 
 
 def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
-    if not file.is_file():
-        stop(spec, f"there is no {STATS} next to it: the run did not finish", "run it again")
-    if not spec.is_file():
-        problem = f"there is no {SPEC} next to it, which names the model"
-        stop(file, problem, "give the whole folder of the run")
+    if not (file.is_file() and spec.is_file()):
+        stop(file.parent, f"it lacks {STATS} or {SPEC}", "give the whole folder of a run that finished")
     return parse(_Spec, read_bytes(spec), spec)
 
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
     """Statistics by name of each (instance, trial) as it was asked, without those that were perturbed."""
-    entries = parse(_Entries, read_bytes(file), file).root
-    if not entries:
-        remedy = "run it again with per-instance statistics (not --skip-instances)"
-        stop(file, "there are no instances", remedy)
     found: dict[tuple[str, int], dict[str, float]] = {}
     perturbed = set()
-    for entry in entries:
+    for entry in parse(_Entries, read_bytes(file), file).root:
         if entry.perturbation is not None:
             perturbed.add((entry.instance_id, entry.train_trial_index, str(entry.perturbation)))
             continue
         stats = found.setdefault((entry.instance_id, entry.train_trial_index), {})
-        for stat in entry.stats:
-            if stat.mean is None:  # HELM writes a statistic that it could not compute with a count of 0
-                continue
-            name = stat.name.name
-            where = f"{file}, instance {entry.instance_id!r}"
-            value = finite(stat.mean, where, name)
-            if stats.setdefault(name, value) != value:
-                problem = f"it has two values of {name}, {stats[name]:g} and {value:g}"
-                stop(where, problem, "keep one of them in the file")
+        # HELM writes a statistic that it could not compute without a mean
+        stats |= {stat.name.name: stat.mean for stat in entry.stats if stat.mean is not None}
     if perturbed:
         notes.left_out["perturbed instances"] += len(perturbed)
     return found
 
 
-def _tokens(stats: Mapping[str, float], where: str, count: str) -> float:
-    """Tokens that cost; unlike ``num_completion_tokens``, ``num_output_tokens`` excludes an echoed prompt."""
-    generated = stats.get("num_output_tokens", stats.get("num_completion_tokens"))
-    prompt = stats.get("num_prompt_tokens")
-    wanted = [generated] if count == "generated" else [generated, prompt]
-    known = [number for number in wanted if number is not None]
-    if len(known) < len(wanted):
-        stop(where, "its numbers of tokens are missing", "use runs whose metrics include the basic ones")
-    if min(known) < 0:
-        stop(where, f"it used {min(known):g} tokens", "correct the file, or leave the run out")
-    return sum(known)
-
-
-def _usd(stats: Mapping[str, float], where: str, model: str, prices: Prices) -> float:
-    """Money by the prices: HELM counts tokens and knows none."""
-    if model not in prices:
-        remedy = suggest(model, prices, "add it to the file of --prices, or count tokens: --cost tokens")
-        stop(where, f"there is no price of {model!r}", remedy)
-    generated = _tokens(stats, where, "generated")
-    return cost_usd(Usage(_tokens(stats, where, "all") - generated, 0, generated), prices, model)
-
-
-def _seconds(stats: Mapping[str, float], where: str) -> float | None:
-    if "inference_runtime" not in stats:
-        return None
-    batch = stats.get("batch_size", 1.0)
-    if batch < 1:
-        remedy = "correct the file, or leave out times with --latency none"
-        stop(where, f"its batch_size is {batch:g}", remedy)
-    return stats["inference_runtime"] / batch
+def _seconds(stats: Mapping[str, float]) -> float | None:
+    seconds = stats.get("inference_runtime")
+    return None if seconds is None else seconds / max(1, stats.get("batch_size", 1))

@@ -15,12 +15,10 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.faults import stop
 from cobandit.tables.importers.logs import (
@@ -31,10 +29,10 @@ from cobandit.tables.importers.logs import (
     collect_settings,
     combine,
     finite,
-    is_number,
+    latest,
     read_each,
 )
-from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
+from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, as_list, importer
 from cobandit.tables.prices import Prices, Usage, cost_usd
 from cobandit.tables.safe_reading import (
     Number,
@@ -49,7 +47,7 @@ from cobandit.tables.safe_reading import (
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
-_Tokens = Annotated[int, Field(strict=True, ge=0)]
+_Tokens = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 
 
 class ModelUsage(Record):
@@ -60,7 +58,7 @@ class ModelUsage(Record):
     input_tokens_cache_write: _Tokens | None = None
     output_tokens: _Tokens = 0
     total_tokens: _Tokens = 0
-    total_cost: Number | None = None
+    total_cost: Annotated[Number, Field(ge=0, allow_inf_nan=False)] | None = None
 
     @property
     def tokens(self) -> Usage:
@@ -125,12 +123,7 @@ def read_score(value: JsonValue, where: str, metric: str) -> float:
     (1.0, 1.0)
     """
     if isinstance(value, str):
-        letter = _LETTERS.get(value, _LETTERS.get(value.lower()))
-        with suppress(ValueError):
-            value = float(value) if letter is None else letter
-    if not is_number(value):
-        problem = f"the score of {metric} is neither a number nor one of C, I, P, N"
-        stop(where, problem, "take another scorer with --metric, or import the numbers as CSV")
+        value = _LETTERS.get(value, _LETTERS.get(value.lower(), value))
     return finite(value, where, f"the score of {metric}")
 
 
@@ -153,13 +146,10 @@ def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
     return total
 
 
-OTHERS = "samples also used other models (graders, sub-agents), not counted: see --usage"
-
 VERSION = 2
 """Version of the log format that is read."""
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
-_LISTS = ("logs.json", "eval-set.json")
 _HEADERS = ("header.json", "_journal/start.json")
 
 
@@ -199,8 +189,12 @@ class _Log(Record):
     status: str = "started"
     eval: _Eval
     plan: _Plan = _Plan()
-    results: dict[str, JsonValue] | None = None
-    samples: list[Sample] | None = None
+    samples: Annotated[list[Sample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
+
+    def known_usage(self, sample: Sample, whose: str) -> dict[str, ModelUsage]:
+        """Usage of a sample that counts: the evaluated model's, or that of all models."""
+        known = sample.model_usage.items()
+        return {name: usage for name, usage in known if whose == "all" or name == self.eval.model}
 
 
 @importer("inspect", InspectOptions)
@@ -224,65 +218,47 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         If a file is damaged, hostile or no such log, or a choice (task, scorer, cost) has to be made.
     """
     files = find_files(paths, ["*.eval", "*.json"], "Inspect logs")
-    lists = [file for file in files if file.name in _LISTS]
-    if lists:
-        notes.left_out["lists of logs, which hold no samples"] += len(lists)
-    sound = [file for file in files if file not in lists]
-    logs = read_each(sound, lambda file: _log(file, options.unfinished), notes)
+    logs = read_each(files, lambda file: _log(file, options), notes)
     tasks, files = choose_tasks(options, {file: log.eval.task for file, log in logs.items()}, notes)
     logs = {file: logs[file] for file in files}
-    scored = [(log.eval.task, sample.values()) for log in logs.values() for sample in log.samples or ()]
+    scored = [(log.eval.task, sample.values()) for log in logs.values() for sample in log.samples]
     metrics = choose_metrics("scorer", options.metric, scored)
     prices = options.known_prices()
 
-    runs = []
+    runs, others = [], set[str]()
     for file, log in logs.items():
-        finished, when = log.status == "success", _when(log)
         # what the run was started with stands in the plan, and wins over what the model was made with
         given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
         settings = collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver})
-        run = LoggedRun(str(file), log.eval.task, settings, finished=finished, when=when)
-        if not finished:
-            notes.remarks.append(f"{file.name} ended as {log.status!r}: its finished samples are taken")
-        elif log.results:
-            notes.compare(file, len(log.samples or ()), log.results.get("total_samples"))
-        models = {name for sample in log.samples or () for name in sample.model_usage}
-        if options.usage == "model" and log.eval.model not in models:  # these are no free evaluations
-            problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(models))}"
-            stop(file, problem, "count every model with --usage all")
+        # one that was created in the same second as another is told apart by its samples
+        when = latest(log.eval.created, *(sample.started_at for sample in log.samples))
+        run = LoggedRun(str(file), log.eval.task, settings, finished=log.status == "success", when=when)
         wanted = metrics.of[log.eval.task]
-        for sample in log.samples or ():
+        for sample in log.samples:
             if reason := sample.why_unusable(wanted):
                 run.left_out[reason] += 1
                 continue
             where = f"{file}, sample {sample.id!r}"
-            instance = plain_text(sample.id, where, "the id")
-            scores = tuple(read_score(sample.values()[name], where, name) for name in wanted)
-            used = sample.model_usage
-            if options.usage == "model":
-                used = {name: usage for name, usage in used.items() if name == log.eval.model}
-            if len(used) < len(sample.model_usage):
-                notes.seen[OTHERS] += 1
-            cost = _cost(used, where, options, prices)
-            seconds = {"total_time": sample.total_time, "working_time": sample.working_time, "none": None}
-            time, repeat = seconds[options.latency], f"epoch {sample.epoch}"
+            used = log.known_usage(sample, options.usage)
+            others |= sample.model_usage.keys() - used.keys()
             prompts = sum(usage.total_tokens - usage.output_tokens for usage in used.values())
-            prompt = prompts if options.leaves_out_prompts else None
-            run.evaluations.append(Evaluation(instance, scores, cost, time, prompt, repeat))
+            evaluation = Evaluation(
+                plain_text(sample.id, where, "the id"),
+                tuple(read_score(sample.values()[name], where, name) for name in wanted),
+                _cost(used, where, options, prices),
+                getattr(sample, options.latency, None),  # none is no time
+                prompts if options.leaves_out_prompts else None,
+                f"epoch {sample.epoch}",
+            )
+            run.evaluations.append(evaluation)
         runs.append(run)
-    what = {"generated": "tokens generated", "all": "all tokens, input and cache included"}[options.count]
-    paid = f"USD{' by --prices where none is logged' * bool(prices)}" if options.cost == "usd" else what
-    whose = "the evaluated model" if options.usage == "model" else "all models"
-    notes.remarks += [
-        f"{', '.join(metrics.objectives)}: {metrics}, {', '.join(tasks)}",
-        f"cost: {paid}, of {whose}",
-    ]
-    source = f"Inspect AI logs: {', '.join(tasks)}, scorer {metrics}; {paid}, of {whose}; {options.latency}"
+    if others:
+        notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
     measured = options.identify(tasks, metrics.of, options.latency) | {"usage": options.usage}
-    return combine(runs, metrics.objectives, options.charged, options, notes, source, measured)
+    return combine(runs, metrics.objectives, options.charged, options, notes, "Inspect AI logs", measured)
 
 
-def _log(file: Path, unfinished: bool) -> _Log:
+def _log(file: Path, options: InspectOptions) -> _Log:
     if file.suffix.lower() == ".eval":
         with open_archive(file) as archive:
             names = archive.namelist()
@@ -290,7 +266,6 @@ def _log(file: Path, unfinished: bool) -> _Log:
             if header is None:
                 stop(file, "the archive has no header.json", "check that this is a log of Inspect AI")
             log = parse(_Log, read_member(archive, header), f"{file}, {header}")
-            _check_version(file, log)
             samples = [
                 parse(Sample, read_member(archive, name), f"{file}, {name}")
                 for name in dict.fromkeys(names)  # of a name written twice, the last is what counts
@@ -299,47 +274,19 @@ def _log(file: Path, unfinished: bool) -> _Log:
         log = log.model_copy(update={"samples": samples})
     else:
         log = parse(_Log, read_bytes(file), file)
-        _check_version(file, log)
-    samples = log.samples or []
-    if log.status != "success" and not (unfinished and samples):
-        counted = (log.results or {}).get("total_samples")
-        held = f"{len(samples):,} of {counted:,}" if type(counted) is int else f"{len(samples):,}"
-        remedy = "finish it (inspect eval-retry)" + (", or take these with --unfinished" * bool(samples))
-        stop(file, f"it ended as {log.status!r}, with {held} samples", remedy)
-    if not samples:
-        stop(file, "the log holds no samples", "run the evaluation again, with its samples logged")
-    if not any(sample.scores or sample.error for sample in samples):
-        stop(file, "its samples are not scored", f"score them: inspect score {shlex.quote(str(file))}")
-    if not any(sample.model_usage for sample in samples):
-        remedy = "take a provider that reports usage, or import a CSV file with --text, which counts tokens"
-        stop(file, "no usage of any model is logged", remedy)
-    return log
-
-
-def _check_version(file: Path, log: _Log) -> None:
     if log.version != VERSION:
         problem = f"this is version {log.version} of the log format; {VERSION} is read"
         stop(file, problem, "convert it: inspect log convert")
-
-
-def _when(log: _Log) -> float:
-    """When a run began, in seconds since 1970; 0 where its log does not say.
-
-    ``created`` is cut to seconds, so two short runs may share it: the first sample tells them apart.  A retry
-    takes over samples of the run before it, which began earlier than it was created: they do not count.
-    """
-    created = _seconds(log.eval.created)
-    began = [_seconds(sample.started_at) for sample in log.samples or ()]
-    return min((time for time in began if time >= created), default=created)
-
-
-def _seconds(time: str | None) -> float:
-    """Seconds since 1970, 0 if it cannot be read. Old logs have no time zone: they are taken as UTC."""
-    try:
-        read = datetime.fromisoformat(time or "")
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
+    if log.status != "success" and not options.unfinished:
+        remedy = "finish it (inspect eval-retry), or take what is there with --unfinished"
+        stop(file, f"it ended as {log.status!r}", remedy)
+    if not any(sample.scores or sample.error for sample in log.samples):
+        stop(file, "it has no samples with scores", f"score them: inspect score {shlex.quote(str(file))}")
+    if not any(log.known_usage(sample, options.usage) for sample in log.samples):  # they were not free
+        logged = {name for sample in log.samples for name in sample.model_usage}
+        problem = f"it has usage of {', '.join(sorted(logged)) or 'no model'}, and not of {log.eval.model}"
+        stop(file, problem, "count every model with --usage all, or tokens of text: import csv, --text")
+    return log
 
 
 def _cost(usages: Mapping[str, ModelUsage], where: str, options: InspectOptions, prices: Prices) -> float:
@@ -349,8 +296,6 @@ def _cost(usages: Mapping[str, ModelUsage], where: str, options: InspectOptions,
         if total_cost is None:
             remedy = f"give prices of {', '.join(usages)} with --prices, or count tokens: --cost tokens"
             stop(where, "no total_cost is logged", remedy)
-        if finite(total_cost, where, "total_cost") < 0:
-            stop(where, f"its total_cost is {total_cost:g}, below zero", "count tokens: --cost tokens")
         return total_cost
     key = "output_tokens" if options.count == "generated" else "total_tokens"
-    return finite(sum(getattr(usage, key) for usage in usages.values()), where, key)
+    return float(sum(getattr(usage, key) for usage in usages.values()))

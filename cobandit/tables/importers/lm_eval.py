@@ -9,11 +9,9 @@ times: tokens are counted here, and there is no efficiency objective.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import ConfigDict, Field, JsonValue
 
@@ -28,7 +26,7 @@ from cobandit.tables.importers.logs import (
     collect_settings,
     combine,
     finite,
-    is_number,
+    latest,
     read_each,
 )
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
@@ -52,11 +50,10 @@ class _Results(Record):
     """What is used of ``results_<date>.json``."""
 
     model_name: str | None = None
-    config: dict[str, JsonValue] | None = None
-    configs: dict[str, dict[str, JsonValue]] | None = None
-    shots: dict[str, JsonValue] | None = Field(None, alias="n-shot")
-    documents: dict[str, dict[str, JsonValue]] | None = Field(None, alias="n-samples")
-    higher_is_better: dict[str, dict[str, bool | None]] | None = None
+    config: dict[str, JsonValue] = Field(default_factory=dict)
+    configs: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    shots: dict[str, JsonValue] = Field(alias="n-shot", default_factory=dict)
+    higher_is_better: dict[str, dict[str, bool | None]] = Field(default_factory=dict)
     system_instruction: str | None = None
     chat_template_sha: str | None = None
 
@@ -67,19 +64,22 @@ class _Line(Record):
     model_config = ConfigDict(extra="allow")
 
     doc_id: int | str
-    doc_hash: str | int | None = None
-    filter: str = "none"
-    metrics: list[str] | None = None
-    arguments: JsonValue = None
-    resps: list[JsonValue] = Field(default_factory=list)
+    doc_hash: str
+    filter: str
+    metrics: list[str]
+    arguments: dict[str, Annotated[dict[str, JsonValue], Field(min_length=1)]]
+    resps: list[list[JsonValue]]
 
     @property
     def scores(self) -> dict[str, Any]:
-        """Metrics of the line; lines written before 2024-08 do not list them, there every number counts."""
+        """Values of the metrics."""
         extra = self.model_extra or {}
-        if self.metrics is not None:
-            return {name: extra[name] for name in self.metrics if name in extra}
-        return {key: value for key, value in extra.items() if is_number(value)}
+        return {name: extra[name] for name in self.metrics if name in extra}
+
+    @property
+    def requests(self) -> list[list[JsonValue]]:
+        """What was asked: each a prompt and its continuation or generation settings."""
+        return [list(request.values()) for request in self.arguments.values()]
 
 
 @importer("lm-eval", LmEvalOptions)
@@ -112,18 +112,18 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         for _, line in log.lines
     ]
     metrics = choose_metrics("metric", options.metric, scored)
-    _compare_documents(logs, options.compare_tasks, notes)
+    if not options.compare_tasks:
+        _compare_documents(logs)
     tokens = make_token_counter(options.tokenizer)
 
     runs = []
     for file, (lines, results, settings) in logs.items():
         task, filter_, wanted = _task(file), filters[_task(file)], metrics.of[_task(file)]
-        better = (results.higher_is_better or {}).get(task) or {}
+        better = results.higher_is_better.get(task, {})
         if lower := [name for name in wanted if better.get(name) is False]:
             stop(file, f"the harness says that a lower {lower[0]} is better", "choose another with --metric")
-        run = LoggedRun(str(file), task, settings, when=_when(file))
-        held = len({line.doc_id for _, line in lines if line.filter == filter_})
-        notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
+        day, _, time = _date(file).partition("T")
+        run = LoggedRun(str(file), task, settings, when=latest(f"{day}T{time.replace('-', ':')}"))
         for where, line in lines:
             if line.filter != filter_:
                 run.left_out[f"lines of the filter {line.filter!r}"] += 1
@@ -133,23 +133,13 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 instance = plain_text(line.doc_id, where, "the doc_id")
                 found = tuple(finite(line.scores[name], where, f"the metric {name}") for name in wanted)
                 cost = _tokens(line, where, tokens, options.count == "all")
-                prompts = (tokens.count(_text(request[0])) for request in _requests(line.arguments))
+                prompts = [tokens.count(_text(request[0])) for request in line.requests]
                 prompt = sum(prompts) if options.count == "generated" else None
                 run.evaluations.append(Evaluation(instance, found, cost, prompt=prompt))
         runs.append(run)
-    named = ", ".join(set(filters.values()))
-    if len(set(filters.values())) > 1:
-        named = ", ".join(f"{filter_} of {task}" for task, filter_ in sorted(filters.items()))
-    counted = "the responses" if options.count == "generated" else "prompts and responses"
-    notes.remarks += [
-        f"{', '.join(metrics.objectives)}: {metrics}, of filter {named!r}, {', '.join(tasks)}",
-        f"cost: {tokens.unit} of {counted}, counted here: the logs do not have them",
-    ]
-    what = f"{', '.join(tasks)}, {metrics}, filter {named}; tokens of {counted}"
     unit = Cost(column="tokens", unit=tokens.unit)
     measured = {"tasks": tasks, "metrics": metrics.of, "filters": filters, "tokens": options.count}
-    source = f"lm-evaluation-harness logs: {what}"
-    return combine(runs, metrics.objectives, unit, options, notes, source, measured)
+    return combine(runs, metrics.objectives, unit, options, notes, "lm-evaluation-harness logs", measured)
 
 
 class _Log(NamedTuple):
@@ -163,8 +153,6 @@ def _filters(wanted: str | None, logs: Mapping[Path, _Log]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for file, log in logs.items():
         found.setdefault(_task(file), set()).update(line.filter for _, line in log.lines)
-    if wanted is not None:
-        choose("filter", wanted, set().union(*found.values()), "the logs", "--filter")
     return {
         task: choose("filter", wanted if len(names) > 1 else None, names, "the logs", "--filter")
         for task, names in found.items()
@@ -181,80 +169,57 @@ def _log(file: Path) -> _Log:
     return _Log(lines, results, _settings(file, _task(file), results))
 
 
-def _compare_documents(logs: dict[Path, _Log], across: bool, notes: Notes) -> None:
-    """Refuse logs that have other documents under the same ``doc_id``, as versions of a task may.
-
-    Tasks that are compared are known to differ: there it is a remark.
-    """
-    files: defaultdict[tuple[str, int | str], dict[str | int, Path]] = defaultdict(dict)
+def _compare_documents(logs: Mapping[Path, _Log]) -> None:
+    """Refuse logs that have other documents under the same ``doc_id``, as versions of a task may."""
+    known: dict[tuple[str, int | str], tuple[str, Path]] = {}
     for file, log in logs.items():
         for _, line in log.lines:
-            if line.doc_hash is not None:
-                place = ("" if across else _task(file), line.doc_id)
-                files[place].setdefault(line.doc_hash, file)
-    differing = {doc_id: [*found.values()] for (_, doc_id), found in files.items() if len(found) > 1}
-    if not differing:
-        return
-    problem = f"{len(differing)} documents differ under the same doc_id"
-    if across:
-        notes.remarks.append(f"note: {problem} between the tasks (by doc_hash)")
-        return
-    doc_id, (first, file, *_) = next(iter(differing.items()))
-    remedy = "compare runs on the same documents: leave out those of another version of the task"
-    stop(file, f"{problem}: by its doc_hash, {doc_id!r} is another one in {first}", remedy)
+            before, first = known.setdefault((_task(file), line.doc_id), (line.doc_hash, file))
+            if line.doc_hash != before:
+                problem = f"by its doc_hash, document {line.doc_id!r} is another one than in {first}"
+                stop(file, problem, "leave out the runs of another version of the task")
 
 
 def _task(file: Path) -> str:
     return file.stem.removeprefix("samples_").rpartition("_")[0]
 
 
-def _when(file: Path) -> float:
-    """Seconds since 1970 of the date in the name, as if it were in UTC; 0 if it is none."""
-    try:
-        time = datetime.strptime(file.stem.rpartition("_")[2], "%Y-%m-%dT%H-%M-%S.%f")
-    except ValueError:
-        return 0.0
-    return time.replace(tzinfo=UTC).timestamp()
+def _date(file: Path) -> str:
+    return file.stem.rpartition("_")[2]
 
 
 def _results(file: Path) -> _Results:
     """Read the results file of the same run: the one next to the samples that ends in the same date."""
-    date = file.stem.rpartition("_")[2]
+    date = _date(file)
     found = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
     if len(found) != 1:
-        there = ", ".join(path.name for path in found) or "none"
-        problem = f"the model is named in the run's results_{date}.json next to it, of which there is {there}"
+        problem = f"its run's results_{date}.json names the model, and of these {len(found)} are next to it"
         stop(file, problem, "put that one file next to the samples")
     return parse(_Results, read_bytes(found[0]), found[0])
 
 
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
     """Collect what the harness says of the configuration: the model, its arguments, generation, prompt."""
-    config = results.config or {}
-    arguments = _arguments(config.get("model_args"))
-    named = next((arguments[name] for name in _NAMES_OF_A_MODEL if arguments.get(name)), None)
-    model = results.model_name or named or config.get("model")
-    details = (results.configs or {}).get(task) or {}
-    generation = details.get("generation_kwargs")
-    prompt = {
-        "num_fewshot": (results.shots or {}).get(task, details.get("num_fewshot")),
-        "system_instruction": results.system_instruction,
-        "chat_template": results.chat_template_sha,
-    }
-    rest = {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL}
-    generation = generation if isinstance(generation, dict) else {}
+    arguments = _arguments(results.config.get("model_args"))
     return collect_settings(
-        f"{file}, its results file", model, rest, generation, _arguments(config.get("gen_kwargs")), prompt
+        f"{file}, its results file",
+        results.model_name or results.config.get("model"),
+        {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL},
+        _arguments(results.configs.get(task, {}).get("generation_kwargs")),
+        _arguments(results.config.get("gen_kwargs")),
+        {
+            "num_fewshot": results.shots.get(task),
+            "system_instruction": results.system_instruction,
+            "chat_template": results.chat_template_sha,
+        },
     )
 
 
 def _arguments(given: JsonValue) -> dict[str, Any]:
-    """Arguments as a dictionary; older versions log them as the command line's ``key=value,key=value``."""
+    """Arguments as a dictionary; the command line's are logged as ``key=value,key=value``."""
     if isinstance(given, dict):
         return dict(given)
-    if not isinstance(given, str):
-        return {}
-    pairs = (part.split("=", 1) for part in given.split(",") if "=" in part)
+    pairs = (part.split("=", 1) for part in str(given).split(",") if "=" in part)
     return {key.strip(): _value(value.strip()) for key, value in pairs}
 
 
@@ -269,34 +234,15 @@ def _value(text: str) -> Any:
 
 def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool) -> float:
     """Count what the document cost: its responses, with its prompts if these are to be counted."""
-    requests = _requests(line.arguments)
-    responses = [
-        text for request in line.resps for text in (request if isinstance(request, list) else [request])
-    ]
-    generates = bool(requests) and all(
-        len(request) > 1 and isinstance(request[1], dict) for request in requests
-    )
-    if not generates and not prompts:
+    texts = [_text(request[0]) for request in line.requests] if prompts else []
+    if all(isinstance(request[-1], dict) for request in line.requests):
+        texts += [_text(text) for responses in line.resps for text in responses]
+    elif prompts:  # the model rated given answers, which it read
+        texts += [_text(part) for request in line.requests for part in request[1:]]
+    else:
         problem = "the model only rated given answers here, so nothing was generated"
         stop(where, problem, "count prompts and answers with --count all")
-    texts = [_text(request[0]) for request in requests] if prompts else []
-    if generates:
-        if not all(isinstance(text, str) for text in responses) or not responses:
-            stop(where, "its resps are not text", "check that this is a log of the harness")
-        texts += [str(text) for text in responses]
-    else:
-        texts += [_text(part) for request in requests for part in request[1:2]]
-    if not texts:
-        stop(where, "there are no requests to count the tokens of", "run it again with --log_samples")
-    return float(sum(tokens.count(text) for text in texts))
-
-
-def _requests(arguments: JsonValue) -> list[list[JsonValue]]:
-    """Requests of a document, each a prompt and its continuation or generation settings."""
-    if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": prompt, "arg_1": ...}, ...}
-        arguments = [list(request.values()) for request in arguments.values() if isinstance(request, dict)]
-    requests = arguments if isinstance(arguments, list) else []
-    return [request for request in requests if isinstance(request, list) and request]
+    return float(sum(map(tokens.count, texts)))
 
 
 def _text(part: JsonValue) -> str:

@@ -7,17 +7,18 @@ import hashlib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from cobandit.faults import Fault, TableError, stop, suggest
+from cobandit.faults import TableError, stop, suggest
 from cobandit.tables.card import RESERVED, Cost, Objective
-from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, limit_lines
+from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, limit_lines, spell
 from cobandit.tables.safe_reading import plain_text
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) ->
     Raises
     ------
     TableError
-        If none can be used; the message has all reasons.
+        If none can be used.
 
     Examples
     --------
@@ -47,10 +48,7 @@ def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) ->
         except TableError as error:
             notes.logs.append(str(error))
     if not found and notes.logs:
-        only = f"none of the {len(notes.logs):,} logs can be used"
-        raise TableError(
-            notes.logs[0] if len(notes.logs) == 1 else "\n".join([only, *limit_lines(notes.logs)])
-        )
+        stop("the logs", f"none of the {len(notes.logs):,} can be used", "see why, below")
     return found
 
 
@@ -99,12 +97,6 @@ class Metrics(NamedTuple):
     of: dict[str, tuple[str, ...]]
     objectives: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """Name those of all tasks, or each with its task."""
-        if len(set(self.of.values())) == 1:
-            return ", ".join(next(iter(self.of.values())))
-        return ", ".join(f"{', '.join(names)} of {task}" for task, names in self.of.items())
-
 
 def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]) -> Metrics:
     """Take the wanted metrics, each as an objective, or the only one that there is, as the accuracy.
@@ -135,24 +127,22 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: the logs: the task 'sums' has no metric acc, but exact_match -> name with
-    --metric one of each task, or several that every task has, or choose other tasks with --task
+    cobandit.faults.TableError: the logs: the task 'sums' has exact_match, not acc -> name with --metric one
+    of each task, or several that every task has
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
     for task, own in scored:
         found[task].update(own)
     names = {name for each in found.values() for name in each}
-    option = "--metric" + " (repeat it for several objectives)" * (len(names) > 1)
+    option = "--metric (repeat it for several objectives)"
     wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
     chosen = tuple(choose(what, name, names, "the logs", option) for name in wishes)
     of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
     for task, taken in of.items():
         if taken != chosen and any(len(each) != 1 for each in of.values()):
-            missing = " or ".join(name for name in chosen if name not in taken)
-            there = ", ".join(sorted(found[task])) or "none"
-            problem = f"the task {task!r} has no {what} {missing}, but {there}"
+            problem = f"the task {task!r} has {', '.join(sorted(found[task]))}, not {', '.join(chosen)}"
             remedy = "name with --metric one of each task, or several that every task has"
-            stop("the logs", problem, f"{remedy}, or choose other tasks with --task")
+            stop("the logs", problem, remedy)
     several = len(chosen) > 1 and all(taken == chosen for taken in of.values())
     return Metrics(of, chosen if several else ("accuracy",))
 
@@ -184,27 +174,15 @@ def choose_tasks(
     """
     names = sorted(set(task_of.values()))
     wanted: Sequence[str | None] = options.task or (names if options.compare_tasks else [None])
-    option = "--task" if options.task else "--task (repeat to pool several), or with --compare-tasks"
+    option = "--task (repeat to pool several), or with --compare-tasks"
     tasks: dict[str, None] = {}
     for task in wanted:
-        pattern = task is not None and task not in names and set(task) & {"*", "?"}
-        found = fnmatch.filter(names, str(task)) if pattern else []
+        found = fnmatch.filter(names, task or "")
         tasks |= dict.fromkeys(found or [choose("task", task, names, "the logs", option)])
     files = [file for file, task in task_of.items() if task in tasks]
     if len(files) < len(task_of):
         notes.left_out["logs of other tasks"] += len(task_of) - len(files)
     return list(tasks), files
-
-
-def is_number(value: Any) -> bool:
-    """Say whether a value is a number that JSON can hold, true and false included.
-
-    Examples
-    --------
-    >>> is_number(0.5), is_number(True), is_number("0.5"), is_number([1])
-    (True, True, False, False)
-    """
-    return isinstance(value, (bool, int, float))
 
 
 def finite(value: Any, where: str | Path, what: str) -> float:
@@ -225,13 +203,25 @@ def finite(value: Any, where: str | Path, what: str) -> float:
     cobandit.faults.TableError: a.json: the score is 'high', not a finite number -> correct it or leave it out
     """
     try:
-        number = float(value) if is_number(value) else math.nan
-    except OverflowError:
-        number = math.inf
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
     if not math.isfinite(number):
         shown = repr(value)[:60]
         stop(where, f"{what} is {shown}, not a finite number", "correct it or leave it out")
     return number
+
+
+def latest(*times: str | None) -> float:
+    """Seconds since 1970 of the latest of some times in ISO 8601, by default in UTC; 0 if none can be read.
+
+    Examples
+    --------
+    >>> latest("1970-01-01T00:00:30", None, "soon", "1970-01-01T01:00:31+01:00")
+    31.0
+    """
+    read = pd.to_datetime(pd.Series(times), format="ISO8601", utc=True, errors="coerce").max()
+    return 0.0 if pd.isna(read) else float(read.timestamp())
 
 
 def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Notes) -> pd.Series:
@@ -269,8 +259,8 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
     if smallest is None:
         paid = costs[~free]
         if paid.empty:
-            problem = f"every evaluation costs 0 {unit}"
-            notes.stop("the costs", problem, "take another cost, or give them one with --smallest-cost")
+            remedy = "take another cost, or give them one with --smallest-cost"
+            stop("the costs", f"every evaluation costs 0 {unit}", remedy)
         whole = bool((paid == np.floor(paid)).all())
         smallest = 1.0 if whole else float(paid.median()) / 1000
     notes.smallest = smallest
@@ -289,7 +279,7 @@ def average_repeats(
     Parameters
     ----------
     frame : DataFrame
-        ``config`` and ``instance``, of which some pair stands in several rows; measured columns are numbers.
+        ``config`` and ``instance``; measured columns are numbers.
     measured : sequence of str
         Columns to average. Rows that differ in any other column are not repeats of each other.
     separate : Series of str
@@ -309,23 +299,23 @@ def average_repeats(
       config instance  score
     0      m        q    0.5
     1      m        r    1.0
-    >>> notes.remarks[0][:72]
-    'note: repeats of an instance (epochs, trials) are averaged, 1 to 2 per r'
+    >>> notes.remarks[0][:65]
+    'note: repeats of an instance (epochs, trials) are averaged, since'
     """
+    if not frame.duplicated(["config", "instance"]).any():
+        return frame
     if repeats == "separate":
         notes.remarks.append(
             "note: repeats of an instance (epochs, trials) count as instances, though they are not "
             "independent: more will be called settled than is"
         )
         return frame.assign(instance=separate)
+    notes.remarks.append(
+        "note: repeats of an instance (epochs, trials) are averaged, since instances are what counts as "
+        "independent; --repeats separate keeps them apart"
+    )
     keys = [name for name in frame if name not in measured]
     group = frame.groupby(keys, sort=False, dropna=False).ngroup()
-    low, high = group.value_counts().agg(["min", "max"])
-    each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    notes.remarks.append(
-        f"note: repeats of an instance (epochs, trials) are averaged, {each} per row: instances are what "
-        "counts as independent; --repeats separate keeps them apart"
-    )
     means = frame[list(measured)].groupby(group).mean()
     return frame[~group.duplicated()].assign(**{name: means[name].to_numpy() for name in measured})
 
@@ -355,7 +345,7 @@ def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | 
     merged: dict[str, Any] = {}
     for group in groups:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
-    plain = {key: value for key, value in merged.items() if is_number(value) or isinstance(value, str)}
+    plain = {key: value for key, value in merged.items() if isinstance(value, (str, bool, int, float))}
     # a whole number that no column could hold exactly, such as a long seed, is kept as text
     known = {
         key: str(value) if type(value) is int and abs(value) >= 2**53 else value
@@ -365,21 +355,9 @@ def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | 
     return known | {"model": plain_text(model, file, "the model")}
 
 
-class Configurations(NamedTuple):
-    """The configurations of some logs: for each log its name and its descriptive columns.
-
-    ``names`` are the settings that make a configuration, ``columns`` what the table calls them.
-    """
-
-    names: list[str]
-    columns: list[str]
-    labels: list[str]
-    described: list[dict[str, Any]]
-
-
 def name_configurations(
-    settings: Sequence[Mapping[str, Any]], by: Sequence[str], taken: Sequence[str]
-) -> Configurations:
+    settings: Sequence[Mapping[str, Any]], by: Sequence[str], taken: Container[str]
+) -> pd.DataFrame:
     """Name the configuration of each log: its model and the settings that differ, or those asked for.
 
     Parameters
@@ -388,8 +366,13 @@ def name_configurations(
         What each log says of its configuration.
     by : sequence of str
         Settings that make a configuration; empty for all that differ.
-    taken : sequence of str
+    taken : container of str
         Columns that no setting can have; it is called ``..._setting`` there.
+
+    Returns
+    -------
+    DataFrame
+        A row for each log: ``config``, its name, and the columns that describe it.
 
     Raises
     ------
@@ -398,21 +381,25 @@ def name_configurations(
 
     Examples
     --------
-    >>> logs = [{"model": "m", "temperature": 0}, {"model": "m", "temperature": 0.7}]
-    >>> name_configurations(logs, (), ()).labels
-    ['m temperature=0.0', 'm temperature=0.7']
+    >>> name_configurations([{"model": "m", "top_p": 1}, {"model": "m", "top_p": 0.7}], (), ())
+            config model  top_p
+    0  m top_p=1.0     m    1.0
+    1  m top_p=0.7     m    0.7
     """
-    known = sorted({name for each in settings for name in each})
-    for name in by:
-        if name not in known:
-            problem = f"no log has the setting {name!r} of --by"
-            stop("the logs", problem, suggest(name, known))
-    names = ["model", *(name for name in (by or find_differing(settings)) if name != "model")]
-    columns = [f"{name}_setting" if name in taken else name for name in names]
-    described = _plain([dict(zip(columns, map(each.get, names), strict=True)) for each in settings])
-    rest = [[f"{name}={value}" for name, value in each.items() if name != "model"] for each in described]
-    labels = [" ".join([each["model"], *said]) for each, said in zip(settings, rest, strict=True)]
-    return Configurations(names, columns, labels, described)
+    known = {name for each in settings for name in each}
+    asked = [choose("setting", name, known, "the logs", "--by") for name in by]
+    names = ["model", *(name for name in asked or find_differing(settings) if name != "model")]
+    columns = {
+        f"{name}_setting" if name in taken else name: _unify([each.get(name) for each in settings])
+        for name in names
+    }
+    described = pd.DataFrame(columns)
+    labels = [
+        " ".join([each["model"], *(f"{name}={value}" for name, value in row.items() if name != "model")])
+        for each, row in zip(settings, described.to_dict("records"), strict=True)
+    ]
+    described.insert(0, "config", labels)
+    return described
 
 
 def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -424,7 +411,7 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     ['seed']
     """
     known = sorted({name for each in settings for name in each})
-    return [name for name in known if len({_key(each.get(name)) for each in settings}) > 1]
+    return [name for name in known if len({spell(each.get(name)) for each in settings}) > 1]
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -435,29 +422,19 @@ def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     >>> sum_settings({"top_k": 1}) == sum_settings({"top_k": 1.0})
     True
     """
-    return {name: _checksum(_key(value)) for name, value in settings.items()}
+    return {name: _checksum(spell(value)) for name, value in settings.items()}
 
 
 def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
-def _key(value: Any) -> str:
-    """Tell values apart: 1 and 1.0 are the same, 1 and true or 1 and its numeral are not."""
-    return repr(float(value)) if type(value) is int else repr(value)
-
-
-def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give each column one type: numbers if all of its values are, else text."""
-    for name in rows[0]:
-        kinds = {type(row[name]) for row in rows}
-        if not (kinds <= {int, float} or kinds == {bool}):
-            for row in rows:
-                row[name] = UNSET if row[name] is None else _short(str(row[name]))
-        elif kinds == {int, float}:
-            for row in rows:
-                row[name] = float(row[name])
-    return rows
+def _unify(values: list[Any]) -> list[Any]:
+    """Give a column one type: numbers if all of its values are, else text."""
+    kinds = set(map(type, values))
+    if kinds <= {int, float} or kinds == {bool}:
+        return values
+    return [UNSET if value is None else _short(str(value)) for value in values]
 
 
 def _short(text: str) -> str:
@@ -533,9 +510,10 @@ def combine(
     notes : Notes
         Takes the remarks.
     source : str
-        What the card says of the origin.
+        What the logs are; the card says this and what was measured.
     measured : mapping
-        What else than the configurations, of the names above, tells one import from another.
+        What else than the configurations tells one import from another, by what it is: a name, several, or
+        those of each task.
 
     Returns
     -------
@@ -551,50 +529,58 @@ def combine(
     runs = _usable(runs, notes)
     given = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
     # a single score is called the accuracy, and its column the score; of several each keeps its name
-    columns_of_all = ("config", "instance", SECONDS, cost.column)
-    reserved = {*columns_of_all, *RESERVED, "efficiency"}
-    scored = [f"{name}_score" if name in reserved else name for name in objectives]
+    reserved = {"config", "instance", SECONDS, cost.column}
+    no_names = {*reserved, *RESERVED, "efficiency"}
+    scored = [f"{name}_score" if name in no_names else name for name in objectives]
     scores = {name: SCORE if len(scored) == 1 else name for name in scored}
-    taken = (*columns_of_all, *scores.values())
-    names, columns, labels, described = name_configurations(given, options.by, taken)
-    logged = _evaluations(runs, labels, pooled=not options.compare_tasks)
-    _check_scores(logged, runs, options.scale)
-    again = logged.loc[logged.duplicated(["run", "instance", "repeat"]), "run"].tolist()
-    if again:
-        problem = f"{again.count(again[0]):,} of its evaluations repeat an instance of the same log"
-        stop(runs[again[0]].file, problem, "keep one line per instance")
-    logged = _newest(logged, runs, notes)
-    timed = _timed(logged, scored, runs, notes)
-    _note_prompts(logged, cost.unit, notes)
+    described = name_configurations(given, options.by, {*reserved, *scores.values()})
+    arms = [str(name) for name in described][1:]
+    logged = _newest(_evaluations(runs, described, options), runs, notes)
+    paid = charge_free(logged["cost"], cost.unit, options.smallest_cost, notes)
+    if logged["prompt"].notna().all():
+        added, counted = logged["prompt"].mean(), paid.mean()
+        notes.remarks.append(
+            f"prompts are not in the cost: they would add {added:,.4g} {cost.unit} per evaluation, "
+            f"{(added + counted) / counted:.3g} times the cost (--count all)"
+        )
 
-    given_scores = np.array(logged["scores"].tolist()).T
-    rows = {
-        "config": logged["config"],
-        "instance": logged["instance"],
-        **{column: each / options.scale for column, each in zip(scores.values(), given_scores, strict=True)},
-        cost.column: charge_free(logged["cost"], cost.unit, options.smallest_cost, notes),
-    } | ({SECONDS: logged["seconds"].astype(float)} if timed else {})
-    of_each = logged["run"].tolist()
-    frame = pd.DataFrame(rows | {name: [described[i][name] for i in of_each] for name in columns})
-    if logged["name"].tolist() != logged["instance"].tolist():
-        repeats = getattr(options, "repeats", "mean")
-        frame = average_repeats(frame, list(rows)[2:], logged["name"], repeats, notes).reset_index(drop=True)
-    n_configs, per_instance = len(set(labels)), Counter(frame["instance"].tolist())
-    shared = sum(number == n_configs for number in per_instance.values())
-    if not shared:
-        those = f"{n_configs} configurations ({', '.join(names)})"
-        remedy = "say which settings make a configuration with --by, or leave logs out"
-        notes.stop("the logs", f"no instance was evaluated under each of {those}", remedy)
-    notes.remarks[:0] = [
-        f"took: {len(logged):,} evaluations of {n_configs:,} configurations from {len(set(of_each)):,} logs",
-        f"instances: {len(per_instance):,}, of which {shared:,} were evaluated under every configuration",
-        f"a configuration is: {', '.join(names)} ({'see' if options.by else 'what differs; see'} --by)",
-    ]
+    values = np.array(logged["scores"].tolist()).T / options.scale
+    frame = logged[["config", "instance"]].assign(**dict(zip(scores.values(), values, strict=True)))
+    frame[cost.column] = paid
     made = [Objective(name=name, column=column) for name, column in scores.items()]
-    if timed:
+    if logged["seconds"].notna().all():
+        frame[SECONDS] = logged["seconds"]
         made.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
-    settings = {label: sum_settings(each) for label, each in zip(labels, given, strict=True)}
-    return ImportResult(frame, cost, tuple(made), tuple(columns), source, dict(measured), settings=settings)
+    measured_columns = [str(name) for name in frame][2:]
+    frame = frame.join(described[arms].loc[logged["run"]].reset_index(drop=True))
+    repeats = getattr(options, "repeats", "mean")
+    frame = average_repeats(frame, measured_columns, logged["name"], repeats, notes).reset_index(drop=True)
+
+    n_configs, n_logs = frame["config"].nunique(), logged["run"].nunique()
+    per_instance = frame["instance"].value_counts()
+    shared = int((per_instance == n_configs).sum())
+    if not shared:
+        those = f"{n_configs} configurations ({', '.join(arms)})"
+        remedy = "say which settings make a configuration with --by, or leave logs out"
+        stop("the logs", f"no instance was evaluated under each of {those}", remedy)
+    origin = "; ".join([source, *(f"{what}: {_list(value)}" for what, value in measured.items())])
+    notes.remarks[:0] = [
+        f"source: {origin}",
+        f"took: {len(logged):,} evaluations of {n_configs:,} configurations from {n_logs:,} logs",
+        f"instances: {len(per_instance):,}, of which {shared:,} were evaluated under every configuration",
+        f"a configuration is: {', '.join(arms)} ({'see' if options.by else 'what differs; see'} --by)",
+    ]
+    settings = {label: sum_settings(each) for label, each in zip(described["config"], given, strict=True)}
+    return ImportResult(frame, cost, tuple(made), tuple(arms), origin, dict(measured), settings=settings)
+
+
+def _list(value: Any) -> str:
+    """Write what was measured in words: a name, several, or those of each task."""
+    if isinstance(value, Mapping):
+        each = {task: _list(names) for task, names in value.items()}
+        alike = len(set(each.values())) == 1
+        return next(iter(each.values())) if alike else _list([f"{each[task]} of {task}" for task in each])
+    return value if isinstance(value, str) else ", ".join(value)
 
 
 def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
@@ -603,40 +589,48 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
     for run in runs:
         if run.evaluations:
             notes.left_out.update(run.left_out)
-            continue
-        why = ", ".join(f"{number:,} {reason}" for reason, number in run.left_out.items())
-        problem = f"none of its evaluations can be used{f': {why}' if why else ''}"
-        notes.logs.append(str(Fault(run.file, problem, "check that this is the log of a finished run")))
+        else:
+            why = ", ".join(f"{number:,} {reason}" for reason, number in run.left_out.items())
+            notes.logs.append(f"{run.file}: none of its evaluations can be used: {why} -> run it again")
     if not found:
-        notes.stop("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
+        stop("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
     return found
 
 
-def _evaluations(runs: Sequence[LoggedRun], labels: Sequence[str], pooled: bool) -> pd.DataFrame:
-    """Put the evaluations of all runs into one frame, with the number of their run and its label.
+def _evaluations(runs: Sequence[LoggedRun], described: pd.DataFrame, options: LogOptions) -> pd.DataFrame:
+    """Put the evaluations of all runs into one frame, checked, with the number of their run and its label.
 
     ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
     """
-    rows = [(i, labels[i], *row) for i, run in enumerate(runs) for row in run.evaluations]
-    # as objects, so that a time that is missing stays apart from one that is not a number
-    found = pd.DataFrame(rows, columns=["run", "config", *Evaluation._fields], dtype=object)
-    found = found.astype({"run": int, "config": str, "instance": str, "repeat": str})
-    found["cost"] = pd.to_numeric(found["cost"])
-    if pooled and len({run.task for run in runs}) > 1:
-        found["instance"] = found["run"].map(lambda i: f"{runs[i].task}/") + found["instance"]
+    rows = [(number, *each) for number, run in enumerate(runs) for each in run.evaluations]
+    found = pd.DataFrame(rows, columns=["run", *Evaluation._fields])
+    found = found.astype({"cost": float, "seconds": float, "prompt": float})
+    found["config"] = described["config"].loc[found["run"]].to_numpy()
+    scores, seconds = np.array(found["scores"].tolist()), found["seconds"]
+    outside = ~((scores >= 0) & (scores <= options.scale)).all(axis=1)
+    remedy = "choose another score with --metric, or say its range with --scale"
+    _refuse_first(found, outside, runs, f"the score {{scores}}, outside 0 to {options.scale:g}", remedy)
+    timed = (seconds > 0) & (seconds < math.inf) if seconds.notna().any() else seconds.isna()
+    remedy = "take another time, or leave out all, with --latency"
+    _refuse_first(found, ~timed, runs, "no time above zero, but {seconds}", remedy)
+    again = found.duplicated(["run", "instance", "repeat"])
+    _refuse_first(found, again, runs, "more than one evaluation in this log", "keep one line per instance")
+    tasks = [run.task for run in runs]
+    if len(set(tasks)) > 1 and not options.compare_tasks:
+        found["instance"] = found["run"].map(tasks.__getitem__) + "/" + found["instance"]
     several = len(set(found["repeat"])) > 1
     return found.assign(name=found["instance"] + ", " + found["repeat"] if several else found["instance"])
 
 
-def _check_scores(logged: pd.DataFrame, runs: Sequence[LoggedRun], scale: float) -> None:
-    scores = np.array(logged["scores"].tolist())
-    outside = ~((scores >= 0) & (scores <= scale))
-    if outside.any():
-        place, which = np.argwhere(outside)[0]
-        row, score = logged.iloc[place], scores[place, which]
-        problem = f"instance {row['instance']!r} has the score {score:.15g}, outside 0 to {scale:g}"
-        remedy = "choose another score with --metric, or say its range with --scale"
-        stop(runs[row["run"]].file, problem, remedy)
+def _refuse_first(
+    found: pd.DataFrame, wrong: ArrayLike, runs: Sequence[LoggedRun], has: str, remedy: str
+) -> None:
+    """Refuse the first of the evaluations that are wrong, if there is one, and say what it has."""
+    for place in np.flatnonzero(wrong)[:1]:
+        first = found.iloc[place]
+        scores = ", ".join(f"{score:g}" for score in first["scores"])
+        said = has.format(scores=scores, seconds=first["seconds"])
+        stop(runs[first["run"]].file, f"instance {first['instance']!r} has {said}", remedy)
 
 
 def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:
@@ -644,59 +638,19 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
 
     Runs that are the same only by what ``--by`` names may differ for a reason: that is for the user to say.
     """
-    if len(runs) == logged["config"].nunique():
-        return logged
     order = sorted(range(len(runs)), key=lambda i: (runs[i].finished, runs[i].when, runs[i].file))
-    rank = pd.Series(range(len(runs)), index=order).loc[logged["run"]].to_numpy()
-    pairs = logged.assign(best=rank).groupby(["config", "instance"])["best"].transform("max")
-    older = rank < pairs.to_numpy()
-    if not older.any():
-        return logged
-    counts = pd.Series(order).loc[pairs[older]].to_numpy()
-    replaced = logged[older].assign(by=counts).groupby(["run", "by"]).size().reset_index(name="number")
-    for run, by, number in replaced.itertuples(index=False):
-        old, new = runs[run], runs[by]
+    rank = logged["run"].map({run: place for place, run in enumerate(order)})
+    best = rank.groupby([logged["config"], logged["instance"]]).transform("max")
+    older = rank < best
+    said = []
+    replaced = pd.DataFrame({"run": logged["run"], "newest": best})[older].value_counts(sort=False)
+    for run, newest, number in replaced.reset_index().to_numpy():
+        old, new = runs[run], runs[order[newest]]
         if different := find_differing([old.settings, new.settings]):
             problem = f"{number:,} of its evaluations are also in {new.file}"
             problem += f", which differs in {', '.join(different)}"
             stop(old.file, problem, "name what tells them apart with --by, or give only one of the two logs")
         why = "an earlier run of the same" if old.finished else "a run of the same that did not finish"
-        notes.reruns.append(f"rerun: {new.file} counts, not {old.file}, {why}: {number:,} evaluations")
+        said.append(f"rerun: {new.file} counts, not {old.file}, {why}: {number:,} evaluations")
+    notes.remarks += limit_lines(said)
     return logged[~older].reset_index(drop=True)
-
-
-def _note_prompts(logged: pd.DataFrame, unit: str, notes: Notes) -> None:
-    """Say what the prompts would add to a cost that leaves them out, as far as the logs say."""
-    prompts = logged["prompt"].dropna().astype(float)
-    if len(prompts) == len(logged):
-        added, counted = prompts.mean(), logged["cost"].mean()
-        times = f", {(added + counted) / counted:.3g} times the cost" if counted else ""
-        notes.remarks.append(
-            f"prompts are not in the cost: they would add {added:,.4g} {unit} per evaluation{times}"
-            " (--count all)"
-        )
-
-
-def _timed(logged: pd.DataFrame, scored: Sequence[str], runs: Sequence[LoggedRun], notes: Notes) -> bool:
-    """Say whether all evaluations have their seconds, and refuse if only some have."""
-    given = logged["seconds"].tolist()
-    without = [place for place, seconds in enumerate(given) if seconds is None]
-    if len(without) == len(logged):
-        notes.remarks.append(
-            f"objectives: {', '.join(scored)} alone, since there is no latency to make efficiency from"
-        )
-        return False
-    if len(without):
-        problem = f"{len(without):,} of {len(logged):,} evaluations have no time, the first of them here"
-        remedy = "take another time, or leave out all, with --latency"
-        stop(runs[logged["run"].iloc[without[0]]].file, problem, remedy)
-    useless = [place for place, seconds in enumerate(given) if not 0 < seconds < math.inf]
-    if useless:
-        row = logged.iloc[useless[0]]
-        problem = f"instance {row['instance']!r} took {row['seconds']:g} seconds, which has no inverse"
-        remedy = "correct the log, or leave out all times with --latency none"
-        stop(runs[row["run"]].file, problem, remedy)
-    notes.remarks.append(
-        f"objectives: {', '.join(scored)}, and efficiency as the normalised inverse of the seconds"
-    )
-    return True

@@ -8,20 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn
+from typing import Annotated, Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cobandit.faults import Fault, Place, TableError, refuse, stop
+from cobandit.faults import Place, TableError, refuse, stop
 from cobandit.tables.card import Card, Cost, Objective, read_card
 from cobandit.tables.columns import default_profiling
 from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.prices import Prices, read_prices
-from cobandit.tables.safe_reading import check_fields, first_fault
+from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.schema import validate
-from cobandit.tables.storage import read, read_memory, write_table
+from cobandit.tables.storage import check_name, read, read_memory, write_table
 from cobandit.tables.table import EvaluationTable
 
 MOST_LINES = 20
@@ -30,10 +29,10 @@ MOST_LINES = 20
 
 @dataclass
 class Notes:
-    """What an import has to tell: remarks, what was left out and how often, what else was seen how often.
+    """What an import has to tell: remarks, and what was left out and how often.
 
-    ``logs`` are those that are left out whole, each as a line that says where, why and what to do; ``reruns``
-    say which log counts in place of which; ``smallest`` is what an evaluation that cost nothing counts as.
+    ``logs`` are those that are left out whole, each as a line that says where, why and what to do;
+    ``smallest`` is what an evaluation that cost nothing counts as.
 
     Examples
     --------
@@ -50,44 +49,16 @@ class Notes:
 
     remarks: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    seen: Counter[str] = field(default_factory=Counter)
     logs: list[str] = field(default_factory=list)
-    reruns: list[str] = field(default_factory=list)
     smallest: float | None = None
-
-    def compare(self, file: Path, held: int, counted: Any) -> None:
-        """Remark that a log holds fewer evaluations than it counts itself, as one that was cut short does.
-
-        Examples
-        --------
-        >>> notes = Notes()
-        >>> notes.compare(Path("logs/a.jsonl"), 7, 12)
-        >>> notes.remarks
-        ['incomplete: a.jsonl holds 7 of the 12 evaluations that its run counted']
-        """
-        if type(counted) is int and held < counted:
-            self.remarks.append(
-                f"incomplete: {file.name} holds {held} of the {counted} evaluations that its run counted"
-            )
 
     def lines(self) -> list[str]:
         """All of it, one line each."""
-        left = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
-        seen = [f"note: {number:,} {what}" for what, number in self.seen.items()]
-        whole = self._whole()
-        return [*self.remarks, *limit_lines(self.reruns), *(whole + left or ["left out: nothing"]), *seen]
+        counted = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
+        return [*self.remarks, *(self.list_logs() + counted or ["left out: nothing"])]
 
-    def stop(self, where: str | Path, problem: str, remedy: str) -> NoReturn:
-        """Raise an error as ``faults.stop`` does, followed by the logs that were left out.
-
-        Raises
-        ------
-        TableError
-            Always.
-        """
-        raise TableError("\n".join([str(Fault(str(where), problem, remedy)), *self._whole()])) from None
-
-    def _whole(self) -> list[str]:
+    def list_logs(self) -> list[str]:
+        """The logs that are left out, one line each."""
         return limit_lines([f"left out: {line}" for line in self.logs])
 
 
@@ -97,24 +68,26 @@ def limit_lines(lines: list[str]) -> list[str]:
     return lines if more <= 0 else [*lines[:MOST_LINES], f"and {more:,} more of these"]
 
 
-Names = Annotated[
-    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given or ())
-]
+def as_list(given: Any) -> Any:
+    """One value or several, or none, as a list."""
+    return given if isinstance(given, (list, tuple)) else [] if given is None else [given]
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 """One name or several."""
+
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Options(BaseModel):
     """Options of every importer; a field is an option of the command, its description the help text."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
-    scale: float = Field(
-        1.0, gt=0, allow_inf_nan=False, description="Divide every score by this: 10 for a judge's 0 to 10."
-    )
-    smallest_cost: float | None = Field(
+    scale: Positive = Field(1.0, description="Divide every score by this: 10 for a judge's 0 to 10.")
+    smallest_cost: Positive | None = Field(
         None,
-        gt=0,
-        allow_inf_nan=False,
         description="What an evaluation that cost nothing counts as (default: 1 where costs are whole "
         "numbers, such as tokens, else a thousandth of their median).",
     )
@@ -183,21 +156,19 @@ class PricedOptions(LogOptions, RepeatOptions):
 
     def known_prices(self) -> Prices:
         """Read the file of prices; without one there are none."""
-        if self.prices is None:
-            return {}
-        if self.cost == "tokens":
+        if self.prices and self.cost == "tokens":
             problem = "prices mean nothing where tokens are the cost"
             stop("--prices", problem, "add --cost usd, or leave it out")
-        return read_prices(self.prices)
+        return read_prices(self.prices) if self.prices else {}
 
 
 class ImportResult(NamedTuple):
     """What an importer found: a tidy frame and what its columns mean, as the card will say it.
 
-    ``source`` says to people what was measured, ``files`` in which files if that is worth saying; ``place``
-    gives the file, row and column that a row and column of the frame come from.  What a later import compares
-    to tell if it means the same: ``measured``, which options and choices say what was measured, as JSON has
-    it, and ``settings``, checksums of all that the logs say of a configuration, by its name and theirs.
+    ``source`` says to people what was measured; ``place`` gives the file, row and column that a row and
+    column of the frame come from.  What a later import compares to tell if it means the same: ``measured``,
+    which options and choices say what was measured, as JSON has it, and ``settings``, checksums of all that
+    the logs say of a configuration, by its name and theirs.
     """
 
     frame: pd.DataFrame
@@ -206,8 +177,7 @@ class ImportResult(NamedTuple):
     arms: tuple[str, ...]
     source: str
     measured: dict[str, Any]
-    files: tuple[str, ...] = ()
-    place: Callable[[int, str | None], Place] | None = None
+    place: Callable[[int, str | None], Place] = lambda row, column: Place("the logs", None, column)
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
 
 
@@ -241,19 +211,13 @@ def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
 AGAIN = "import all the logs together, with --force in place of --update"
 
 
-@dataclass(frozen=True)
-class Earlier:
+class Earlier(NamedTuple):
     """A table that an import made: its card, its rows, and what it remembers of how they were made."""
 
     path: Path
     card: Card
     frame: pd.DataFrame
     made: Mapping[str, Any]
-
-    @property
-    def by(self) -> list[str]:
-        """The settings that describe its configurations, as ``--by`` takes them."""
-        return [column.removesuffix("_setting") for column in self.card.arms]
 
 
 def read_earlier(output: Path, source: str) -> Earlier:
@@ -294,91 +258,84 @@ def add_to(old: Earlier, found: ImportResult, described: bool, notes: Notes) -> 
         If the two do not hold the same thing: other measures, other columns, or other settings under the
         same name of a configuration.
     """
-    _refuse_others(old, found)
-    new = _named_as_before(old, found)
-    settings = {**old.made["settings"], **new.settings}
+    before, now = _measures(old.card, old.made["measured"]), _measures(found, found.measured)
+    for what in sorted({*before, *now}):
+        if before.get(what) != now.get(what):
+            problem = f"{what}: {before.get(what)}, and in this import: {now.get(what)}"
+            stop(old.path, problem, f"use the same options, or {AGAIN}")
+    new = _named_as_before(old, found) if found.settings else found
     for config, each in ({} if described else new.settings).items():
         known = old.made["settings"].get(config, each)
-        if known != each:
-            different = sorted(name for name in {*known, *each} if known.get(name) != each.get(name))
+        if different := sorted(name for name in {*known, *each} if known.get(name) != each.get(name)):
             problem = f"{config!r} was made with other settings: {', '.join(different)}"
             stop(old.path, problem, f"{AGAIN}, or say with --by that they do not matter")
-
-    columns = [str(name) for name in new.frame]
-    before, now = old.frame[columns].copy(), new.frame.copy()
-    is_number = pd.api.types.is_numeric_dtype
-    text = [name for name in columns if not (is_number(now[name]) and is_number(before[name]))]
-    # numbers and text, as where a setting is missing, do not go into one column
-    before[text], now[text] = before[text].astype(str), now[text].astype(str)
-    pairs = [pd.MultiIndex.from_frame(each[["config", "instance"]]) for each in (before, now)]
-    kept = np.flatnonzero(~pairs[0].isin(pairs[1]))
-    again = pairs[1].isin(pairs[0])
-    measured = [new.cost.column, *(objective.column for objective in new.objectives)]
-    earlier_values = before.set_index(pairs[0])[measured].reindex(pairs[1]).to_numpy(float)
-    same = (earlier_values == now[measured].to_numpy(float)).all(axis=1)
-    notes.remarks.append(
-        f"update: {(~again).sum():,} evaluations added, {(again & ~same).sum():,} replaced, "
-        f"{(again & same).sum():,} unchanged, {len(kept):,} that are not in this import kept"
-    )
-
-    def place(row: int, column: str | None) -> Place:
-        if row <= len(kept):
-            return Place(str(old.path), int(kept[row - 1]) + 1, column)
-        return new.place(row - len(kept), column) if new.place else Place("the logs", None, column)
-
-    return new._replace(
-        frame=pd.concat([before.iloc[kept], now], ignore_index=True),
-        objectives=old.card.objectives,
-        files=tuple(sorted({*old.made["files"], *new.files})),
-        place=place,
-        settings=settings,
-    )
+    return _on_top(old, new, notes)
 
 
-def _refuse_others(old: Earlier, found: ImportResult) -> None:
-    """Refuse to mix what was measured in different ways."""
-    cards = (old.card, found)
-    measured = old.made["measured"], json.loads(json.dumps(found.measured))
-    if not isinstance(measured[0], dict):
-        stop(old.path, "an earlier version made it, which did not keep what can be compared", AGAIN)
-    for what, before, now in (
-        *((what, *(each.get(what) for each in measured)) for what in sorted({*measured[0], *measured[1]})),
-        ("cost", *(f"{card.cost.column} in {card.cost.unit}" for card in cards)),
-        ("objectives", *(", ".join(f"{o.name} from {o.column}" for o in card.objectives) for card in cards)),
-        ("configurations are described by", *(", ".join(card.arms) or "nothing" for card in cards)),
-    ):
-        if before != now:
-            problem = f"{what}: {before}, and in this import: {now}"
-            stop(old.path, problem, f"use the same options, or {AGAIN}")
+def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[str, Any]:
+    """What has to be the same for two imports to be of one table, by what messages call it."""
+    return json.loads(json.dumps(measured)) | {
+        "the cost": f"{card.cost.column} in {card.cost.unit}",
+        "objectives": ", ".join(f"{each.name} from {each.column}" for each in card.objectives),
+        "configurations are described by": ", ".join(card.arms) or "nothing",
+    }
 
 
 def _named_as_before(old: Earlier, found: ImportResult) -> ImportResult:
     """Call a configuration as the table does: 0 and 0.0 are the same setting, but not the same name."""
-    if not found.arms:
-        return found
-    names = {values: name for name, values in _described(old.frame, found.arms).items()}
-    known = {name: names.get(values, name) for name, values in _described(found.frame, found.arms).items()}
-    frame = found.frame.assign(config=found.frame["config"].map(known))
+    arms = list(found.arms)
+    before, now = (
+        frame.drop_duplicates("config").set_index("config")[arms].map(spell).reset_index()
+        for frame in (old.frame, found.frame)
+    )
+    both = before.merge(now, on=arms, suffixes=("", "_now"))
+    names = dict(zip(both["config_now"], both["config"], strict=True))
     return found._replace(
-        frame=frame, settings={known.get(name, name): each for name, each in found.settings.items()}
+        frame=found.frame.assign(config=found.frame["config"].replace(names)),
+        settings={names.get(name, name): each for name, each in found.settings.items()},
     )
 
 
-def _described(frame: pd.DataFrame, arms: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    each = frame.drop_duplicates("config").set_index("config")[list(arms)]
-    return {str(name): tuple(map(_plain, row)) for name, *row in each.itertuples(name=None)}
+def spell(value: Any) -> str:
+    """Tell values apart: 1 and 1.0 are the same, 1 and true or 1 and its numeral are not.
+
+    Examples
+    --------
+    >>> spell(1), spell(1.0), spell(True), spell("1")
+    ('1.0', '1.0', 'True', "'1'")
+    """
+    return repr(float(value)) if type(value) is int else repr(value)
 
 
-def _plain(value: Any) -> str:
-    try:
-        return repr(float(value))
-    except (TypeError, ValueError):
-        return str(value)
+def _on_top(old: Earlier, new: ImportResult, notes: Notes) -> ImportResult:
+    columns = list(new.frame)
+    is_number = pd.api.types.is_numeric_dtype
+    # numbers and text, as where a setting is missing, do not go into one column
+    text = [name for name in columns if not (is_number(new.frame[name]) and is_number(old.frame[name]))]
+    before, now = (frame[columns].astype(dict.fromkeys(text, str)) for frame in (old.frame, new.frame))
+    measured = [new.cost.column, *(objective.column for objective in new.objectives)]
+    earlier, newer = (frame.set_index(["config", "instance"])[measured] for frame in (before, now))
+    again = newer.index.isin(earlier.index)
+    same = (earlier.reindex(newer.index).to_numpy(float) == newer.to_numpy(float)).all(axis=1)
+    kept = before[~earlier.index.isin(newer.index)]
+    notes.remarks.append(
+        f"update: {(~again).sum():,} evaluations added, {(again & ~same).sum():,} replaced, "
+        f"{same.sum():,} unchanged, {len(kept):,} that are not in this import kept"
+    )
 
+    def place(row: int, column: str | None) -> Place:
+        if row <= len(kept):
+            return Place(str(old.path), int(kept.index[row - 1]) + 1, column)
+        return new.place(row - len(kept), column)
 
-_OPTIONS = {name: f"--{name}" for name in ("name", "title", "license", "kind")} | {"": "--title, --kind"}
-_OPTIONS |= {"split.profiling": "--profiling", "split.seed": "--seed"}
-_OPTIONS |= {"cost.unit": "--unit", "cost.column": "--cost"}
+    source = old.card.source
+    return new._replace(
+        frame=pd.concat([kept, now], ignore_index=True),
+        objectives=old.card.objectives,
+        source=source if new.source in source else f"{source}; {new.source}",
+        place=place,
+        settings={**old.made["settings"], **new.settings},
+    )
 
 
 @dataclass(frozen=True)
@@ -453,51 +410,55 @@ def import_logs(
     """
     if source not in IMPORTERS:
         stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
-    chosen = IMPORTERS[source]
-    output = Path(output)
-    _check_output(output, [Path(path) for path in paths], force, update)
+    chosen, files, output, notes = IMPORTERS[source], [Path(path) for path in paths], Path(output), Notes()
+    _check_output(output, files, force, update)
     old = read_earlier(output, source) if update and output.exists() else None
     described = bool(options.get("by"))
     if old is not None and "by" in chosen.options.model_fields and not described:
-        options = options | {"by": old.by}
-    notes = Notes()
-    found = chosen.read_logs([Path(path) for path in paths], _options(chosen, options), notes)
-    if old is not None:
-        found = add_to(old, found, described, notes)
-    names = found.frame["config"].unique()
-    if len(names) == 1:
-        problem = f"there is only one configuration, {names[0]!r}"
-        notes.stop("the logs", problem, "choosing needs two: add logs")
-    fields = _fields(found, old, output)
+        options = options | {"by": [column.removesuffix("_setting") for column in old.card.arms]}
     given = {"name": name, "title": title, "license": license, "kind": kind}
-    fields |= {key: value for key, value in given.items() if value is not None}
-    if notes.smallest is not None:  # of an earlier table the larger one: it covers both
-        fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
     split = {"profiling": profiling, "seed": seed}
-    fields["split"] |= {key: value for key, value in split.items() if value is not None}
-    notes.remarks.append(
-        f"split: {fields['split']['profiling']:,} of {found.frame['instance'].nunique():,} instances are for "
-        f"profiling, seed {fields['split']['seed']}, licence: {fields['license']}"
-    )
-    card = check_fields(Card, fields, lambda field: _OPTIONS.get(field, f"the card, field {field!r}"))
     try:
-        validate(found.frame, card, f"what was read of the {source} logs")
+        checked = check_fields(chosen.options, options, _name_option)
+        found = chosen.read_logs(files, checked, notes)
+        if old is not None:
+            found = add_to(old, found, described, notes)
+        fields = _fields(found, old, output) | _given(given)
+        fields["split"] |= _given(split)
+        if notes.smallest is not None:  # of an earlier table the larger one: it covers both
+            fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
+        card = check_fields(Card, fields, lambda field: f"--{field.rpartition('.')[2] or 'title, --kind'}")
+        _validate(found, card, f"what was read of the {source} logs")
     except TableError as error:
-        refuse(fault if found.place is None else fault.at(found.place) for fault in error.faults)
-        raise
+        raise TableError("\n".join([str(error), *notes.list_logs()])) from None
     report = (f"made by: cobandit import {source}", *notes.lines())
-    made = {"importer": source, "measured": found.measured, "files": found.files, "settings": found.settings}
+    made = {"importer": source, "measured": found.measured, "settings": found.settings}
     table = write_table(found.frame, fields, output, report, made)
     return ImportedTable(table, output, output.with_suffix(".yml"), report)
+
+
+def _name_option(field: str) -> str:
+    return f"--{field.partition('.')[0].replace('_', '-')}"
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _validate(found: ImportResult, card: Card, name: str) -> None:
+    """Validate what was found; faults name the files that it comes from, if the importer knows."""
+    try:
+        validate(found.frame, card, name)
+    except TableError as error:
+        refuse(fault.at(found.place) for fault in error.faults)
 
 
 def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str, Any]:
     """Make the card's fields; an earlier card keeps what it says, and its split if that was no default."""
     n_profiling = default_profiling(found.frame["instance"].nunique())
-    files = f"{', '.join(found.files)}, with " if found.files else ""
     measured = {
         "records": output.name,
-        "source": files + found.source,
+        "source": found.source,
         "cost": found.cost.model_dump(),
         "objectives": [objective.model_dump(exclude_defaults=True) for objective in found.objectives],
         "arms": list(found.arms),
@@ -515,28 +476,13 @@ def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str,
 
 def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool) -> None:
     card = output.with_suffix(".yml")
-    if output.suffix != ".parquet":
-        stop(output, "the table is written as Parquet", "let the name end in .parquet")
-    if not output.parent.is_dir():
-        stop(output, f"there is no folder {output.parent}", "make it first")
+    check_name(output)
     if output.resolve() in [path.resolve() for path in paths]:
         stop(output, "this is also what is to be imported", "choose another name")
     if force and update:
         stop(output, "--force starts again and --update adds to what is there", "give one of them")
+    replaced = force or (update and output.exists())
     for path in (output, card):
-        if path.is_dir():
-            stop(path, "this is a folder", "choose another name")
-        if path.exists() and not force and not update:
+        if path.is_dir() or (path.exists() and not replaced):
             remedy = "add to it with --update, replace table and card with --force, or choose another name"
             stop(path, "this is already there", remedy)
-    if update and output.exists() != card.exists():
-        there, lost = (output, card) if output.exists() else (card, output)
-        stop(lost, f"this is missing next to {there}", "restore it, or start again with --force")
-
-
-def _options(chosen: Importer, given: dict[str, Any]) -> Options:
-    try:
-        return chosen.options.model_validate(given)
-    except ValidationError as error:
-        option = str(error.errors()[0]["loc"][0]).replace("_", "-")
-        stop(f"--{option}", first_fault(error), f"see cobandit import {chosen.name} --help")
