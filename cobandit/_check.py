@@ -128,10 +128,8 @@ def scalar(value: float, name: str) -> float:
     """A finite number."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of an integer of more than 308 digits
         raise CobanditError(f"{name} is {value!r}: a number is needed") from None
-    except OverflowError:  # an integer of more than 308 digits
-        number = math.inf
     if not math.isfinite(number):
         raise CobanditError(f"{name} is {number}: it must be finite")
     return number
@@ -150,12 +148,11 @@ def count(value: int, name: str, least: int) -> int:
 MOST_PULLS = 2**62
 
 
-def pulls_within(budget: float, cost: float, name: str = "budget") -> float:
+def pulls_within(budget: float, cost: float) -> float:
     """``budget / cost``, the most pulls that it can hold: refused where no counter could hold them."""
-    with np.errstate(over="ignore"):
-        pulls = float(np.float64(budget) / np.float64(cost))
+    pulls = float(budget) / float(cost)
     if pulls > MOST_PULLS:
-        raise CobanditError(f"{name} is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls")
+        raise CobanditError(f"budget is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls")
     return pulls
 
 

@@ -34,14 +34,11 @@ METHODS = {
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def _show_run(table: EvaluationTable, method: str, feedback: str, budget: float, seed: int) -> dict[str, Any]:
+def _show_run(table: EvaluationTable, method: str, budget: float, seed: int) -> dict[str, Any]:
     """Play one run: how often each configuration was evaluated, and which were returned."""
-    known: dict[str, Any] = {"costs": table.costs, "budget": budget, "n_objectives": table.n_objectives}
-    n_instances = int(np.diff(table.feedback.offsets).min())
-    if feedback == "once":
-        known["n_instances"] = n_instances
+    shape = {"n_objectives": table.n_objectives, "n_instances": int(np.diff(table.feedback.offsets).min())}
     try:
-        policy: Any = spec(method).make(1.0, **known)
+        policy: Any = spec(method).make(1.0, costs=table.costs, budget=budget, **shape)
     except BudgetError:
         return {}
     play(policy, table, seed=seed, charge="declared")
@@ -78,14 +75,12 @@ def play_states(table: EvaluationTable, method: str, replications: int = 100, se
     >>> int(states["exact"].iloc[-1])
     2
     """
-    everything, feedback = float(np.diff(table.feedback.offsets) @ table.costs), METHODS[method]
-    runs = replay_identification(
-        table, method, share=SHARES, replications=replications, seed=seed, feedback=feedback
-    )
+    everything, kind = float(np.diff(table.feedback.offsets) @ table.costs), METHODS[method]
+    runs = replay_identification(table, method, None, replications, seed, share=SHARES, feedback=kind)
     exact = runs.groupby("share")["correct"].sum()
     rows = [
         {"method": method, "share": share, "runs": replications, "exact": int(exact.loc[share])}
-        | _show_run(table, method, feedback, share * everything, seed)
+        | _show_run(table, method, share * everything, seed)
         for share in SHARES
     ]
     return pd.DataFrame(rows)
@@ -107,8 +102,8 @@ def describe(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
         The configurations with their means and costs; ``methods`` by name, each with the front and a
         state per share: ``exact`` and, unless the budget is too small, ``spent``, ``pulls``, ``returned``.
     """
+    policies: Any = {method: spec(method).policy for method in METHODS}
     return {
-        "table": table.name,
         "objectives": list(table.objectives[:2]),
         "unit": table.card.cost.unit,
         "instances": int(np.diff(table.feedback.offsets).min()),
@@ -124,17 +119,12 @@ def describe(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
                 "color": LOOKS[str(method)].light,
                 "themed": follow_theme(LOOKS[str(method)].light),
                 # the one that it looks for, and by which its replays are judged
-                "front": np.flatnonzero(pareto_mask(table.means, _dominance(str(method)))).tolist(),
+                "front": np.flatnonzero(pareto_mask(table.means, policies[method].dominance)).tolist(),
                 "states": [_state(row) for row in own.to_dict("records")],
             }
             for method, own in states.groupby("method", sort=False)
         },
     }
-
-
-def _dominance(method: str) -> Any:
-    policy: Any = spec(method).policy
-    return policy.dominance
 
 
 def _state(row: dict[Any, Any]) -> dict[str, Any]:

@@ -75,6 +75,21 @@ def arms_of_outcomes(rows: Sequence[ArrayLike], cost_ratio: float | None = None)
     return Arms(together, np.cumsum([0, *map(len, arrays)]), cost_ratio)
 
 
+def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
+    """Count the ones among so many equally likely outcomes that give these means.
+
+    Examples
+    --------
+    >>> count_ones([0.75, 0.5], 20)
+    array([15, 10])
+    """
+    whole = np.asarray(means) * grain
+    ones = np.rint(whole).astype(np.int64)
+    if (np.abs(ones - whole) > 1e-6).any() or ones.min() < 0 or ones.max() > grain:
+        raise CobanditError(f"means, or shares: multiples of 1/{grain} in [0, 1] are needed")
+    return ones
+
+
 def designed_arms(
     means: ArrayLike,
     costs: ArrayLike,
@@ -116,10 +131,7 @@ def designed_arms(
     """
     means = _check.means(means)
     costs = _check.costs(costs, n_arms=len(means))
-    ones = np.rint(means * grain)
-    if (np.abs(ones - means * grain) > 1e-6).any() or (means < 0).any() or (means > 1).any() or grain % 2:
-        raise CobanditError(f"means: multiples of 1/{grain} in [0, 1] are needed, and an even grain")
-    rng, rows = np.random.default_rng(0), []
+    ones, rng, rows = count_ones(means, grain), np.random.default_rng(0), []
     for arm, mean_cost in enumerate(costs):
         cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
         rows.append(np.column_stack([cost, *(rng.permutation(grain) < k for k in ones[arm])]))

@@ -281,8 +281,7 @@ def gap_plane(
     elif row.term == "overtaken":
         steps = [(arm, -gap)]
     else:
-        m, M = dominance.margins(means)
-        np.fill_diagonal(m, -np.inf)
+        m, M = dominance.margins_of_others(means)
         steps = [(other, -max(M[other, arm], 0.0)), (other, max(m[other].max(), 0.0))]
     for start, step in steps:
         if step:

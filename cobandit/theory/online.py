@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -212,10 +213,7 @@ def efficiency_regret_bound(
     >>> round(efficiency_regret_bound([0.0, 0.5], n_objectives=1, cost_ratio=1.0, budget=99), 4)
     4716.5004
     """
-    gaps = gaps_of(gaps)
-    return float(
-        sum(gap * _pulls(gap, gaps, n_objectives, cost_ratio, budget, alpha) for gap in gaps[gaps > 0])
-    )
+    return _wasted(gaps_of(gaps), np.ones(np.size(gaps)), n_objectives, cost_ratio, budget, alpha)
 
 
 def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
@@ -284,12 +282,8 @@ def standard_regret_bound(
     """
     gaps, cost_ratio = gaps_of(gaps), _check.positive(cost_ratio, "cost_ratio", 1.0)
     mean_costs = costs_within(mean_costs, cost_ratio, len(gaps))
-    wasted = sum(
-        cost * gap * _pulls(gap, gaps, n_objectives, cost_ratio, budget, alpha)
-        for gap, cost in zip(gaps, mean_costs, strict=True)
-        if gap > 0
-    )
-    return float(2 * _check.non_negative(best_efficiency, "best_efficiency") + wasted)
+    wasted = _wasted(gaps, mean_costs, n_objectives, cost_ratio, budget, alpha)
+    return 2 * _check.non_negative(best_efficiency, "best_efficiency") + wasted
 
 
 def gaps_of(gaps: ArrayLike) -> np.ndarray:
@@ -312,9 +306,10 @@ def costs_within(mean_costs: ArrayLike, cost_ratio: float, n_arms: int) -> np.nd
     return mean_costs
 
 
-def _pulls(
-    gap: float, gaps: np.ndarray, n_objectives: int, cost_ratio: float, budget: float, alpha: float
+def _wasted(
+    gaps: np.ndarray, costs: np.ndarray, n_objectives: int, cost_ratio: float, budget: float, alpha: float
 ) -> float:
-    return pull_bound(
-        gap, n_arms=len(gaps), n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
-    )
+    """Costs times gaps times the bound on pulls, added up over suboptimal arms."""
+    how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
+    arms = zip(gaps[gaps > 0], costs[gaps > 0], strict=True)
+    return float(sum(cost * gap * pull_bound(gap, n_arms=len(gaps), **how) for gap, cost in arms))

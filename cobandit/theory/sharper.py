@@ -206,8 +206,6 @@ def instance_pull_bound(
     gap, mean_cost = _check.positive(gap, "gap"), _check.positive(mean_cost, "mean_cost", 1.0)
     n_objectives = _check.count(n_objectives, "n_objectives", 1)
     best_efficiency = _check.positive(best_efficiency, "best_efficiency")
-    if gap > _check.add_slack(best_efficiency):
-        raise CobanditError(f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}")
     radius = mean_cost * gap / (2 * (n_objectives + best_efficiency))
     return _pulls(radius, n_objectives, cost_ratio, budget, alpha)
 
@@ -516,7 +514,6 @@ def alpha_in_flight(
     budget: float,
     cost_ratio: float,
     alpha: float = 2.0,
-    unrelated: bool = False,
 ) -> float:
     r"""Exploration constant :math:`\alpha_m` that makes up for m evaluations in flight (ours).
 
@@ -524,8 +521,7 @@ def alpha_in_flight(
 
         \alpha_m = \kappa \alpha, \qquad
         \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
-                 \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2,
-        \qquad \kappa = 1 + \frac{m - 1}{n_0} \text{ if order and results are unrelated}
+                 \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2
 
     Radii count what is in flight, and are too narrow by that: of the n evaluations of an arm that were begun,
     s = n - p are told, with :math:`p \le m - 1`, and :math:`s \ge n_0` when the index decides.  On the event
@@ -540,10 +536,9 @@ def alpha_in_flight(
 
     of the truth, and optimism holds with radii at :math:`\alpha_m`.
 
-    The second :math:`\kappa` rests on another event: that the mean of the first s results *told* is within
-    :math:`\sqrt{\alpha \log T_B / s}`, for every s.  In the order of arrival results are independent draws
-    only where that order is unrelated to what they are; then the event has the probability of Theorem 1's,
-    and :math:`n / s \le 1 + (m - 1) / n_0` is the whole loss.
+    Where the order of results is unrelated to what they are, :math:`\kappa = 1 + (m - 1) / n_0` is enough: in
+    the order of arrival results are independent draws, and :math:`n / s` is the whole loss.  It is related
+    where fast answers come first and speed is an objective.
 
     Parameters
     ----------
@@ -553,9 +548,6 @@ def alpha_in_flight(
         :math:`n_0 \ge 1`, evaluations of each arm that are told before the index decides.
     budget, cost_ratio, alpha : float
         B, lambda, and the alpha at which the event of Theorem 1 holds.
-    unrelated : bool
-        Whether the order of results is unrelated to what they are.  It is not where fast answers come first
-        and speed is an objective.
 
     Returns
     -------
@@ -566,15 +558,11 @@ def alpha_in_flight(
     --------
     >>> round(alpha_in_flight(4, n_init=30, budget=999, cost_ratio=1.0), 3)
     3.186
-    >>> alpha_in_flight(4, n_init=30, budget=999, cost_ratio=1.0, unrelated=True)
-    2.2
     """
     others = _check.count(at_once, "at_once", 1) - 1
     n_init, alpha = _check.count(n_init, "n_init", 1), _check.positive(alpha, "alpha")
-    missing = 1 + others / n_init
-    if unrelated:
-        return missing * alpha
-    return alpha * (missing * (1 + others / sqrt(alpha * n_init * log(horizon(budget, cost_ratio))))) ** 2
+    spread = others / sqrt(alpha * n_init * log(horizon(budget, cost_ratio)))
+    return alpha * ((1 + others / n_init) * (1 + spread)) ** 2
 
 
 def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:

@@ -57,7 +57,6 @@ def test_arms_of_a_table_are_its_evaluation_split():
     [
         ({"means": [[0.3333], [0.5]]}, "multiples"),
         ({"means": [[1.25], [0.5]]}, "multiples"),
-        ({"grain": 5}, "even grain"),
         ({"spread": 0.5, "costs": [0.9, 0.5]}, "must lie in"),
         ({"cost_ratio": 0.6}, "must lie in"),
     ],
@@ -395,7 +394,6 @@ def test_bounds_by_hand():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theory.instance_pull_bound(2.0, 0.5, 1.0, **HOW), "larger"),
         (lambda: theory.instance_pull_bound(0.5, 2.0, 1.0, **HOW), "mean_cost"),
         (lambda: theory.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5), "as efficient"),
         (lambda: theory.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "lie in"),

@@ -13,7 +13,6 @@ from cobandit import theory
 
 def test_one_at_a_time_needs_no_more():
     assert theory.alpha_in_flight(1, 1, budget=10, cost_ratio=0.5, alpha=3) == 3
-    assert theory.alpha_in_flight(1, 1, budget=10, cost_ratio=0.5, alpha=3, unrelated=True) == 3
 
 
 @given(
@@ -23,18 +22,13 @@ def test_one_at_a_time_needs_no_more():
     st.floats(0, 1),
     st.floats(2, 1e6),
     st.floats(0.01, 4),
-    st.booleans(),
 )
-def test_the_wider_radius_covers_what_may_be_missing(at_once, n_init, more, share, budget, alpha, unrelated):
+def test_the_wider_radius_covers_what_may_be_missing(at_once, n_init, more, share, budget, alpha):
     told, flying = n_init + more, round(share * (at_once - 1))
     n, log_T = told + flying, log(theory.horizon(budget, 1.0))
     given_ = {"budget": budget, "cost_ratio": 1.0, "alpha": alpha}
-    wider = theory.alpha_in_flight(at_once, n_init, **given_, unrelated=unrelated)
-    radius = sqrt(wider * log_T / n) * (1 + 1e-12)
-    if unrelated:
-        assert sqrt(alpha * log_T / told) <= radius
-    else:
-        assert (sqrt(alpha * n * log_T) + flying) / told <= radius
+    wider = theory.alpha_in_flight(at_once, n_init, **given_)
+    assert (sqrt(alpha * n * log_T) + flying) / told <= sqrt(wider * log_T / n) * (1 + 1e-12)
 
 
 def watched(means, alpha_of_run, *, at_once, n_init, alpha, budget, seed):

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import feedback_source, random_arms
+from cobandit.companion.known_arms import count_ones, feedback_source, random_arms
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import difference_deviation, uniform_deviation
 from cobandit.errors import CobanditError
@@ -64,15 +64,12 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     >>> table.means.tolist(), table.costs.tolist()
     ([[0.75, 0.25], [0.5, 0.5]], [1.0, 0.5])
     """
-    means = _check.means(means)
-    hits = np.round(LEVELS * means).astype(int)
-    if not np.allclose(hits, LEVELS * means) or hits.min() < 0 or hits.max() > LEVELS:
-        raise CobanditError(f"means: multiples of 1/{LEVELS} in [0, 1] are needed")
+    hits = count_ones(means, LEVELS)
     profiling = 2  # the fewest that a table may have
     own = np.flatnonzero(~profiling_mask(LEVELS + profiling, profiling, seed=0))
     row = np.full(LEVELS + profiling, -1)
     row[own] = np.arange(LEVELS)
-    place = (row[:, None] + 7 * np.arange(means.shape[1])) % LEVELS
+    place = (row[:, None] + 7 * np.arange(hits.shape[1])) % LEVELS
     return EvaluationTable.from_arrays(place < hits[:, None, :], costs, profiling=profiling, kind="synthetic")
 
 

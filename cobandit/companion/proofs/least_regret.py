@@ -11,10 +11,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import Arms, arms_of_outcomes, feedback_source
+from cobandit.companion.known_arms import Arms, arms_of_outcomes, count_ones, feedback_source
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import ever_outside
-from cobandit.errors import CobanditError
 from cobandit.policies import CoHVKLUCB
 from cobandit.replay import Spec
 from cobandit.replay.grid import GridCell, make_policy
@@ -54,11 +53,9 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     """
     means = _check.means(means)
     shares = (_check.costs(costs, n_arms=len(means)) - cost_ratio) / (1 - cost_ratio)
-    ones = np.column_stack([shares, means]) * LEVELS
-    if (abs(ones - ones.round()) > 1e-6).any() or ones.min() < -1e-6 or ones.max() > LEVELS + 1e-6:
-        raise CobanditError(f"means and shares of expensive pulls: multiples of 1/{LEVELS} are needed")
+    ones = count_ones(np.column_stack([shares, means]), LEVELS)
     drawn = np.array(list(product(range(LEVELS), repeat=ones.shape[1])))
-    outcomes = [(drawn < row.round()).astype(float) for row in ones]
+    outcomes = [(drawn < row).astype(float) for row in ones]
     for each in outcomes:
         each[:, 0] = cost_ratio + (1 - cost_ratio) * each[:, 0]
     return arms_of_outcomes(outcomes, cost_ratio)

@@ -89,10 +89,8 @@ def _has_largest_gap(means: NDArray[np.float64], arm: int, reach: float, dominat
 
 
 # ----------------------------------------------------------------------------- by search
-def visited_sets(
-    means: ArrayLike, runs: int, seed: int, share: float = SHARP_SHARE
-) -> list[NDArray[np.bool_]]:
-    r"""Active sets that gap elimination comes to in runs whose means err by less than a share of the gap.
+def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_SHARE) -> int:
+    r"""Active sets in runs whose means err by less than a share of the gap that are not listed as reachable.
 
     Parameters
     ----------
@@ -104,75 +102,53 @@ def visited_sets(
 
     Returns
     -------
-    list of ndarray of bool, shape (number of sets, K)
-        The sets of K, K - 1, ..., 2 arms, as from `cobandit.theory.reachable_sets`.
+    int
+        Sets that gap elimination comes to and `cobandit.theory.reachable_sets` does not have.
 
     Examples
     --------
-    >>> [len(sets) for sets in visited_sets([[0.9], [0.8], [0.5], [0.45], [0.2]], 100, seed=0)]
-    [1, 1, 2, 1]
+    >>> [unlisted_sets([[0.9], [0.8], [0.5], [0.45], [0.2]], 100, 0, share) for share in (1 / 8, 1 / 2)]
+    [0, 6]
     """
-    means = _check.means(means)
-    n_arms, rng = len(means), np.random.default_rng(seed)
+    means, rng = _check.means(means), np.random.default_rng(seed)
     gaps = np.sort(dominance.classification_gaps(means))
-    within = share * (1 - 1e-9)
-    found: list[set[tuple[bool, ...]]] = [set() for _ in range(n_arms - 1)]
+    within, visited = share * (1 - 1e-9), set()
 
     def see(phase: int, active: list[int]) -> NDArray[np.float64]:
-        found[phase].add(tuple(np.isin(range(n_arms), active).tolist()))
+        visited.add(tuple(np.isin(range(len(means)), active).tolist()))
         error = rng.uniform(-1, 1, (len(active), means.shape[1]))
         return means[active] + within * gaps[len(active) - 1] * (np.sign(error) if run % 3 else error)
 
     for run in range(runs):  # noqa: B007 - read in see
-        eliminate(n_arms, see)
-    return [np.array(sorted(seen)) for seen in found]
+        eliminate(len(means), see)
+    return len(visited - {tuple(each) for sets in theory.reachable_sets(means) for each in sets.tolist()})
 
 
-def outside(visited: list[NDArray[np.bool_]], reachable: list[NDArray[np.bool_]]) -> int:
-    """How many of the visited sets are not reachable.
-
-    Examples
-    --------
-    >>> two, one = [np.array([[True, False], [False, True]])], [np.array([[True, False]])]
-    >>> outside(two, one), outside(one, two)
-    (1, 0)
-    """
-    return sum(
-        len({tuple(row) for row in some.tolist()} - {tuple(row) for row in all_.tolist()})
-        for some, all_ in zip(visited, reachable, strict=True)
-    )
-
-
-def complexities(trials: int, seed: int, n_arms: int, n_objectives: int = 2) -> pd.DataFrame:
-    """Complexities of random problems, with the most expensive arms hardest to classify, then easiest.
+def complexities(seed: int, n_arms: int) -> pd.DataFrame:
+    """Complexities of a random problem of two objectives, the costly arms hardest to classify, then easiest.
 
     Parameters
     ----------
-    trials, seed : int
-    n_arms, n_objectives : int
+    seed, n_arms : int
 
     Returns
     -------
-    DataFrame, two rows per trial
-        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by `cobandit.theory.may_leave`,
-        ``exact`` by `exactly_leave` and ``visited`` in 300 runs.  Each is at most the one before.
+    DataFrame, two rows
+        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by `cobandit.theory.may_leave` and
+        ``exact`` by `exactly_leave`.  Each is at most the one before.
 
     Examples
     --------
-    >>> complexities(1, seed=0, n_arms=3).round(1)[["H", "named", "exact", "visited"]].values.tolist()
-    [[30.3, 30.3, 30.3, 30.3], [30.3, 24.3, 24.3, 24.3]]
+    >>> complexities(seed=0, n_arms=3).round(1)[["H", "named", "exact"]].values.tolist()
+    [[30.3, 30.3, 30.3], [30.3, 24.3, 24.3]]
     """
     rng, rows = np.random.default_rng(seed), []
-    for trial in range(trials):
-        drawn = Problem(rng.random((n_arms, n_objectives)), 10 ** rng.uniform(-1, 0, n_arms))
-        gaps = np.sort(drawn.classification_gaps)
-        exact = theory.reachable_sets(drawn.means, exactly_leave)
-        visited = visited_sets(drawn.means, 300, trial)
-        for costly, problem in zip(("hardest", "easiest"), swapped_costs(drawn), strict=True):
-            named = theory.reachable_complexity(problem.means, problem.costs)
-            others = (largest_complexity(sets, problem.costs, gaps) for sets in (exact, visited))
-            rows.append((costly, problem.complexity, named, *others))
-    return pd.DataFrame(rows, columns=["costly", "H", "named", "exact", "visited"])
+    drawn = Problem(rng.random((n_arms, 2)), 10 ** rng.uniform(-1, 0, n_arms))
+    gaps, sets = np.sort(drawn.classification_gaps), theory.reachable_sets(drawn.means, exactly_leave)
+    for costly, problem in zip(("hardest", "easiest"), swapped_costs(drawn), strict=True):
+        named = theory.reachable_complexity(problem.means, problem.costs)
+        rows.append((costly, problem.complexity, named, largest_complexity(sets, problem.costs, gaps)))
+    return pd.DataFrame(rows, columns=["costly", "H", "named", "exact"])
 
 
 # ----------------------------------------------------------------------------- hard for every method
@@ -343,9 +319,7 @@ def check_sets(seed: int) -> Finding:
 
     The middle of three arms, at all 8 extreme errors.
     """
-    rng = np.random.default_rng(seed)
-    drawn = [rng.random((5, 2)) for _ in range(2)]
-    missing = sum(outside(visited_sets(means, 60, seed), theory.reachable_sets(means)) for means in drawn)
+    missing = sum(unlisted_sets(means, 60, seed) for means in np.random.default_rng(seed).random((2, 5, 2)))
     corners = np.array(list(product((-1.0, 1.0), repeat=3)))[:, :, None]
 
     def stays(means: NDArray[np.float64], by: float) -> bool:
