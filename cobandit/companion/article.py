@@ -23,8 +23,9 @@ from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.proofs import identification_error, pulls
 from cobandit.companion.stored import results
+from cobandit.faults import amount
 from cobandit.figures.runs import gap_plane
-from cobandit.figures.style import INK, method_style
+from cobandit.figures.style import INK, method_style, name_rows
 
 #: Lines of arms, which have no colour: colours are the methods'.
 ARM_LINES = ("-", "--", ":")
@@ -164,18 +165,15 @@ def draw_steps() -> Figure:
             seen.append((arm, np.where(policy.affordable, policy.index(), np.nan)))
 
     cb.play(policy, table, watch=watch)
-    at = np.arange(len(seen)) + len(ONLINE.names) + 1
+    at, pulled = np.arange(len(seen)) + len(ONLINE.names) + 1, [arm for arm, _ in seen]
+    index = np.array([values for _, values in seen])
     figure, ax = plt.subplots(figsize=(6.4, 2.7))
     for arm, name in enumerate(ONLINE.names):
-        index = [values[arm] for _, values in seen]
-        ax.plot(at, index, ARM_LINES[arm], color=INK, drawstyle="steps-mid", lw=1)
-        pulled = [(x, y) for x, y, (taken, _) in zip(at, index, seen, strict=True) if taken == arm]
-        if pulled:
-            ax.plot(*np.transpose(pulled), "o", ms=7, color=method_style("CoHVUCB")["color"])
-        ax.annotate(
-            f"arm {name}", (at[0], index[0]), (-8, 0), textcoords="offset points", ha="right", va="center"
-        )
-    ax.set(xlabel="pull", ylabel="index", xlim=(at[0] - 0.9, at[-1] + 0.5), xticks=at)
+        line = ARM_LINES[arm]
+        ax.plot(at, index[:, arm], line, color=INK, drawstyle="steps-mid", lw=1, label=f"arm {name}")
+    ax.plot(at, index[range(len(at)), pulled], "o", ms=7, color=method_style("CoHVUCB")["color"])
+    ax.set(xlabel="pull", ylabel="index", xticks=at)
+    ax.legend()
     return figure
 
 
@@ -197,16 +195,8 @@ def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
         ax.plot(values[:-1], range(len(rungs) - 1), "o", color=INK, mfc="none")
         ax.plot(values[-1], len(rungs) - 1, "o", color=INK)
         for row, value in enumerate(values[:-1]):
-            times = (
-                f"{value / values[-1]:,.0f} times"
-                if value > 9 * values[-1]
-                else f"{value / values[-1]:.1f} times"
-            )
-            ax.annotate(
-                times, (value, row), (8, 0), textcoords="offset points", va="center", fontsize="small"
-            )
-        ax.set_yticks(range(len(rungs)), rungs)
-        ax.set(
-            xscale="log", xlabel=label, xlim=(values[-1] / 2, values[0] * 30), ylim=(len(rungs) - 0.5, -0.5)
-        )
+            times = f"{amount(round(value / values[-1], value < 9 * values[-1]))} times"
+            ax.annotate(times, (value, row), (8, 0), textcoords="offset points", va="center")
+        name_rows(ax, rungs)
+        ax.set(xscale="log", xlabel=label, xlim=(values[-1] / 2, values[0] * 30))
     return figure

@@ -21,14 +21,14 @@ from matplotlib.figure import Figure
 
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
-from cobandit.companion.paper.contrasts import CONTRASTS, WORDS
+from cobandit.companion.paper.contrasts import CANNOT_TELL, CONTRASTS, WORDS
 from cobandit.companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
 from cobandit.companion.paper.numbers import Published, published
 from cobandit.companion.paper.remarks import judge_remarks
 from cobandit.companion.proofs import checks
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
-from cobandit.figures.style import FAINT, INK, method_label
+from cobandit.figures.style import FAINT, INK, log_axis, method_label, name_rows
 from cobandit.tables import open_table
 
 #: What a status can be, with its sign: of statements, of orderings and remarks, of contrasts, of the rest.
@@ -51,8 +51,6 @@ KINDS = STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = (
 )
 #: Tables that were measured, in the place of the paper's two: sums in words for GSM8K, PIQA for PIQA.
 STANDS_FOR = dict(zip(results.MEASURED, results.NAMES, strict=True))
-#: Pages behind the rows that have no statement of their own.
-PAGES = {CONTRAST: "reconstructions", ORDERING: "experiments", REMARK: "experiments", NUMBER: "experiments"}
 QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
 
 
@@ -62,8 +60,8 @@ class Row(NamedTuple):
     key: str
     kind: str
     claim: str
-    place: str
-    page: str
+    place: str = ""
+    page: str = "experiments"
     paper: str = ""
     reconstruction: str = ""
     measured: str = ""
@@ -144,7 +142,6 @@ def state(statements: pd.DataFrame) -> Iterator[Row]:
             key=each["statement"],
             kind=OURS if each["ours"] else STATEMENT,
             claim=each["statement"],
-            place="",
             page=each["page"],
             replays=each["found"] or each["tested"],
             status=each["outcome"],
@@ -156,13 +153,13 @@ def contrast(judged: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame) 
     """The fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
     many, ours = _ratios(cells), _ratios(measured)
     for known, each in zip(CONTRASTS, judged.to_dict("records"), strict=True):
-        names = f"{method_label(known.method)} against {method_label(known.against)}"
+        rho = next(part for part in known.keys[0].split("-") if part.isdigit())
         yield Row(
             key=f"contrast {known.dataset} {known.experiment} {known.method} {known.against}",
             kind=CONTRAST,
-            claim=f"{known.dataset.upper()}, {QUANTITIES[known.experiment]}: {names}",
-            place=_largest(known.keys[0]),
-            page=PAGES[CONTRAST],
+            claim=_name_contrast(each, " against "),
+            place=f"largest budget, ρ = {int(rho):,}",
+            page="reconstructions",
             paper=f"{each['printed']:.2f}",
             reconstruction=f"{each['low']:.2g} to {each['high']:.2g}",
             measured=ours.get(known.keys, ""),
@@ -172,9 +169,9 @@ def contrast(judged: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame) 
         )
 
 
-def _largest(key: str) -> str:
-    rho = next(part for part in key.split("-") if part.isdigit())
-    return f"largest budget, ρ = {int(rho):,}"
+def _name_contrast(row: Mapping[Any, Any], against: str) -> str:
+    names = against.join(method_label(row[name]) for name in ("method", "against"))
+    return f"{row['dataset'].upper()}, {QUANTITIES[row['experiment']]}: {names}"
 
 
 def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
@@ -199,7 +196,6 @@ def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame) -> 
             kind=ORDERING,
             claim=each.says,
             place=each.place,
-            page=PAGES[ORDERING],
             paper=printed[each.key].replace(UNKNOWN, "not printed"),
             reconstruction=", ".join(
                 f"{str(name).upper()} {100 * share:.0f} %" for name, share in known.items()
@@ -232,7 +228,6 @@ def remark(measured: Sequence[str]) -> Iterator[Row]:
             kind=REMARK,
             claim=each["says"],
             place=each["place"],
-            page=PAGES[REMARK],
             measured=", ".join(values[2:]),
             replays=", ".join(values[:2]),
             status=USED if each["used"] and each["verdict"] == HOLDS else each["verdict"],
@@ -243,19 +238,17 @@ def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame)
     """Printed numbers that are results; what is printed twice alike has one row."""
     known = {each.key: each for each in published()}
     others = paper.ledger(measured).set_index("key")["ours"].to_dict()
-    groups: dict[Any, list[dict[str, Any]]] = {}
-    ledger: list[dict[str, Any]] = paper.ledger(cells, predicted=predicted).to_dict("records")  # type: ignore[assignment]
-    for row in ledger:
-        groups.setdefault((known[row["key"]].coordinates, row["printed"]), []).append(row)
-    for group in groups.values():
-        row, printed = group[0], group[0]["printed"]
+    ledger = paper.ledger(cells, predicted=predicted)
+    stated = zip(ledger["key"], ledger["printed"], strict=True)
+    alike = pd.Series([(known[key].coordinates, printed) for key, printed in stated])
+    for (_, printed), group in ledger.groupby(alike, sort=False):
+        row = group.iloc[0]
         ours = _like(row["ours"], printed), _span(row["low"], row["high"], printed)
         yield Row(
             key=row["key"],
             kind=NUMBER,
             claim=in_words(known[row["key"]]),
-            place="; ".join(dict.fromkeys(each["place"] for each in group)),
-            page=PAGES[NUMBER],
+            place="; ".join(group["place"].unique()),
             paper=printed,
             reconstruction=_span(row["predicted_low"], row["predicted_high"], printed),
             measured=_like(others[row["key"]], printed),
@@ -286,13 +279,10 @@ def _like(value: float, printed: str) -> str:
     """A number of ours, in percent where the paper's is."""
     if not np.isfinite(value):
         return ""
-    text = (
-        f"{100 * value:.3g} %"
-        if printed.endswith("%")
-        else f"{value:,.0f}"
-        if value >= 1000
-        else f"{value:.3g}"
-    )
+    if printed.endswith("%"):
+        text = f"{100 * value:.3g} %"
+    else:
+        text = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
     return text.replace("-", "−")
 
 
@@ -354,52 +344,25 @@ def _row(name: str, row: Mapping[str, str]) -> str:
     )
 
 
-#: Shade, face and line of an interval by its word: colours are the methods'.
-SHADES = {
-    "predicted": (INK, INK, "-"),
-    "compatible": ("#5a6068", "none", "-"),
-    "contradicted": (INK, "none", "--"),
-    "cannot tell": (FAINT, FAINT, "-"),
-}
-
-
-def draw_contrasts(judged: pd.DataFrame, ends: tuple[float, float] = (0.05, 10.0)) -> Figure:
-    """Contrasts as ratios with the interval of each, sorted by word; arrows go on beyond the axis.
+def draw_contrasts(judged: pd.DataFrame) -> Figure:
+    """Contrasts as ratios with the interval of each, sorted by word.
 
     Parameters
     ----------
     judged : DataFrame
         As from `cobandit.companion.paper.judge_contrasts`.
-    ends : tuple of float
-        Of the axis.
     """
     rank = judged["word"].map(list(WORDS).index)
     shown = judged.assign(rank=rank).sort_values(["rank", "dataset", "experiment"], kind="stable")
-    rows: list[dict[str, Any]] = shown.to_dict("records")  # type: ignore[assignment]
     figure, ax = plt.subplots(figsize=(8.4, 0.9 + 0.3 * len(shown)))
+    rows: list[dict[str, Any]] = shown.to_dict("records")  # type: ignore[assignment]
     for place, row in enumerate(rows):
-        shade, face, line = SHADES[row["word"]]
-        low, high = np.clip([row["low"], row["high"]], *ends)
-        ax.plot([low, high], [place] * 2, line, color=shade, lw=2.4, solid_capstyle="butt")
-        for end, mark, beyond in ((low, "<", row["low"] < ends[0]), (high, ">", row["high"] > ends[1])):
-            if beyond:
-                ax.plot(end, place, mark, color=shade, ms=7, clip_on=False)
-        ax.plot(row["printed"], place, "o", color=shade, mfc="white" if face == "none" else face, ms=6)
+        shade = INK if row["word"] != CANNOT_TELL else FAINT  # colours are the methods'
+        ax.plot([row["low"], row["high"]], [place] * 2, "-", color=shade, lw=2.4)
+        ax.plot(row["printed"], place, "o", color=shade, ms=6)
         ax.annotate(row["word"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=shade)
     ax.axvline(1, color=FAINT, lw=1)
-    names = [
-        f"{row['dataset'].upper()}, {QUANTITIES[row['experiment']]}: "
-        f"{method_label(row['method'])} / {method_label(row['against'])}"
-        for row in rows
-    ]
-    ax.set_yticks(range(len(shown)), names)
-    ax.set(
-        xscale="log",
-        xlim=ends,
-        ylim=(len(shown) - 0.5, -0.5),
-        xlabel="first method over second",
-    )
-    ticks = [tick for tick in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10) if ends[0] <= tick <= ends[1]]
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.minorticks_off()
+    name_rows(ax, [_name_contrast(row, " / ") for row in rows])
+    ax.set_xlabel("first method over second")
+    log_axis(ax, "x")
     return figure

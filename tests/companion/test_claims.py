@@ -99,13 +99,9 @@ def test_rows_are_addresses_with_words_as_text():
     assert "a &lt; b" in html and "All &amp; more" in html and "◐</span> divided" in html
 
 
-def test_intervals_beyond_the_axis_get_arrows():
+def test_contrasts_are_drawn_by_their_words():
     judged = paper.judge_contrasts(results.read_result("posterior"))
-    judged.loc[3, "high"], judged.loc[5, "low"] = 1e9, 1e-9
     (ax,) = claims.draw_contrasts(judged).axes
-    beyond = (judged["low"] < ax.get_xlim()[0]).sum() + (judged["high"] > ax.get_xlim()[1]).sum()
-    arrows = [line for line in ax.lines if line.get_marker() in "<>"]
-    assert len(arrows) == beyond >= 2
     words = [text.get_text() for text in ax.texts]
     assert words == sorted(words, key=paper.WORDS.index) and len(words) == len(judged)
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
