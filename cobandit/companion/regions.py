@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,26 +10,11 @@ import pandas as pd
 from cobandit import _check
 from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
-from cobandit.errors import BudgetError, CobanditError
+from cobandit.errors import BudgetError
 from cobandit.replay import Spec, spec
 from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.running import run_kernel
 from cobandit.stats import contrasts, metrics
-
-
-class Traits(NamedTuple):
-    """What is known of a problem before any method runs on it.
-
-    ``cost_ratio`` is the largest over the smallest mean cost, ``dependence`` Spearman's rank correlation of
-    mean cost and hypervolume: 1 if better arms always cost more.  ``rho``, evaluations per configuration,
-    is the budget.
-    """
-
-    cost_ratio: float
-    dependence: float
-    n_arms: int
-    rho: float
-
 
 _TUNED = experiments.RADII
 _WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}
@@ -64,8 +47,9 @@ BUDGETS = {"online": (4, 16, 64), "identification": (20, 100, 500)}
 PROBLEMS, REPLICATIONS = 24, 5
 SEED = 0
 
-#: Columns that make a cell of the map.
-CELL = ["selection", *Traits._fields]
+#: Columns that make a cell of the map: the largest over the smallest mean cost; Spearman's rank correlation
+#: of mean cost and hypervolume, 1 if better arms always cost more; the budget, in evaluations per arm.
+CELL = ["selection", "cost_ratio", "dependence", "n_arms", "rho"]
 
 
 def parts() -> list[tuple[str, int, float, int]]:
@@ -85,7 +69,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     Returns
     -------
     DataFrame, one row per cell, method and problem
-        ``selection`` and `Traits`; ``name`` of the method, ``problem``, and means over `REPLICATIONS` runs:
+        The columns of `CELL`; ``name`` of the method, ``problem``, and means over `REPLICATIONS` runs:
         ``loss``, online the share of :math:`\nu_{i^\star} B` that was lost, else one less F1; and ``strict``,
         online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing
         is returned: the loss is 1, and ``strict`` is NaN.
@@ -137,35 +121,6 @@ QUALITY_CLASSES = {
 ANY = "any"
 
 
-def _classed(values: pd.Series, classes: Mapping[str, float]) -> pd.Series:
-    return pd.cut(values, [-np.inf, *classes.values()], right=False, labels=list(classes))
-
-
-def with_classes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Say of problems, or of tables, which row of the decision table they are in.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        With columns ``cost_ratio`` and ``dependence``.
-
-    Returns
-    -------
-    DataFrame
-        With two more, categorical: ``costs``, one of `COST_CLASSES`, and ``quality``, one of
-        `QUALITY_CLASSES`, or `ANY` where costs are equal.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"cost_ratio": [1.0, 3.0], "dependence": [1.0, 1.0]})
-    >>> with_classes(cells)[["costs", "quality"]].to_numpy().tolist()
-    [['equal (below 2)', 'any'], ['2 to 5', 'better always costs more']]
-    """
-    costs = _classed(cells["cost_ratio"], COST_CLASSES)
-    quality = _classed(cells["dependence"], QUALITY_CLASSES).cat.add_categories(ANY)
-    return cells.assign(costs=costs, quality=quality.mask(costs == next(iter(COST_CLASSES)), ANY))
-
-
 def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     """Decision table: who leads by class of cost ratio, class of dependence, and budget.
 
@@ -182,11 +137,6 @@ def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     DataFrame
         As `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of the classes) and ``rho``.
 
-    Raises
-    ------
-    CobanditError
-        If there is no row of that selection.
-
     Examples
     --------
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
@@ -195,30 +145,19 @@ def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     ['5 to 20', 'no clear order', 'a', ()]
     """
     chosen = outcomes[outcomes["selection"] == selection]
-    if not len(chosen):
-        raise CobanditError(f"outcomes: no row is about {selection!r}")
     by = ["costs", "quality", "rho"]
-    pooled = with_classes(chosen).groupby([*by, "n_arms", "problem", "name"], observed=True)["loss"].mean()
+    costs, quality = (
+        pd.cut(chosen[name], [-np.inf, *classes.values()], right=False, labels=list(classes))
+        for name, classes in (("cost_ratio", COST_CLASSES), ("dependence", QUALITY_CLASSES))
+    )
+    quality = quality.cat.add_categories(ANY).mask(costs == next(iter(COST_CLASSES)), ANY)
+    groups = chosen.assign(costs=costs, quality=quality).groupby(
+        [*by, "n_arms", "problem", "name"], observed=True
+    )
+    pooled = groups["loss"].mean()
     runs = pooled.reset_index().rename(columns={"name": "method"}).assign(status="ok")
     runs["replication"] = runs.groupby(["n_arms", "problem"]).ngroup()
     return contrasts.leaders(runs.astype(dict.fromkeys(by[:2], str)), "loss", tuple(by))
-
-
-def look_up(outcomes: pd.DataFrame, selection: str, at: Traits) -> pd.Series:
-    """Row of the decision table for a problem or table: that of its classes, and of the nearest budget.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
-    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
-    >>> look_up(rows, "online", Traits(7.0, -0.2, 30, 8.0))[["costs", "leader"]].tolist()
-    ['5 to 20', 'a']
-    """
-    own, cells = with_classes(pd.DataFrame([at])).iloc[0], with_classes(outcomes)
-    cells = cells[(cells["costs"] == own["costs"]) & (cells["quality"] == own["quality"])]
-    budgets = cells.loc[cells["selection"] == selection, "rho"].unique()
-    nearest = budgets[np.abs(np.log(budgets / at.rho)).argsort()[:1]]
-    return decide(cells[cells["rho"].isin(nearest)], selection).iloc[0]
 
 
 def in_words(row: pd.Series) -> str:
@@ -239,6 +178,8 @@ def in_words(row: pd.Series) -> str:
 def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     """What each method loses more than the best one of a kind of problem: kinds by methods.
 
+    The method of the least mean is what to take if nothing is known.
+
     Examples
     --------
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 2, columns=CELL)
@@ -248,18 +189,6 @@ def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     chosen = outcomes[outcomes["selection"] == selection]
     wide = chosen.pivot_table(index=CELL, columns="name", values="loss")
     return wide.sub(wide.min(axis=1), axis=0)
-
-
-def best_overall(outcomes: pd.DataFrame, selection: str) -> str:
-    """Name the method of least mean loss over all kinds of problems: what to take if nothing is known.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame([["online", r, 0.0, 8, 4.0] for r in (1.0, 1.0, 9.0, 9.0)], columns=CELL)
-    >>> best_overall(rows.assign(name=list("abab"), loss=[0.1, 0.2, 0.5, 0.3]), "online")
-    'b'
-    """
-    return str(excess_losses(outcomes, selection).mean().idxmin())
 
 
 def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:

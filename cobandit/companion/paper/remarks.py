@@ -1,15 +1,17 @@
 """What the paper says in words about its tables and runs, where no order of methods is claimed.
 
-Each remark is measured on every table by one number, and holds or fails by a rule on these numbers.
+Each remark, typed in ``remarks.yml``, is measured on every table by one number, and holds or fails by a rule
+on these numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN
@@ -73,82 +75,18 @@ def pulls_of_poor_arms(table: EvaluationTable) -> float:
     return float(pulls[poor].sum() / pulls.sum() / poor.mean())
 
 
-class Remark(NamedTuple):
-    """One remark: the number that bears on it, the rule on GSM8K's and PIQA's, and whether it was given."""
-
-    key: str
-    says: str
-    place: str
-    measure: Callable[[EvaluationTable], float]
-    holds: Callable[[float, float], bool]
-    used: bool = False
-
-
-ONLINE, STANDARD = "Section 5.2, Online selection", "Appendix A, Standard hypervolume regret"
-TRAJECTORIES = "Appendix A, Online decision trajectories"
-REMARKS = (
-    Remark(
-        "same-best-on-gsm8k",
-        "on GSM8K the arm with the largest hypervolume is the most efficient one; on PIQA it is another",
-        ONLINE,
-        best_of_all,
-        lambda gsm8k, piqa: gsm8k == 1 > piqa,
-        used=True,
-    ),
-    Remark(
-        "highly-competitive-on-gsm8k",
-        "on GSM8K the arm with the largest hypervolume is also highly competitive in efficiency, "
-        "which says less (0.9 of the best or more)",
-        STANDARD,
-        best_of_all,
-        lambda gsm8k, piqa: gsm8k >= 0.9,
-        used=True,
-    ),
-    Remark(
-        "costs-vary-more-on-piqa",
-        "profiling costs vary more on PIQA",
-        ONLINE,
-        cost_range,
-        lambda gsm8k, piqa: gsm8k < piqa,
-        used=True,
-    ),
-    Remark(
-        "aligned-on-gsm8k",
-        "rewards and costs are more aligned on GSM8K: dividing by costs changes the order of arms less",
-        ONLINE,
-        alignment,
-        lambda gsm8k, piqa: gsm8k > piqa,
-    ),
-    Remark(
-        "denser-on-piqa",
-        f"PIQA has a denser set of arms near the boundary (a larger share with a gap below {NEAR:.3f})",
-        "Appendix A, Approximate recovery on the complete configuration sets",
-        near_boundary,
-        lambda gsm8k, piqa: gsm8k < piqa,
-    ),
-    Remark(
-        "same-estimate",
-        "charged declared or realised costs, the elimination methods usually return the same set",
-        "Appendix A, Robustness to stochastic token costs",
-        same_estimate,
-        lambda gsm8k, piqa: min(gsm8k, piqa) > 0.5,
-    ),
-    Remark(
-        "averages-not-monotone",
-        "on GSM8K the regret of CoHV-UCB's recent pulls does not fall monotonically (it rises on some steps)",
-        TRAJECTORIES,
-        rising_average,
-        lambda gsm8k, piqa: gsm8k > 0,
-    ),
-    Remark(
-        "poor-arms-avoided",
-        "CoHV-UCB avoids arms of poor efficiency (pulls those below the median less than half as often as "
-        "equal parts would)",
-        ONLINE,
-        pulls_of_poor_arms,
-        lambda gsm8k, piqa: max(gsm8k, piqa) < 0.5,
-    ),
-)
+Rule = Callable[[float, float], bool]
+#: What measures each remark, and the rule on GSM8K's number and PIQA's.
+RULES: dict[str, tuple[Callable[[EvaluationTable], float], Rule]] = {
+    "same-best-on-gsm8k": (best_of_all, lambda gsm8k, piqa: gsm8k == 1 > piqa),
+    "highly-competitive-on-gsm8k": (best_of_all, lambda gsm8k, piqa: gsm8k >= 0.9),
+    "costs-vary-more-on-piqa": (cost_range, lambda gsm8k, piqa: gsm8k < piqa),
+    "aligned-on-gsm8k": (alignment, lambda gsm8k, piqa: gsm8k > piqa),
+    "denser-on-piqa": (near_boundary, lambda gsm8k, piqa: gsm8k < piqa),
+    "same-estimate": (same_estimate, lambda gsm8k, piqa: min(gsm8k, piqa) > 0.5),
+    "averages-not-monotone": (rising_average, lambda gsm8k, piqa: gsm8k > 0),
+    "poor-arms-avoided": (pulls_of_poor_arms, lambda gsm8k, piqa: max(gsm8k, piqa) < 0.5),
+}
 
 
 def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
@@ -172,12 +110,12 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     >>> float(found.loc["same-estimate", "synthetic-24"]), found["verdict"].unique().tolist()
     (1.0, ['cannot be checked'])
     """
-    rows = {}
-    for remark in REMARKS:
-        values = {table.name: remark.measure(table) for table in tables}
-        verdict = UNKNOWN
+    source, rows = Path(__file__).with_name("remarks.yml"), {}
+    for remark in yaml.safe_load(source.read_text(encoding="utf-8")):
+        key = remark.pop("key")
+        measure, holds = RULES[key]
+        values, verdict = {table.name: measure(table) for table in tables}, UNKNOWN
         if {"gsm8k", "piqa"} <= set(values):
-            verdict = HOLDS if remark.holds(values["gsm8k"], values["piqa"]) else FAILS
-        about = {"says": remark.says, "place": remark.place, "used": remark.used}
-        rows[remark.key] = about | values | {"verdict": verdict}
+            verdict = HOLDS if holds(values["gsm8k"], values["piqa"]) else FAILS
+        rows[key] = remark | values | {"verdict": verdict}
     return pd.DataFrame.from_dict(rows, orient="index")
