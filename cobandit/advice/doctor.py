@@ -59,7 +59,7 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     Looked for are configurations of constant scores, and duplicates; instances that tell nothing; costs that
     an import made up, or that one evaluation or a heavy tail dominates; objectives that are one thing with
     another; too few instances; evaluations that are missing where it is hard; configurations that share no
-    instance; a profiling split that was unlucky.
+    instance; a profiling split that misleads.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def doctor(table: EvaluationTable) -> list[Finding]:
 
     Notes
     -----
-    Time O(N log N) for N rows, and what `cobandit.advice.compare_splits` takes.
+    Time O(N log N) for N rows.
 
     Examples
     --------
@@ -328,9 +328,10 @@ def _profiling(table: EvaluationTable, rows: pd.DataFrame) -> Found:
         splits = compare_splits(table)
     except CobanditError:  # a configuration left a run early, and has no evaluation split to be held to
         return
-    if splits.unlucky or splits.misled:
+    if splits.misled:
+        low, high = splits.cost_ratios
         todo = "Take another seed of the split, or more profiling instances"
-        yield splits.p_value, splits.sentences()[1].removesuffix("."), todo
+        yield max(high, 1 / low), splits.sentences()[1].removesuffix("."), todo
 
 
 CHECKS: dict[str, Callable[[EvaluationTable, pd.DataFrame], Found]] = {

@@ -81,10 +81,6 @@ class Evaluations:
                 column[k, self.instance[rows]] = whole[rows]
         return values, present
 
-    def costs_of(self, arm: int) -> NDArray[np.float64]:
-        """Costs of an arm's evaluations, by instance."""
-        return self.values[-1][self.offsets[arm] : self.offsets[arm + 1]]
-
     def blocks(self, arms: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Cut arms into runs of which each makes a block of about `BLOCK` numbers."""
         return _cut(arms, max(1, BLOCK // (len(self.values) * self.n_instances)))

@@ -228,7 +228,7 @@ def _describe_next(advice: Recommendation) -> list[str]:
     if advice.returned:  # whoever returned it knows which instances there are besides the table's
         return []
     if advice.exhausted:
-        return _describe_new_instances(advice)
+        return ["Every configuration is evaluated on every instance here, and only new instances tell more."]
     plan, unit = advice.next, advice.unit
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     said = (
@@ -249,22 +249,6 @@ def _describe_next(advice: Recommendation) -> list[str]:
         ]
     then = f", after which {plan.would_be_settled} can be expected to be" if plan.compared else ""
     return [f"{said} Make {len(plan.pairs):,} of them now{then}: {', then '.join(pairs)}, and so on."]
-
-
-def _describe_new_instances(advice: Recommendation) -> list[str]:
-    """Say what the easiest open question would take, where the benchmark is used up."""
-    open_ = advice.questions[np.isfinite(advice.questions["new_instances"])].sort_values("new_instances")
-    if np.any(advice.tolerance):  # who is as good within it as a cheaper one need not be told from that
-        open_ = open_[open_["configuration"].isin(advice.front.index)]
-    if advice.about == "benchmark" or open_.empty:
-        return ["Every configuration is evaluated on every instance here: there is nothing left to evaluate."]
-    easiest = open_.iloc[0]
-    return [
-        "Every configuration is evaluated on every instance here, so that only new instances tell more. The "
-        f"easiest of {len(open_)} open questions, whether {easiest['configuration']} is worth its cost, "
-        f"takes about {amount(easiest['new_instances'])} more, for it and for {easiest['against']}, if gaps "
-        "stay as they are."
-    ]
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
 from cobandit.errors import CobanditError
 
@@ -77,8 +77,7 @@ def print_line(line: str, out: Console) -> None:
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int], None]]:
     """Give what tells how much of each of several tasks is done, as bars on standard error."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console(stderr=True)) as bar:
+    with Progress(console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
         def tell(name: str, done: int, total: int) -> None:

@@ -45,16 +45,6 @@ def replay(
     ] = None,
     replications: Annotated[int, typer.Option(help="Independent runs of each method and budget.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
-    charge: Annotated[
-        Literal["declared", "realised"], typer.Option(help="Identification: the costs that are charged.")
-    ] = "declared",
-    true_costs: Annotated[
-        Literal["evaluation", "profiling"] | None,
-        typer.Option(
-            help="Online: the split of the true mean costs (default: evaluation; "
-            "profiling for reconstructions of the paper's tables).",
-        ),
-    ] = None,
     share: Annotated[
         list[float] | None,
         typer.Option(
@@ -88,9 +78,8 @@ def replay(
         raise CobanditError(f"--output {output}: name a file .parquet or .csv in a folder that is there")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
     online = chosen[0].kind == "online"
-    others = {"--share": share, "--feedback": feedback == "once"} if online else {"--true-costs": true_costs}
-    if any(others.values()):
-        raise CobanditError(f"{chosen[0].name} is a method for the other problem than {', '.join(others)}")
+    if online and (share or feedback == "once"):
+        raise CobanditError("--share and --feedback are for identification; online methods take --rho")
     out, data = console(), cb.open_table(table)
     for note in data.notes:
         console(stderr=True).print(f"note: {note}")
@@ -98,10 +87,10 @@ def replay(
     how |= {"workers": workers, "backend": backend, "scheduler": scheduler}
     if online:
         rho = rho or list(experiments.ONLINE_RHO)
-        runs = cb.replay_online(data, chosen, rho, true_costs=true_costs, **how)
+        runs = cb.replay_online(data, chosen, rho, **how)
     else:
         rho = rho or (None if share else list(experiments.IDENTIFICATION_RHO))
-        how |= {"share": share or None, "feedback": feedback, "charge": charge}
+        how |= {"share": share or None, "feedback": feedback}
         runs = cb.replay_identification(data, chosen, rho=rho, **how)
     with replace_file(output) as partial:
         if output.suffix == ".csv":

@@ -256,17 +256,6 @@ def test_what_to_evaluate_next_is_told_with_its_number_and_its_price(make, budge
     assert said.format(**numbers, first="".join(first)) in line
 
 
-def test_only_new_instances_are_asked_for_where_all_are_used():
-    advice = cb.recommend(shapes.make_short_list(), replications=2)
-    open_ = advice.questions[np.isfinite(advice.questions["new_instances"])]
-    easiest = open_.loc[open_["new_instances"].idxmin()]
-    assert describe(advice)[-1].endswith(
-        f"The easiest of {len(open_)} open questions, whether {easiest['configuration']} is worth its cost, "
-        f"takes about {easiest['new_instances']:,.0f} more, for it and for {easiest['against']}, "
-        "if gaps stay as they are."
-    )
-
-
 def test_who_is_worth_its_cost_and_was_not_returned_is_named():
     """A method that does not weigh the cost returns the best, and its reader pays."""
     table = shapes.make_short_list()

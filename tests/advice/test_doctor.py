@@ -186,11 +186,11 @@ def test_configurations_that_share_no_instance(clean):
     assert "disjoint" not in {each.name for each in doctor(table)}
 
 
-def test_a_profiling_split_that_was_unlucky(clean):
+def test_a_profiling_split_that_misleads(clean):
     scores, costs = clean
-    costs = costs * np.where(profiling_mask(120, 30, 0), 0.3, 1.0)
+    costs[0] *= np.where(profiling_mask(120, 30, 0), 0.01, 1.0)
     (finding,) = found(table_of(scores, costs, profiling=30), "profiling", alone=False)
-    assert finding.number <= 0.01 and "was drawn unluckily" in finding.found
+    assert finding.number == pytest.approx(100, rel=0.1) and "arm0 would be the most eff" in finding.found
     assert finding.todo == "Take another seed of the split, or more profiling instances"
 
 
@@ -221,15 +221,9 @@ def test_the_command_says_what_was_found(clean, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_bundled_tables_are_looked_over():
-    """What it says of them, by name: a change of a threshold shows here."""
-    names = ("gsm8k", "piqa", "word-sums", "piqa-small")
-    said = {name: sorted({finding.name for finding in doctor(cb.load(name))}) for name in names}
-    assert said == {
-        "gsm8k": [],
-        "piqa": ["profiling"],
-        "word-sums": [],
-        "piqa-small": [],
-    }
+    """Nothing is said of them: a change of a threshold shows here."""
+    for name in ("gsm8k", "piqa", "word-sums", "piqa-small"):
+        assert doctor(cb.load(name)) == []
 
 
 @pytest.mark.slow

@@ -102,8 +102,8 @@ def test_replay_online(suffix):
 ONCE = ["-m", "CoPSIOnce", "-m", "UniformIdentification", "--feedback", "once", "--share", 0.4, "--share", 1]
 REPLAYS = [
     (
-        [*FOUND, "-b", 40, "--charge", "realised"],
-        {"methods": ["CoPSI", cb.spec("PSISR", rounds="mean")], "rho": 40, "charge": "realised"},
+        [*FOUND, "-b", 40],
+        {"methods": ["CoPSI", cb.spec("PSISR", rounds="mean")], "rho": 40},
     ),
     (ONCE, {"methods": ["CoPSIOnce", "UniformOnce"], "share": [0.4, 1], "feedback": "once"}),
 ]
@@ -135,8 +135,7 @@ def test_replay_of_a_file_by_the_script():
 BAD = {
     "unknown command": (["replya"], "No such command"),
     "no output": (["replay", "synthetic-24"], "output"),
-    "share": (["replay", "synthetic-24", "-o", "r.csv", "-m", "HVUCB", "--share", 0.5], "than --share"),
-    "true costs": ([*REPLAY, "-m", "CoPSI", "--true-costs", "profiling"], "than --true-costs"),
+    "share": (["replay", "synthetic-24", "-o", "r.csv", "-m", "HVUCB", "--share", 0.5], "identification"),
     "once, not said": (["replay", "synthetic-24", "-o", "r.csv", "-m", "CoPSIOnce", "-b", 9], "'once'"),
     "unknown table": (["replay", "synthetc-24", "-o", "runs.csv"], "did you mean 'synthetic-24'"),
     "missing file": (["replay", "none.csv", "-o", "runs.csv"], "no such file"),
@@ -152,7 +151,7 @@ BAD = {
     "option that is a list": ([*REPLAY, "-m", "CoHVUCB:alpha=[1]"], "single value"),
     "budget as text": ([*REPLAY, "-b", "much"], "--rho"),
     "unknown back end": ([*REPLAY, "--backend", "threads"], "Did you mean 'threading'"),
-    "unknown charge": ([*REPLAY, "-m", "CoPSI", "--charge", "real"], "'declared', 'realised'"),
+    "unknown feedback": ([*REPLAY, "-m", "CoPSI", "--feedback", "one"], "'bootstrap', 'once'"),
     "output of another kind": (["replay", "synthetic-24", "-o", "runs.xlsx"], ".parquet or .csv"),
     "output nowhere": (["replay", "synthetic-24", "-o", "none/runs.csv"], "folder that is there"),
     "output is a folder": (["replay", "synthetic-24", "-o", "folder.csv", "-b", "2"], "folder that is there"),
