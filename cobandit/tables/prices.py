@@ -187,17 +187,23 @@ def cost_usd(usage: Usage, prices: Prices, model: str) -> float:
     usage : Usage
     prices : mapping of str to Price
     model : str
-        One that has a price.
 
     Returns
     -------
     float
         USD.
 
+    Raises
+    ------
+    TableError
+        If the model has no price.
+
     Examples
     --------
     >>> cost_usd(Usage(1000, 500, 200), {"m": Price(input=3, cached=0.3, output=15)}, "m")
     0.00615
     """
+    if model not in prices:
+        stop("--prices", f"there is no price of {model!r}", suggest(model, prices, "add it, or count tokens"))
     price = prices[model]
     return (price.input * usage.input + price.cached * usage.cached + price.output * usage.output) / MILLION

@@ -21,7 +21,6 @@ from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS
 from cobandit.tables.importers import import_logs as import_new
-from cobandit.tables.importers.logs import collect_settings
 from cobandit.tables.prices import make_token_counter
 
 import_logs = partial(import_new, force=True)  # the same name again and again
@@ -68,14 +67,6 @@ def test_inspect_archives_of_recent_versions_are_compressed_by_zstandard(here):
 
 
 @pytest.mark.slow
-def test_all_tokens_include_the_prompt(here):
-    for source, folder, options in (("inspect", "eval", {}), ("helm", "helm", {"metric": "exact_match"})):
-        generated = import_logs(source, [folder], "a.parquet", **options).table
-        everything = import_logs(source, [folder], "b.parquet", count="all", **options).table
-        assert np.allclose(everything.costs - generated.costs, 21)
-
-
-@pytest.mark.slow
 def test_lm_eval_takes_one_filter_and_counts_tokens(here):
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.objectives == ("accuracy",)
@@ -85,14 +76,6 @@ def test_lm_eval_takes_one_filter_and_counts_tokens(here):
     assert any("24 lines of the filter 'flexible-extract'" in line for line in imported.report)
     lenient = import_logs("lm-eval", ["lm"], "my.parquet", filter="flexible-extract")
     assert (lenient.table.means == 1).all()
-
-
-def test_lm_eval_counts_prompts_too_if_asked(here):
-    options = {"filter": "strict-match", "profiling": 6}
-    some = import_logs("lm-eval", ["lm"], "a.parquet", **options).table
-    all_ = import_logs("lm-eval", ["lm"], "b.parquet", count="all", **options).table
-    prompt = len("Question: What is 11 + 22? Think aloud, then give the sum.\nAnswer:")
-    assert np.allclose(all_.costs - some.costs, -(-prompt // 4))
 
 
 def multiple_choice(lines):
@@ -297,27 +280,26 @@ def test_each_score_that_is_named_is_an_objective(here):
     assert helm.objectives == ("quasi_exact_match", "exact_match", "efficiency")
 
 
+PROMPT = "Question: What is 11 + 22? Think aloud, then give the sum.\nAnswer:"
+
+
 @pytest.mark.parametrize(
-    ("source", "folder", "options"),
+    ("source", "folder", "options", "prompt"),
     [
-        ("inspect", "json", {}),
-        ("helm", "helm", {"metric": "exact_match"}),
-        ("lm-eval", "lm", {"filter": "strict-match"}),
+        ("inspect", "json", {}, 21),
+        ("inspect", "eval", {}, 21),
+        ("helm", "helm", {"metric": "exact_match"}, 21),
+        ("lm-eval", "lm", {"filter": "strict-match"}, -(-len(PROMPT) // 4)),
     ],
 )
-def test_what_prompts_would_add_is_said(here, source, folder, options):
-    (said,) = [
-        re.search(r"would add ([\d.,]+) tokens.* per evaluation, ([\d.]+) times the cost", line)
-        for line in import_logs(source, [folder], "my.parquet", **options).report
-        if line.startswith("prompts are not in the cost")
-    ]
-    counted = {}
-    for count in ("generated", "all"):
-        found = import_logs(source, [folder], "my.parquet", count=count, **options)
-        counted[count] = found.table.rows["cost"].mean()
-        assert any("prompts are not" in line for line in found.report) == (count == "generated")
-    assert float(said[1]) == pytest.approx(counted["all"] - counted["generated"], rel=1e-3)
-    assert float(said[2]) == pytest.approx(counted["all"] / counted["generated"], rel=1e-2)
+def test_all_tokens_include_the_prompt_and_what_it_would_add_is_said(here, source, folder, options, prompt):
+    generated, everything = (
+        import_logs(source, [folder], f"{count}.parquet", count=count, **options)
+        for count in ("generated", "all")
+    )
+    assert np.allclose(everything.table.costs - generated.table.costs, prompt)
+    said = f"prompts are not in the cost: they would add {prompt} tokens"
+    assert [any(line.startswith(said) for line in each.report) for each in (generated, everything)] == [1, 0]
 
 
 @pytest.mark.slow
@@ -488,11 +470,6 @@ def test_settings_may_be_long_whole_numbers(here, seeds):
         logs.change(path, lambda log, seed=seed: log["eval"]["model_generate_config"].update(seed=seed))
     table = import_logs("inspect", ["json"], "my.parquet").table
     assert table.arms["seed"].nunique() == 2
-
-
-def test_settings_leave_secrets_and_nested_values_behind():
-    given = {"api_key": "x", "top_k": 3, "stop": ["a"]}, {"top_k": None}
-    assert collect_settings(Path("a.json"), "m", *given) == {"model": "m", "top_k": 3}
 
 
 def test_long_settings_are_shortened_and_stay_apart(here):

@@ -13,7 +13,6 @@ from support import logs
 from cobandit.errors import CobanditError
 from cobandit.tables import safe_reading
 from cobandit.tables.importers import import_logs, tidy
-from cobandit.tables.importers.sources import Notes
 
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
 INSPECT, EVAL = ["inspect", "json"], ["inspect", "eval"]
@@ -121,25 +120,20 @@ def drop(pattern):
     return lambda: one(pattern).unlink()
 
 
-def archive(**members):
-    def write_zip():
-        with zipfile.ZipFile(one(ARCHIVE), "a") as file:
+def archive(then=None, **members):
+    """Add members, and let the directory claim that each expands to so many bytes."""
+
+    def change():
+        path = one(ARCHIVE)
+        with zipfile.ZipFile(path, "a") as file:
             for name, content in members.items():
                 file.writestr(name, content)
+        content = bytearray(path.read_bytes())
+        for found in re.finditer(b"PK\x01\x02", bytes(content) if then else b""):
+            content[found.start() + 24 : found.start() + 28] = struct.pack("<I", then)
+        path.write_bytes(content)
 
-    return write_zip
-
-
-def claiming(size):
-    """Let the directory of the archive claim that each member expands to so many bytes."""
-
-    def lie():
-        content = bytearray(one(ARCHIVE).read_bytes())
-        for found in re.finditer(b"PK\x01\x02", bytes(content)):
-            content[found.start() + 24 : found.start() + 28] = struct.pack("<I", size)
-        one(ARCHIVE).write_bytes(content)
-
-    return lie
+    return change
 
 
 def both_logs(change):
@@ -170,11 +164,9 @@ SEEDS = "".join(line(model, i, seed=HUGE) for model in ('"a"', '"b"') for i in r
 BAD = [
     (cut(SAMPLES), LM, "cut short"),
     (cut(RESULTS), LM, "cut short"),
-    (write(SAMPLES, ""), LM, "the file is empty"),
     (write(SAMPLES, "\n\n  \n"), LM, "the file is empty"),
     (write(SAMPLES, b"\xff\xfe\x00"), LM, "not JSON"),
     (write(SAMPLES, '{"a": 1}\n'), LM, "line 1: doc_id: the field is missing"),
-    (write(SAMPLES, "[1]\n"), LM, "line 1: "),
     (drop(RESULTS), LM, f"results_{logs.DATE}.json names the model, and of these 0 are"),
     (copy(RESULTS, f"x_{logs.DATE}.json"), LM, "and of these 2 are next to it"),
     (write(RESULTS, "{}"), LM, "does not name the model"),
@@ -202,19 +194,10 @@ BAD = [
     (nothing, [*LM, "--by", "temprature"], "did you mean 'temperature'"),
     (each_line(lambda x: x.update(doc_hash="1")), LM, "by its doc_hash, document 0 is another one than in"),
     (alter(ARCHIVE, lambda raw: re.sub(rb"(?s)(PK\x01\x02....)\x00", b"\\1\x01", raw)), EVAL, "is encrypted"),
-    (
-        edit(LOG, lambda log: log["samples"].extend([log["samples"][0], log["samples"][1] | {"epoch": 2}])),
-        INSPECT,
-        "'1' has more than one evaluation in this log",
-    ),
-    (cut(LOG), INSPECT, "cut short"),
+    (edit(LOG, lambda log: log["samples"].append(log["samples"][0])), INSPECT, "'1' has more than one evalu"),
     (cut(ARCHIVE), EVAL, "not a complete zip archive"),
-    (write(LOG, ""), INSPECT, "the file is empty"),
-    (write(ARCHIVE, ""), EVAL, "not a complete zip archive"),
-    (write(ARCHIVE, b"PK\5\6" + bytes(18)), EVAL, "no header.json"),
-    (write(ARCHIVE, "{}"), EVAL, "not a complete zip archive"),
+    (write(ARCHIVE, b"PK\5\6" + bytes(18)), EVAL, "not a complete zip archive"),
     (write(LOG, '{"a": 1}'), INSPECT, "eval: the field is missing"),
-    (edit(LOG, lambda log: log.update(samples=[])), INSPECT, "no samples with scores"),
     (edit(LOG, lambda log: log.update(version=3)), INSPECT, "version 3"),
     (nothing, ["inspect", "tidy.csv"], "no Inspect logs -> they are named"),
     (each_sample(error={"message": "no"}), INSPECT, "can be used: 12 samples that ended in an error"),
@@ -222,38 +205,21 @@ BAD = [
     (each_sample(scores={"match": {"value": "splendid"}}), INSPECT, "is 'splendid', not a finite number"),
     (each_sample(scores={"match": {"value": [1]}}), INSPECT, "is [1], not a finite number"),
     (each_sample(scores={"match": {"value": 1e999}}), INSPECT, "not a finite"),
-    (each_usage(output_tokens="many"), INSPECT, "not 'many'"),
     (each_usage(output_tokens="12"), INSPECT, "not '12'"),
     (each_usage(output_tokens=-5), INSPECT, "greater than or equal to 0"),
     (both_logs(each_usage(output_tokens=0)), INSPECT, "every evaluation costs 0 tokens -> take another cost"),
     (each_sample(working_time="long"), INSPECT, "not 'long'"),
     (each_sample(working_time=0), INSPECT, "'1' has no time above zero, but 0.0"),
-    (each_sample(working_time=-1.5), INSPECT, "no time above zero, but -1.5"),
     (each_sample(working_time=None), INSPECT, "no time above zero, but nan"),
     (nothing, [*INSPECT, "--cost", "usd"], "no total_cost is logged"),
-    (
-        each_usage(total_cost=-1.0),
-        [*INSPECT, "--cost", "usd"],
-        "total_cost: Input should be greater than",
-    ),
+    (each_usage(total_cost=-1.0), [*INSPECT, "--cost", "usd"], "total_cost: Input should be greater"),
     (nothing, [*INSPECT, "--smallest-cost", "0"], "--smallest-cost: "),
     (
-        each_sample(model_usage={"example/other": {"output_tokens": 3}}),
+        each_sample(model_usage={"else": {"output_tokens": 3}}),
         INSPECT,
-        "it has usage of example/other",
+        "it has usage of else, and not of",
     ),
-    (each_sample(model_usage={}), INSPECT, "it has usage of no model, and not of example/heron-large"),
-    (edit(LOG, lambda log: log.update(version=1)), INSPECT, "version 1"),
-    (
-        edit(LOG, lambda log: log.update(status="error")),
-        INSPECT,
-        "it ended as 'error' -> finish it",
-    ),
-    (
-        each_sample(scores=None),
-        INSPECT,
-        "scores -> score them: inspect score json/heron-large-t0.7.json",
-    ),
+    (each_sample(scores=None), INSPECT, "with scores -> score them: inspect score json/heron-large-t0"),
     (both_logs(write(LOG, "[]")), INSPECT, "the logs: none of the 2 can be used"),
     (each_sample(id="\ud800"), INSPECT, "not JSON"),
     (
@@ -267,29 +233,18 @@ BAD = [
     (edit(LOG, lambda log: log["eval"].update(task="other")), INSPECT, "more than one task: other, sums"),
     (archive(**{"../../evil.json": "{}"}), EVAL, "leads out of the archive"),
     (archive(**{"samples\\..\\..\\evil.json": "{}"}), EVAL, "leads out"),
-    (archive(**{"/etc/evil.json": "{}"}), EVAL, "leads out"),
     (archive(**{"C:/evil.json": "{}"}), EVAL, "leads out"),
-    (
-        lambda: (archive(**{f"x{i}.json": "0" for i in range(260)})(), claiming(2**32 - 2)()),
-        EVAL,
-        "claims to expand to 1,",
-    ),
-    (claiming(10), EVAL, "not a complete zip archive"),
+    (archive(**{f"x{i}.json": "0" for i in range(260)}, then=2**32 - 2), EVAL, "claims to expand to 1,"),
+    (archive(then=10), EVAL, "not a complete zip archive"),
     (alter(ARCHIVE, lambda raw: raw.replace(bytes(3), b"\0\1\0")), EVAL, "not a complete zip archive"),
     (lambda: logs.zip_with_zstandard(one(ARCHIVE), BOMB, claim=100), EVAL, "not a complete zip archive"),
     (cut(STATS), HELM, "cut short"),
-    (write(STATS, ""), HELM, "the file is empty"),
     (write(STATS, "[]"), HELM, "none of its evaluations can be used"),
     (write(STATS, '{"a": 1}'), HELM, "check that this is the right file"),
     (drop(SPEC), HELM, "it lacks per_instance_stats.json or run_spec.json"),
     (write(SPEC, "{}"), HELM, "name: the field is missing"),
-    (
-        edit(SPEC, lambda s: [s["adapter_spec"].pop(key) for key in ("model", "model_deployment")]),
-        HELM,
-        "does not name the model",
-    ),
+    (edit(SPEC, lambda s: s.update(adapter_spec={})), HELM, "does not name the model"),
     (nothing, HELM[:2], "more than one metric: exact_match, quasi_exact_match"),
-    (nothing, [*HELM[:2], "--metric", "bleu_4"], "no metric 'bleu_4'"),
     (nothing, [*HELM[:2], "--metric", "batch_size"], "no metric 'batch_size'"),
     (stat("exact_match", "right"), HELM, "not 'right'"),
     (drop(STATS), HELM, "it lacks per_instance_stats.json"),
@@ -297,12 +252,7 @@ BAD = [
     (stat("num_output_tokens", None), HELM, "12 instances without num_output_tokens"),
     (stat("inference_runtime", 0.0), HELM, "no time above zero, but 0.0"),
     (nothing, ["helm", "json"], "no per-instance statistics of HELM"),
-    (
-        alter("tidy.csv", lambda raw: raw[:-20]),
-        TIDY,
-        "does not parse: CSV parse error: Row #25",
-    ),
-    (write("tidy.csv", ""), TIDY, "the file is empty"),
+    (alter("tidy.csv", lambda raw: raw[:-20]), TIDY, "does not parse: CSV parse error: Row #25"),
     (write("tidy.csv", "model,question,correct,tokens\n"), TIDY, "there are no rows"),
     (write("tidy.csv", b"\xff\xfe\x00\x01,\n\xff"), TIDY, "tidy.csv"),
     (nothing, [*TIDY, "--arm", "temprature"], "did you mean 'temperature'"),
@@ -310,11 +260,7 @@ BAD = [
     (swap("tidy.csv", ",21,", ",many,"), TIDY, "column 'tokens'"),
     (swap("tidy.csv", ",21,", ",-1,"), TIDY, "the cost -1.0 is below zero"),
     (swap("tidy.csv", ",21,", ",,"), TIDY, "the value is missing"),
-    (
-        swap("tidy.csv", "example/sparrow-mini", ""),
-        TIDY,
-        "row 1, column 'model': the name is missing (and 11",
-    ),
+    (swap("tidy.csv", "example/sparrow-mini", ""), TIDY, "row 1, column 'model': the name is missing (and"),
     (swap("tidy.csv", ",0.7,000", ",,000", 1), WARM, "row 13, column 'temperature': the name is missing -> "),
     (write("more.csv", MORE), tidy_of("tidy.csv", "more.csv"), "more.csv, row 2, column 'tokens': the cost"),
     (write("wide.csv", FALLING), WIDE, "wide.csv, row 10, column 'b_tokens': the cost -1.0 is below zero"),
@@ -348,12 +294,8 @@ BAD = [
     (nothing, [*WIDE, "--config", "model"], "are for files that are not wide"),
     (nothing, YAML, "there is no such mapping"),
     (write("map.yml", "- 1"), YAML, "Input should be a valid dictionary"),
-    (write("map.yml", "a: [1"), YAML, "not valid YAML"),
-    (write("map.yml", "[" * 9999), YAML, "nested more than 5 deep"),
     (write("map.yml", "cost: !!python/object/apply:os.system ['touch evil']"), YAML, "not valid YAML"),
-    (write("map.yml", "a: &a [1, 1]\nb: [*a, *a]\n"), YAML, "uses YAML aliases"),
     (write("map.yml", "instnace: q"), YAML, "unknown key 'instnace' -> did you mean 'instance'"),
-    (write("map.yml", "cost: a\ncost: b"), YAML, "twice"),
     (write("map.yml", "mapping: map.yml"), YAML, "unknown"),
     (write("map.yml", "cost: [[1]]"), YAML, "field 'cost.0': Input should be a valid string"),
     (
@@ -449,8 +391,3 @@ def test_unknown_source_and_unknown_option():
 
 
 MEASURES = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
-
-
-def test_notes_count():
-    notes = Notes()
-    assert notes.lines() == ["left out: nothing"]

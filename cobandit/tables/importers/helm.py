@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, RootModel
 
-from cobandit.faults import stop, suggest
+from cobandit.faults import stop
 from cobandit.tables.importers.logs import (
     Evaluation,
     LoggedRun,
@@ -121,10 +121,6 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
         deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
         settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
         run = LoggedRun(str(file), specs[file].task, settings, when=when)
-        if options.cost == "usd" and run.settings["model"] not in prices:
-            model = run.settings["model"]
-            remedy = suggest(model, prices, "add it to the file of --prices, or count tokens: --cost tokens")
-            stop(file, f"there is no price of {model!r}", remedy)
         wanted = (*metrics.of[run.task], "num_prompt_tokens", "num_output_tokens")
         for (id_, trial), stats in rows.items():
             if missing := [name for name in wanted if name not in stats]:

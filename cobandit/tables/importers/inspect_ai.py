@@ -150,7 +150,7 @@ VERSION = 2
 """Version of the log format that is read."""
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
-_HEADERS = ("header.json", "_journal/start.json")
+_HEADER = "header.json"
 
 
 class InspectOptions(PricedOptions):
@@ -160,14 +160,11 @@ class InspectOptions(PricedOptions):
         "model", description="Whose usage costs: the evaluated model's, or all models' (graders, sub-agents)."
     )
     latency: Literal["total_time", "working_time", "none"] = Field(
-        "working_time",
-        description="The time that makes efficiency: working_time (without waiting for rate limits), "
-        "total_time or none.",
+        "working_time", description="The time that makes efficiency: working_time is without rate limits."
     )
     unfinished: bool = Field(
         False,
-        description="Also take the finished samples of runs that failed, were cancelled or still go on; they "
-        "may be the quick ones.",
+        description="Also take the finished samples of runs that did not end well, maybe the quick.",
     )
 
 
@@ -262,9 +259,7 @@ def _log(file: Path, options: InspectOptions) -> _Log:
     if file.suffix.lower() == ".eval":
         with open_archive(file) as archive:
             names = archive.namelist()
-            header = next((name for name in _HEADERS if name in names), None)
-            if header is None:
-                stop(file, "the archive has no header.json", "check that this is a log of Inspect AI")
+            header = _HEADER if _HEADER in names else "_journal/start.json"  # of a run that did not finish
             log = parse(_Log, read_member(archive, header), f"{file}, {header}")
             samples = [
                 parse(Sample, read_member(archive, name), f"{file}, {name}")

@@ -41,9 +41,7 @@ class LmEvalOptions(LogOptions):
     """Options of ``cobandit import lm-eval``."""
 
     filter: str | None = Field(None, description="The filter to take, where a task has several.")
-    tokenizer: Path | None = Field(
-        None, description="A tokenizer.json to count tokens with (default: characters / 4)."
-    )
+    tokenizer: Path | None = Field(None, description="A tokenizer.json (default: characters / 4).")
 
 
 class _Results(Record):

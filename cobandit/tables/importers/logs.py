@@ -207,8 +207,7 @@ def finite(value: Any, where: str | Path, what: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        shown = repr(value)[:60]
-        stop(where, f"{what} is {shown}, not a finite number", "correct it or leave it out")
+        stop(where, f"{what} is {value!r}, not a finite number", "correct it or leave it out")
     return number
 
 
@@ -264,10 +263,8 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
         whole = bool((paid == np.floor(paid)).all())
         smallest = 1.0 if whole else float(paid.median()) / 1000
     notes.smallest = smallest
-    notes.remarks.append(
-        f"note: {int(free.sum()):,} of {len(costs):,} evaluations cost nothing; each counts as {smallest:g} "
-        f"{unit} (--smallest-cost)"
-    )
+    counted = f"each counts as {smallest:g} {unit} (--smallest-cost)"
+    notes.remarks.append(f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}")
     return costs.mask(free, smallest)
 
 
@@ -299,21 +296,15 @@ def average_repeats(
       config instance  score
     0      m        q    0.5
     1      m        r    1.0
-    >>> notes.remarks[0][:65]
-    'note: repeats of an instance (epochs, trials) are averaged, since'
+    >>> notes.remarks
+    ['note: repeats of an instance are averaged (--repeats separate keeps them apart)']
     """
     if not frame.duplicated(["config", "instance"]).any():
         return frame
     if repeats == "separate":
-        notes.remarks.append(
-            "note: repeats of an instance (epochs, trials) count as instances, though they are not "
-            "independent: more will be called settled than is"
-        )
+        notes.remarks.append("note: repeats of an instance count as instances, and are not independent")
         return frame.assign(instance=separate)
-    notes.remarks.append(
-        "note: repeats of an instance (epochs, trials) are averaged, since instances are what counts as "
-        "independent; --repeats separate keeps them apart"
-    )
+    notes.remarks.append("note: repeats of an instance are averaged (--repeats separate keeps them apart)")
     keys = [name for name in frame if name not in measured]
     group = frame.groupby(keys, sort=False, dropna=False).ngroup()
     means = frame[list(measured)].groupby(group).mean()
@@ -536,17 +527,13 @@ def combine(
     described = name_configurations(given, options.by, {*reserved, *scores.values()})
     arms = [str(name) for name in described][1:]
     logged = _newest(_evaluations(runs, described, options), runs, notes)
-    paid = charge_free(logged["cost"], cost.unit, options.smallest_cost, notes)
     if logged["prompt"].notna().all():
-        added, counted = logged["prompt"].mean(), paid.mean()
-        notes.remarks.append(
-            f"prompts are not in the cost: they would add {added:,.4g} {cost.unit} per evaluation, "
-            f"{(added + counted) / counted:.3g} times the cost (--count all)"
-        )
+        added = f"{logged['prompt'].mean():,.4g} {cost.unit} per evaluation"
+        notes.remarks.append(f"prompts are not in the cost: they would add {added} (--count all)")
 
     values = np.array(logged["scores"].tolist()).T / options.scale
     frame = logged[["config", "instance"]].assign(**dict(zip(scores.values(), values, strict=True)))
-    frame[cost.column] = paid
+    frame[cost.column] = charge_free(logged["cost"], cost.unit, options.smallest_cost, notes)
     made = [Objective(name=name, column=column) for name, column in scores.items()]
     if logged["seconds"].notna().all():
         frame[SECONDS] = logged["seconds"]
@@ -650,7 +637,6 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
             problem = f"{number:,} of its evaluations are also in {new.file}"
             problem += f", which differs in {', '.join(different)}"
             stop(old.file, problem, "name what tells them apart with --by, or give only one of the two logs")
-        why = "an earlier run of the same" if old.finished else "a run of the same that did not finish"
-        said.append(f"rerun: {new.file} counts, not {old.file}, {why}: {number:,} evaluations")
+        said.append(f"rerun: {new.file} counts, not {old.file}: {number:,} evaluations")
     notes.remarks += limit_lines(said)
     return logged[~older].reset_index(drop=True)

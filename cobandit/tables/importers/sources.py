@@ -23,9 +23,6 @@ from cobandit.tables.schema import validate
 from cobandit.tables.storage import check_name, read, read_memory, write_table
 from cobandit.tables.table import EvaluationTable
 
-MOST_LINES = 20
-"""Logs that a report or a message lists, at most."""
-
 
 @dataclass
 class Notes:
@@ -62,10 +59,10 @@ class Notes:
         return limit_lines([f"left out: {line}" for line in self.logs])
 
 
-def limit_lines(lines: list[str]) -> list[str]:
+def limit_lines(lines: list[str], most: int = 20) -> list[str]:
     """Keep the first lines, and say how many more there are."""
-    more = len(lines) - MOST_LINES
-    return lines if more <= 0 else [*lines[:MOST_LINES], f"and {more:,} more of these"]
+    more = len(lines) - most
+    return lines if more <= 0 else [*lines[:most], f"and {more:,} more of these"]
 
 
 def as_list(given: Any) -> Any:
@@ -88,8 +85,7 @@ class Options(BaseModel):
     scale: Positive = Field(1.0, description="Divide every score by this: 10 for a judge's 0 to 10.")
     smallest_cost: Positive | None = Field(
         None,
-        description="What an evaluation that cost nothing counts as (default: 1 where costs are whole "
-        "numbers, such as tokens, else a thousandth of their median).",
+        description="What a free evaluation counts as (default: 1, or a thousandth of the median).",
     )
 
 
@@ -98,8 +94,7 @@ class LogOptions(Options):
 
     metric: Names = Field(
         (),
-        description="The score that becomes the accuracy objective; repeat it to make an objective of each, "
-        "or where each task has its own.",
+        description="The score that is the accuracy; repeat for several objectives, or tasks of one each.",
     )
     task: tuple[str, ...] = Field(
         (), description="The task to take, or a pattern such as 'mmlu_*'; repeat to take several."
@@ -119,9 +114,7 @@ class RepeatOptions(Options):
     """Options of importers of what may hold several evaluations of one instance."""
 
     repeats: Literal["mean", "separate"] = Field(
-        "mean",
-        description="Repeated evaluations of an instance (epochs, trials): one row with their mean, or one "
-        "row for each, which then count as independent instances.",
+        "mean", description="Repeats of an instance (epochs, trials): their mean, or each an instance itself."
     )
 
 
@@ -131,10 +124,7 @@ class PricedOptions(LogOptions, RepeatOptions):
     cost: Literal["tokens", "usd"] = Field(
         "tokens", description="Cost: tokens, or money (usd), as it was logged or by --prices."
     )
-    prices: Path | None = Field(
-        None,
-        description="For --cost usd, a file of USD per million input, cached and output tokens by model.",
-    )
+    prices: Path | None = Field(None, description="For --cost usd: a file of USD per million tokens.")
 
     @property
     def charged(self) -> Cost:

@@ -60,28 +60,20 @@ class TidyMapping(RepeatOptions):
         "CONFIG=NUMBER, repeated for each configuration. Without it, each costs 1.",
     )
     unit: str | None = Field(None, description="The unit of the cost, such as tokens or USD.")
-    text: Names = Field(
-        (),
-        description="In place of --cost: a column of text whose tokens are counted, such as the answer; "
-        "repeat to add the prompt.",
-    )
-    tokenizer: Path | None = Field(
-        None, description="A tokenizer.json to count tokens with (default: characters / 4)."
-    )
+    text: Names = Field((), description="In place of --cost: text whose tokens are counted; repeat to add.")
+    tokenizer: Path | None = Field(None, description="A tokenizer.json (default: characters / 4).")
     objective: Annotated[tuple[Objective, ...], BeforeValidator(_read_objectives)] = Field(
         (),
         description=f"NAME=COLUMN or NAME=COLUMN:TRANSFORM ({', '.join(TRANSFORMS)}); repeat. NAME alone is "
         "NAME=NAME.",
     )
     arm: Names = Field(
-        (),
-        description="A column that describes the configuration; repeat for more (default: those of --config, "
-        "if there are several).",
+        (), description="A column that describes the configuration; repeat (default: several --config)."
     )
     wide: str | None = Field(
         None,
-        description="The file is wide, with columns named by this pattern, such as {config}_{field}, or just "
-        "{config} where each configuration has one column, its score.",
+        description="The pattern of a wide file's columns, such as {config}_{field}, or just {config} where "
+        "each configuration has one column, its score.",
     )
 
     @field_validator("wide")
@@ -356,10 +348,8 @@ def _add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     name = _free("cost", frame)
     frame[name] = charge(frame["config"], cost, "--cost")
     if not isinstance(cost, dict):
-        notes.remarks.append(
-            f"cost: each evaluation costs {cost:.15g} ({unit}): methods that weigh costs treat all "
-            "configurations alike"
-        )
+        alike = "methods that weigh costs treat all configurations alike"
+        notes.remarks.append(f"cost: each evaluation costs {cost:.15g} ({unit}): {alike}")
     return Cost(column=name, unit=unit)
 
 
