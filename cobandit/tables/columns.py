@@ -187,7 +187,8 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(len(column), dtype=bool)
     cells = column.astype(object)
     text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
-    known = (cells.notna() & (cells.astype(str).str.strip() != "")).to_numpy(dtype=bool)
+    # bytes that are no text can be shown, but not be a text column
+    known = (cells.notna() & cells.map(lambda cell: str(cell).strip() != "")).to_numpy(dtype=bool)
     values = np.array([_as_number(cell) for cell in cells], dtype=np.float64)
     foreign = known & np.isnan(values)
     return values, foreign if foreign.any() else text & known
