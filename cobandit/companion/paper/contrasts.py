@@ -70,6 +70,11 @@ class Contrast(NamedTuple):
         (judged,) = (each for each in (REGRET, ERROR, F1) if each.experiment == self.experiment)
         return judged.key(self.dataset, self.method), judged.key(self.dataset, self.against)
 
+    @property
+    def used(self) -> list[str]:
+        """Keys of the used facts of its experiment."""
+        return used_keys(self.dataset, self.experiment)
+
     def of(self, values: Values) -> Floats:
         """Take the contrast from what tables play, or from what is printed."""
         first, second = (on_scale(key, values[key]) for key in self.keys)
@@ -112,12 +117,8 @@ def used_keys(dataset: str, experiment: str) -> list[str]:
     return [key for each in values if (key := each.key(dataset, method)) in printed_values()]
 
 
-def predict(played: pd.DataFrame, contrast: Contrast, printed: Values) -> Prediction:
-    """Predict a contrast from tables, and from what is printed of the used facts."""
-    return _predict(played, used_keys(contrast.dataset, contrast.experiment), contrast.of(played), printed)
-
-
-def _predict(played: pd.DataFrame, keys: list[str], values: Floats, printed: Values) -> Prediction:
+def predict(played: pd.DataFrame, keys: list[str], values: Floats, printed: Values) -> Prediction:
+    """Predict from tables, and from what is printed of the used facts, what has these values on tables."""
     used, at = (np.stack([on_scale(key, each[key]) for key in keys], axis=-1) for each in (played, printed))
     return predictive.predict(used, values, at)
 
@@ -168,7 +169,10 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     printed, rows = printed_values(), []
     for contrast in CONTRASTS:
         played, prior = (tables(plays, contrast.dataset, kind) for kind in ("table", "prior"))
-        found, value = predict(played, contrast, printed), float(contrast.of(printed))
+        found, value = (
+            predict(played, contrast.used, contrast.of(played), printed),
+            float(contrast.of(printed)),
+        )
         low, high = found.interval(1 - LEVEL, WIDENING)
         nothing = np.empty((len(prior), 0))
         before = np.diff(predictive.predict(nothing, contrast.of(prior), np.empty(0)).interval(1 - LEVEL))
@@ -204,7 +208,7 @@ def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     for reading, dataset in product(readings, dict.fromkeys(contrast.dataset for contrast in CONTRASTS)):
         played = tables(plays, dataset, reading=reading).dropna()
         own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
-        each = {contrast: predict(played, contrast, printed) for contrast in own}
+        each = {contrast: predict(played, contrast.used, contrast.of(played), printed) for contrast in own}
         scores = np.stack([prediction.scores for prediction in each.values()], axis=1)
         at = [prediction.score(float(contrast.of(printed))) for contrast, prediction in each.items()]
         frame.loc[reading, dataset] = predictive.joint(scores, np.array(at))
@@ -258,7 +262,7 @@ def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = there(values)
         known, keys = np.isfinite(scaled), used_keys(str(number.dataset), number.experiment)
-        prediction = _predict(wide[str(number.dataset)][known], keys, scaled[known], printed)
+        prediction = predict(wide[str(number.dataset)][known], keys, scaled[known], printed)
         found[number.key] = sorted(back(np.array(prediction.interval(1 - LEVEL, WIDENING))))
     return pd.DataFrame.from_dict(found, orient="index", columns=["predicted_low", "predicted_high"])
 
@@ -288,7 +292,7 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     for contrast in CONTRASTS:
         known, unknown = (tables(plays, contrast.dataset, kind) for kind in ("table", "other"))
         for number, own in unknown.to_dict("index").items():
-            found, value = predict(known, contrast, own), float(contrast.of(own))
+            found, value = predict(known, contrast.used, contrast.of(known), own), float(contrast.of(own))
             half = found.interval(max(LEVELS))[1] - found.centre
             row = contrast._asdict() | {"number": number, "remoteness": found.remoteness}
             rows.append(row | {"needed": abs(value - found.centre) / half, "p": found.p(value, wider)})

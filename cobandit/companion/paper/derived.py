@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations, pairwise, product
 from math import inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,25 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 TINY = 1e-12
 
 
-def _ends(number: Published) -> tuple[float, float]:
-    return number.value - number.half_unit, number.value + number.half_unit
+class Estimate(NamedTuple):
+    """A mean, or a printed number, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def derive(operation: str, first: Estimate, second: Estimate) -> Estimate:
+    """Derive a number from two, and between what it lies if they lie in their intervals."""
+    ends = [(first.mean, second.mean), *product(first[1:], second[1:])]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean, *corners = (float(OPERATIONS[operation](*np.array(pair))) for pair in ends)
+    return Estimate(mean, min(corners), max(corners))
+
+
+def round_off(number: Published) -> Estimate:
+    """What a number may have been before it was rounded."""
+    return Estimate(number.value, number.value - number.half_unit, number.value + number.half_unit)
 
 
 def arithmetic() -> pd.DataFrame:
@@ -54,14 +71,11 @@ def arithmetic() -> pd.DataFrame:
     for number in numbers.values():
         if number.operation is None:
             continue
-        operation, inputs = OPERATIONS[number.operation], [numbers[key] for key in number.inputs]
-        corners = [operation(*corner) for corner in product(*map(_ends, inputs))]
-        computed = operation(*(each.value for each in inputs))
-        low, high = _ends(number)
-        inside = min(corners) <= high + TINY and max(corners) >= low - TINY
-        direct = low - TINY <= computed <= high + TINY
-        known = [getattr(number, name) for name in fields]
-        rows.append([*known, computed, min(corners), max(corners), inside, direct])
+        found = derive(number.operation, *(round_off(numbers[key]) for key in number.inputs))
+        _, low, high = round_off(number)
+        inside = found.low <= high + TINY and found.high >= low - TINY
+        direct = low - TINY <= found.mean <= high + TINY
+        rows.append([*(getattr(number, name) for name in fields), *found, inside, direct])
     return pd.DataFrame(rows, columns=[*fields, "computed", "low", "high", "inside", "direct"])
 
 

@@ -47,9 +47,6 @@ class Example:
             configs=self.names,
             objectives=["first", "second"],
             name="by-hand",
-            title="Three arms without noise",
-            source="cobandit.companion.paper.examples",
-            license="CC0-1.0",
             kind="synthetic",
         )
 

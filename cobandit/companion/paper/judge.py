@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import yaml
+
+from cobandit.companion.paper.derived import Estimate
 
 #: Quantities of which more is better; of all others, less.
 HIGHER = ("f1", "correct")
@@ -100,14 +102,6 @@ def claims() -> tuple[Claim, ...]:
 CLOSE = 0.1
 
 HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = "holds", "fails", "not separated", "cannot be checked"
-
-
-class Estimate(NamedTuple):
-    """A mean, or an advantage, with its interval."""
-
-    mean: float
-    low: float
-    high: float
 
 
 NOTHING = Estimate(np.nan, np.nan, np.nan)

@@ -6,11 +6,9 @@ The numbers are typed once, in the paper's order, in ``numbers.yml`` next to thi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -154,20 +152,6 @@ def _key(fields: dict[str, Any]) -> str:
     return "-".join(str(part) for part in [*parts, fields.get("item")] if part)
 
 
-def _expand(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One printed number as its rows: the entries of a grid, and each thing of which it speaks."""
-    fields = {name: value for name, value in fields.items() if value not in ("null", "")}
-    several = [
-        name for name in ("experiment", "dataset", "method", "costs") if isinstance(fields.get(name), list)
-    ]
-    grid = isinstance(fields["printed"], list)
-    for item, printed in enumerate(fields["printed"] if grid else [fields["printed"]], start=1):
-        for chosen in product(*(fields[name] for name in several)):
-            row = fields | dict(zip(several, chosen, strict=True)) | {"printed": printed}
-            row |= {"rho": float(fields["rho"])} if "rho" in fields else {}
-            yield row | ({"item": item} if grid else {})
-
-
 @cache
 def published() -> tuple[Published, ...]:
     """All numbers of the paper, in its order.
@@ -188,15 +172,19 @@ def published() -> tuple[Published, ...]:
     source = Path(__file__).with_name("numbers.yml")
     # every scalar stays the text that it is, so that 0.270 keeps its last digit
     groups = yaml.load(source.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    frame = pd.DataFrame([group | own for group in groups for own in group.pop("numbers")])
+    items = [[*range(1, 1 + len(each))] if isinstance(each, list) else None for each in frame["printed"]]
+    frame = frame.assign(item=items)
+    for several in (["printed", "item"], "experiment", "dataset", "costs"):
+        frame = frame.explode(several)
     seen: Counter[str] = Counter()
     numbers = []
-    for group in groups:
-        for own in group.pop("numbers"):
-            for fields in _expand(group | own):
-                key = _key(fields)
-                seen[key] += 1
-                again = f"-{seen[key]}" if seen[key] > 1 else ""
-                numbers.append(Published(key=key + again, **fields))
+    for row in frame.to_dict("records"):
+        fields: dict[str, Any] = {str(k): v for k, v in row.items() if pd.notna(v) and v != "null"}
+        fields |= {"rho": float(fields["rho"])} if "rho" in fields else {}
+        key = _key(fields)
+        seen[key] += 1
+        numbers.append(Published(key=f"{key}-{seen[key]}" if seen[key] > 1 else key, **fields))
     return tuple(numbers)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from cobandit.companion.paper.derived import OPERATIONS
-from cobandit.companion.paper.judge import HOLDS, NOTHING, Claim, Estimate, by_place, claims, judge_claim
+from cobandit.companion.paper.derived import Estimate, derive, round_off
+from cobandit.companion.paper.judge import HOLDS, NOTHING, Claim, by_place, claims, judge_claim
 from cobandit.companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
 from cobandit.companion.paper.predictive import REPLAYS
 from cobandit.stats.metrics import proportion_interval
@@ -114,10 +113,9 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     rows = []
     for numbers in found.values():
         number = min(numbers, key=lambda each: each.experiment != claim.experiment)
-        low = min(n.value - n.half_unit for n in numbers)
-        high = max(n.value + n.half_unit for n in numbers)
+        _, low, high = zip(*map(round_off, numbers), strict=True)
         place = (number.dataset, number.rho, number.rho, number.method, number.costs)
-        rows.append((*place, number.value, low, high))
+        rows.append((*place, number.value, min(low), max(high)))
     columns = ["dataset", "rho", "spent", "method", "costs", "mean", "low", "high"]
     frame = pd.DataFrame(rows, columns=columns)
     return frame[frame["rho"].isin(_at(claim))].reset_index(drop=True)
@@ -214,14 +212,9 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], Estimate]) -> Estimate:
 
     if number.operation is None:
         return cell(number.method)
-    operation, mine, other = OPERATIONS[number.operation], cell(number.method), cell(number.against)
+    found = derive(number.operation, cell(number.method), cell(number.against))
     # each operation is a function of the difference or of the ratio of its two numbers
     measure, neutral = ("difference", 0.0) if number.operation == "difference" else ("ratio", 1.0)
-    paired = cell(number.method, number.against, measure)
-    known = paired is not NOTHING
-    ends = [(end, neutral) for end in paired[1:]] if known else list(product(mine[1:], other[1:]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean, *extremes = (
-            float(operation(np.float64(a), np.float64(b))) for a, b in [(mine[0], other[0]), *ends]
-        )
-    return Estimate(mean, min(extremes), max(extremes))
+    if (paired := cell(number.method, number.against, measure)) is NOTHING:
+        return found
+    return Estimate(found.mean, *derive(number.operation, paired, Estimate(neutral, neutral, neutral))[1:])
