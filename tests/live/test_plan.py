@@ -15,6 +15,8 @@ from cobandit.live.configurations import Instances
 from cobandit.live.plan import check_plan
 from cobandit.tables.columns import profiling_mask
 
+FUNCTION = {"function": "my_module:evaluate"}
+CERTAIN = {"method": {"CoPSIOnce": {"confidence": 0.9}}}
 GOOD = {
     "name": "word-sums",
     "configurations": {"grid": {"model": ["a", "b"], "temperature": [0, 0.5], "max_tokens": [8]}},
@@ -27,7 +29,7 @@ GOOD = {
         {"name": "accuracy", "column": "correct"},
         {"name": "efficiency", "column": "seconds", "transform": "inverse-percentile"},
     ],
-    "evaluate": {"callable": {"function": "my_module:evaluate"}},
+    "evaluate": {"callable": FUNCTION},
 }
 
 
@@ -43,8 +45,8 @@ def test_what_a_plan_means():
 
 def test_a_list_with_options_and_a_largest_cost():
     configurations = {"list": [{"model": "[a]", "limit": 8}, {"model": "b", "shots": 2, "limit": 32}]}
-    changes = {"configurations": configurations, "method": {"CoPSIOnce": {"confidence": 0.9}}}
-    plan = check_plan(GOOD | changes | {"largest_cost": "limit"}, "plan.yml")
+    changes = {"configurations": configurations, "largest_cost": "limit"}
+    plan = check_plan(GOOD | CERTAIN | changes, "plan.yml")
     assert plan.names == ("[a] limit=8", "b limit=32 shots=2")
     assert plan.method.options == {"confidence": 0.9} and plan.largest_costs == [8.0, 32.0]
     assert check_plan(GOOD | {"largest_cost": 64}, "plan.yml").largest_costs == [64.0] * 4
@@ -72,88 +74,73 @@ def test_the_pilot_is_the_profiling_split_of_a_full_table(n, seed, data):
     assert set(order[:pilot]) == {name for name, is_in in zip(ids, mask) if is_in}
 
 
-BAD = {
-    "no fields": (None, "Input should be a valid dictionary"),
-    "objectives no list": ({"objectives": {"accuracy": "correct"}}, "Input should be a list, not"),
-    "missing": ({"budget": None}, "CoPSIOnce needs a budget, and no other end -> write stop: {tolerance"),
-    "stop": ({"stop": {"tolerance": 0.1}}, "CoPSIOnce needs a budget, and no other end"),
-    "race": ({"method": "ParetoRace", "budget": None}, "ParetoRace needs a budget, and no other end"),
-    "unit": ({"unit": ""}, "the budget's unit '' is not that of the cost -> write share"),
-    "unknown key": ({"buget": 1}, "unknown key 'buget' -> did you mean 'budget'?"),
-    "method": ({"method": "CoPSIOnse"}, "unknown method 'CoPSIOnse'. Did you mean 'CoPSIOnce'?"),
-    "option": (
-        {"method": {"CoPSIOnce": {"confidance": 0.9}}},
-        "unknown option of CoPSIOnce 'confidance'. Did you mean 'confidence'?",
-    ),
-    "value of an option": ({"method": {"CoPSIOnce": {"confidence": 2}}}, "plan.yml: confidence is 2"),
-    "evaluator": ({"evaluate": {"calable": {}}}, "did you mean 'callable'?"),
-    "option of an evaluator": (
-        {"evaluate": {"callable": {"function": "a:b", "funktion": 1}}},
-        "field 'evaluate.callable', field 'funktion': unknown key 'funktion' -> did you mean 'function'?",
-    ),
-    "unit of the cost": ({"unit": "USD"}, "unit 'USD' is not that of the cost -> write share, or tokens"),
-    "share": ({"budget": 2}, "more than evaluating everything costs -> give a share up to 1"),
-    "budget": ({"budget": -1}, "field 'budget': Input should be greater than 0, not -1"),
-    "endless budget": ({"budget": float("inf")}, "field 'budget': Input should be less than inf"),
-    "grid": (
-        {"configurations": {"grid": {"model": "a"}}},
-        "field 'configurations.grid.model': Input should be a list, not 'a' -> write {grid:",
-    ),
-    "kind of list": ({"configurations": {"gird": {}}}, "unknown key 'gird' -> did you mean 'grid'?"),
-    "one": ({"configurations": {"list": [{"model": "a"}]}}, "there is only 1 configuration"),
-    "twice": (
-        {"configurations": {"list": [{"model": "a"}, {"model": "b"}, {"model": "a"}]}},
-        "two configurations are 'a' -> keep one",
-    ),
-    "nested": (
-        {"configurations": {"grid": {"stop": ["x", ["y"]]}}},
-        "field 'configurations.grid.stop.1': the value ['y'] is nested",
-    ),
-    "both": (
-        {"configurations": {"grid": {"n": [1, 2]}, "list": [{"n": 3}]}},
-        "either a grid or a list is needed",
-    ),
-    "no settings": (
-        {"configurations": {"list": [{"model": "a"}, {}]}},
-        "field 'configurations.list.1': Dictionary should have at least 1 item",
-    ),
-    "reserved": ({"configurations": {"grid": {"config": [1, 2]}}}, "'config' is the name of another column"),
-    "clash": (
-        {"cost": {"column": "max_tokens", "unit": "tokens"}},
-        "'max_tokens' is also a setting or reserved",
-    ),
-    "transform": (
-        {"objectives": [{"name": "x", "column": "x", "transform": "inverse-percentil"}]},
-        "field 'objectives.0.transform': there is no transform 'inverse-percentil' -> did you mean",
-    ),
-    "objectives": ({"objectives": []}, "there is no objective, or two have the same name"),
-    "one name": ({"objectives": GOOD["objectives"][:1] * 2}, "or two have the same name"),
-    "no file": ({"instances": {"file": "nowhere.txt"}}, "nowhere.txt: the file cannot be read"),
-    "no instances": ({"instances": "nowhere.txt"}, "this says no instances -> give their number"),
-    "one instance": ({"instances": True}, "should have at least 2 items"),
-    "blank": ({"instances": ["a", " "]}, "' ' cannot stand here -> give two ids"),
-    "ids twice": ({"instances": ["a", "b", "a"]}, "'a' is named more than once"),
-    "pilot": ({"pilot": 1}, "field 'pilot': Input should be greater than or equal to 2, not 1"),
-    "long pilot": ({"pilot": 31}, "the budget holds less than the pilot's 31 of 30 instances"),
-    "dear pilot": ({"budget": 0.1}, "the budget holds less than the pilot's 5 of 30 instances"),
-    "leave out": ({"method": "CoHVUCB", "failures": "leave-out"}, "CoHVUCB may come back to an instance"),
-    "leave out and be certain": (
-        {"method": {"CoPSIOnce": {"confidence": 0.9}}, "failures": "leave-out"},
-        "with a confidence can leave no instance out -> take failures: zero, or no confidence",
-    ),
-    "at once": ({"at_once": 0}, "field 'at_once'"),
-    "largest cost": (
-        {"largest_cost": "max_token"},
-        "a positive number for each configuration -> did you mean 'max_tokens'?",
-    ),
-    "no numbers": ({"largest_cost": "model"}, "not a positive number for each configuration"),
-}
+def arms(**written):
+    return {"configurations": written}
 
 
-@pytest.mark.parametrize(("changes", "said"), BAD.values(), ids=BAD)
+MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"objectives": {"accuracy": "correct"}}, "Input should be a list, not"),
+        ({"budget": None}, "CoPSIOnce needs a budget, and no other end -> write stop: {tolerance"),
+        ({"stop": {"tolerance": 0.1}}, "CoPSIOnce needs a budget, and no other end"),
+        ({"method": "ParetoRace", "budget": None}, "ParetoRace needs a budget, and no other end"),
+        ({"unit": ""}, "the budget's unit '' is not that of the cost -> write share"),
+        ({"buget": 1}, "unknown key 'buget' -> did you mean 'budget'?"),
+        ({"method": "CoPSIOnse"}, "unknown method 'CoPSIOnse'. Did you mean 'CoPSIOnce'?"),
+        ({"method": {"CoPSIOnce": {"confidance": 1}}}, "unknown option of CoPSIOnce 'confidance'. Did you"),
+        ({"method": {"CoPSIOnce": {"confidence": 2}}}, "plan.yml: confidence is 2"),
+        ({"evaluate": {"calable": {}}}, "did you mean 'callable'?"),
+        (
+            {"evaluate": {"callable": {"funktion": "a:b"} | FUNCTION}},
+            "field 'evaluate.callable', field 'funk",
+        ),
+        ({"unit": "USD"}, "unit 'USD' is not that of the cost -> write share, or tokens"),
+        ({"budget": 2}, "more than evaluating everything costs -> give a share up to 1"),
+        ({"budget": -1}, "field 'budget': Input should be greater than 0, not -1"),
+        ({"budget": float("inf")}, "field 'budget': Input should be less than inf"),
+        (
+            arms(grid={"model": "a"}),
+            "field 'configurations.grid.model': Input should be a list, not 'a' -> write",
+        ),
+        (arms(gird={}), "unknown key 'gird' -> did you mean 'grid'?"),
+        (arms(list=[{"model": "a"}]), "there is only 1 configuration"),
+        (
+            arms(list=[{"model": "a"}, {"model": "b"}, {"model": "a"}]),
+            "two configurations are 'a' -> keep one",
+        ),
+        (arms(grid={"stop": ["x", ["y"]]}), "field 'configurations.grid.stop.1': the value ['y'] is nested"),
+        (arms(grid={"n": [1, 2]}, list=[{"n": 3}]), "either a grid or a list is needed"),
+        (arms(list=[{"model": "a"}, {}]), "field 'configurations.list.1': Dictionary should have at least 1"),
+        (arms(grid={"config": [1, 2]}), "'config' is the name of another column"),
+        ({"cost": {"column": "max_tokens", "unit": "tokens"}}, "'max_tokens' is also a setting or reserved"),
+        (
+            {"objectives": [MISSPELT]},
+            "field 'objectives.0.transform': there is no transform 'inverse-percentil'",
+        ),
+        ({"objectives": []}, "there is no objective, or two have the same name"),
+        ({"objectives": GOOD["objectives"][:1] * 2}, "or two have the same name"),
+        ({"instances": {"file": "nowhere.txt"}}, "nowhere.txt: the file cannot be read"),
+        ({"instances": "nowhere.txt"}, "this says no instances -> give their number"),
+        ({"instances": True}, "should have at least 2 items"),
+        ({"instances": ["a", " "]}, "' ' cannot stand here -> give two ids"),
+        ({"instances": ["a", "b", "a"]}, "'a' is named more than once"),
+        ({"pilot": 1}, "field 'pilot': Input should be greater than or equal to 2, not 1"),
+        ({"pilot": 31}, "the budget holds less than the pilot's 31 of 30 instances"),
+        ({"budget": 0.1}, "the budget holds less than the pilot's 5 of 30 instances"),
+        ({"method": "CoHVUCB", "failures": "leave-out"}, "CoHVUCB may come back to an instance"),
+        (CERTAIN | {"failures": "leave-out"}, "with a confidence can leave no instance out -> take failures"),
+        ({"at_once": 0}, "field 'at_once'"),
+        ({"largest_cost": "max_token"}, "number for each configuration -> did you mean 'max_tokens'?"),
+        ({"largest_cost": "model"}, "not a positive number for each configuration"),
+    ],
+)
 def test_bad_plans(changes, said):
     with pytest.raises(TableError) as error:
-        check_plan([1] if changes is None else GOOD | changes, "plan.yml")
+        check_plan(GOOD | changes, "plan.yml")
     assert said in str(error.value) and "plan.yml" in str(error.value)
     assert str(error.value).count("->") == 1  # nothing else was found wrong
 
@@ -184,6 +171,8 @@ def test_files_that_cannot_be_used(tmp_path, name, content, said):
 def test_all_faults_at_once():
     with pytest.raises(TableError, match="3 faults"):
         check_plan(GOOD | {"budget": -1, "at_once": 0, "seed": "x"}, "plan.yml")
+    with pytest.raises(TableError, match=r"plan\.yml: Input should be a valid dictionary"):
+        check_plan([1, 2], "plan.yml")
 
 
 def test_the_page_shows_evaluators_as_a_plan_has_them():

@@ -268,88 +268,86 @@ def test_what_an_evaluation_can_cost_is_known_before(folder, cost, most):
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("keeps", [True, False])
-def test_answers_are_kept_and_scored_again_without_a_call(folder, keeps):
-    """Also those that were evaluated before the process was stopped."""
-    lines = [{"instance": f"q{n}", "question": f"{n}?", "answer": "2"} for n in range(12)]
+def write(folder, question="1 + {}?", **columns):
+    """Eight questions."""
+    lines = [{"instance": i, "question": question.format(i), "answer": "2"} | columns for i in "abcdefgh"]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+
+@pytest.mark.slow
+def test_answers_are_kept_and_scored_again_without_a_call(folder):
+    """Also those that were evaluated before the process was stopped."""
 
     def answer(body):
         if len(address.requests) == stop:
             return 401, "stopped here"
         return completion("It is 2" if body["model"] == "small" else "2", (9, 1 + len(address.requests) % 3))
 
+    write(folder)
     with stub_endpoint(answer) as address:
-        plan = asking(address, scorer="exact") | {"answers": keeps, "budget": 1}
+        plan = asking(address, scorer="exact") | {"budget": 1}
         (folder / "plan.yml").write_text(json.dumps(plan))
         stop = 9
         with pytest.raises(CobanditError, match="stopped here"):
             live.run(folder / "plan.yml", folder / "run")
         stop = -1
-        live.run(folder / "plan.yml", folder / "run")
-    if not keeps:
-        assert not (folder / "run" / "answers.jsonl").exists()
-        with pytest.raises(CobanditError, match="has no answers: its evaluator gave no text"):
-            live.rescore(folder / "run", {"scorer": "number"})
-        return
+        done = live.run(folder / "plan.yml", folder / "run")
+        (folder / "silent.yml").write_text(json.dumps(plan | {"answers": False}))
+        live.run(folder / "silent.yml", folder / "silent")
+        asked = len(address.requests)
+        table = live.rescore(folder / "run", {"scorer": "number"})
+        assert len(address.requests) == asked
     answers = live.read_answers(folder / "run")
-    assert len(answers) == len(cb.read(folder / "run" / "table.parquet").rows) > 8 and set(
-        answers["text"]
-    ) == {"It is 2", "2"}
-    asked = len(address.requests)
-    table = live.rescore(folder / "run", {"scorer": "number"})
-    scores = cb.read(table).rows.groupby("config")["accuracy"].mean().to_dict()
-    before = cb.read(folder / "run" / "table.parquet").rows.groupby("config")["accuracy"].mean().to_dict()
-    assert before == {"small": 0.0, "large": 1.0} and scores == {"small": 1.0, "large": 1.0}
-    assert len(address.requests) == asked
+    assert len(answers) == len(cb.read(done.table).rows) > 8 and set(answers["text"]) == {"It is 2", "2"}
+    scores = [
+        cb.read(each).rows.groupby("config")["accuracy"].mean().to_dict() for each in (done.table, table)
+    ]
+    assert scores == [{"small": 0.0, "large": 1.0}, {"small": 1.0, "large": 1.0}]
     with pytest.raises(CobanditError, match="scorer regex has a pattern"):
         live.rescore(folder / "run", {"scorer": "regex"})
+    assert not (folder / "silent" / "answers.jsonl").exists()
+    with pytest.raises(CobanditError, match="has no answers: its evaluator gave no text"):
+        live.rescore(folder / "silent", {"scorer": "number"})
 
 
 @pytest.mark.slow
 def test_a_text_that_changed_between_two_starts_is_noticed(folder):
     """What the prompt does not take may change, and a run from before the texts were kept goes on."""
-
-    def write(ids, question="1 + {}?", **columns):
-        lines = [{"instance": i, "question": question.format(i), "answer": "2"} | columns for i in ids]
-        (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    changed = r"8 of 8 instances and prices, such as 'a', are not what they were when .*run was begun"
 
     def answer(body):
         return (
             completion("2", (9, 1 + len(address.requests) % 3))
-            if until > len(address.requests)
+            if len(address.requests) < until
             else (401, "")
         )
 
-    def start():
-        live.run(folder / "plan.yml", folder / "run")
+    def start(name="run", match=None):
+        if match is None:
+            live.run(folder / f"{name}.yml", folder / name)
+            return
+        with pytest.raises(CobanditError, match=match):
+            live.run(folder / f"{name}.yml", folder / name)
 
     with stub_endpoint(answer) as address:
-        plan = asking(address)
-        (folder / "plan.yml").write_text(json.dumps(plan))
-        write("abcdefgh")
+        (folder / "run.yml").write_text(json.dumps(asking(address)))
+        (folder / "more.yml").write_text(json.dumps(asking(address) | {"reuse": "run/table.parquet"}))
+        write(folder)
         until = 4
-        with pytest.raises(CobanditError, match="status 401"):
-            start()
+        start(match="status 401")
         until = 1000
-        write("abcdefgh", "What is 1 + {}?", remark="better")
-        with pytest.raises(CobanditError, match="8 of 8 instances and prices, such as 'a', are not what"):
-            start()
+        write(folder, "What is 1 + {}?", remark="better")
+        start(match=changed)
         assert len(address.requests) == 4
-        write("abcdefgh", remark="other")
+        write(folder, remark="other")
         start()
-        (folder / "more.yml").write_text(json.dumps(plan | {"reuse": "run/table.parquet"}))
-        write("abcdefgh", "What is 1 + {}?")
-        with pytest.raises(CobanditError, match=r"are not what they were when .*run was begun"):
-            live.run(folder / "more.yml", folder / "more")
+        write(folder, "What is 1 + {}?")
+        start("more", match=changed)
         assert not (folder / "more").exists()
         (folder / "run" / "instances.json").unlink()
-        write("abcdefgh", "What is 1 + {}?")
         start()
-        with pytest.raises(CobanditError, match="are not what they were"):
-            write("abcdefgh")
-            start()
+        write(folder)
+        start(match=changed)
 
 
 @pytest.mark.slow
