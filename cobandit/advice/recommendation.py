@@ -118,25 +118,26 @@ def choose(
     -------
     Choice
     """
-    names, column = table.configs, [table.objectives.index(name) for name in wishes.prefer]
-    weights = np.array(list(wishes.prefer.values())) / max(sum(wishes.prefer.values()), 1e-300)
-    cheap = np.argsort(compared.costs, kind="stable")
-    preferred = compared.means[:, column] @ weights
-    order = cheap[np.argsort(-preferred[cheap], kind="stable")]
+    names, weights = table.configs, np.array([wishes.prefer.get(name, 0.0) for name in table.objectives])
+    weights /= weights.sum() or 1.0
+    preferred = compared.means @ weights
+    order = np.lexsort((compared.costs, -preferred))
     slack, confidence = _meet(wishes, table.objectives, compared)
     meets = order[(slack >= -TIE)[order] & among[order]]
     sure = meets[confidence[meets] >= 1 - (1 - level) / among.sum()]
-    second = int(meets[1]) if wishes.prefer and len(meets) > 1 else None
-    drawn = redrawn[:, meets][:, :, column] @ weights
+    closest = names[int(np.where(among, slack, -np.inf).argmax())]
+    if not len(meets):
+        return Choice(str(wishes), None, 0.0, None, None, 0.0, 0.0, closest)
+    first, *others = meets if wishes.prefer else meets[:1]
     return Choice(
         str(wishes),
-        names[meets[0]] if len(meets) else None,
-        float(confidence[meets[0]]) if len(meets) else 0.0,
+        names[first],
+        float(confidence[first]),
         names[sure[0]] if len(sure) else None,
-        None if second is None else names[second],
-        0.0 if second is None else float(preferred[meets[0]] - preferred[second]),
-        float((drawn.argmax(axis=1) == 0).mean()) if len(meets) else 0.0,
-        names[int(np.where(among, slack, -np.inf).argmax())],
+        names[others[0]] if others else None,
+        float(preferred[first] - preferred[others[0]]) if others else 0.0,
+        float(((redrawn[:, meets] @ weights).argmax(axis=1) == 0).mean()),
+        closest,
     )
 
 

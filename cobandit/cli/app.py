@@ -9,7 +9,7 @@ import inspect
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
 
 import typer
 from rich.text import Text
@@ -63,39 +63,33 @@ def _shared() -> list[inspect.Parameter]:
     from cobandit.tables.importers.sources import UNKNOWN_LICENSE
 
     return [
-        _parameter("name", str | None, "Name of the table (default: that of the file)."),
-        _parameter("title", str | None, "Title of the table (default: the name of the file)."),
-        _parameter("license", str | None, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
-        _parameter("kind", str | None, "measured (default), synthetic or reconstruction."),
-        _parameter("profiling", int | None, "Number of profiling instances (default: a fifth, at least 2)."),
-        _parameter("seed", int | None, "Seed of the split (default: 0)."),
+        _parameter("name", str, "Name of the table (default: that of the file)."),
+        _parameter("title", str, "Title of the table (default: the name of the file)."),
+        _parameter("license", str, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
+        _parameter("kind", str, "measured (default), synthetic or reconstruction."),
+        _parameter("profiling", int, "Number of profiling instances (default: a fifth, at least 2)."),
+        _parameter("seed", int, "Seed of the split (default: 0)."),
         _parameter("update", bool, "Add to an earlier table; evaluations imported again are replaced."),
         _parameter("force", bool, "Replace an earlier table and its card."),
     ]
 
 
-def _parameter(name: str, kind: Any, help_: str, metavar: str | None = None) -> inspect.Parameter:
-    annotation = Annotated[kind, typer.Option(help=help_, metavar=metavar)]
-    default = False if kind is bool else None
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+def _parameter(name: str, kind: Any, help_: str) -> inspect.Parameter:
+    annotation = Annotated[kind | None, typer.Option(help=help_)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _own(importer: Importer) -> list[inspect.Parameter]:
     """Turn the fields of an importer's options into options of its command, which check themselves."""
     parameters = []
     for name, field in importer.options.model_fields.items():
-        kind: Any = str | None
-        metavar = None
-        if field.annotation is bool:
-            kind = bool
-        elif isinstance(field.default, tuple):
-            kind = list[str] | None
-        elif get_origin(field.annotation) is Literal:  # the model refuses another, and says what it may be
-            metavar = f"[{'|'.join(get_args(field.annotation))}]"
+        kind: Any = list[str] if isinstance(field.default, tuple) else str
+        if field.annotation is bool or get_origin(field.annotation) is Literal:
+            kind = field.annotation
         text = field.description or ""
         if isinstance(field.default, str):
             text += f" [default: {field.default}]"
-        parameters.append(_parameter(name, kind, text.replace("[", r"\["), metavar))
+        parameters.append(_parameter(name, kind, text.replace("[", r"\[")))
     return parameters
 
 
@@ -106,11 +100,7 @@ def _command(importer: Importer) -> Any:
         out = console()
         paths, output = given.pop("paths"), given.pop("output")
         # what was not given is left to the importer's defaults
-        given = {
-            name: value
-            for name, value in given.items()
-            if value is not None and value != [] and value is not False
-        }
+        given = {name: value for name, value in given.items() if value not in (None, [])}
         imported = import_logs(importer.name, paths, output, **given)
         for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
             out.print(plain(line, most=1000), soft_wrap=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from scipy import stats
-from support.settled import coverage, sample, thinned
+from support.settled import coverage
 
 import cobandit as cb
 
@@ -50,19 +49,3 @@ def test_errors_would_show(synthetic, monkeypatch):
     true = questions.critical_value
     monkeypatch.setattr(questions, "critical_value", lambda counts, level: true(counts, level) / 6)
     assert coverage(synthetic, 60, samples=12)["wrong"].sum() > stats.binom.isf(1e-3, 12, 0.05)
-
-
-def test_a_sample_is_of_the_table(synthetic):
-    drawn = sample(synthetic, 50, np.random.default_rng(0))
-    assert drawn.configs == synthetic.configs and set(drawn.n_instances) == {50}
-    rows = synthetic.rows
-    known = set(zip(rows["config"], rows["cost"], rows["accuracy"], rows["efficiency"], strict=True))
-    seen = drawn.rows
-    assert set(zip(seen["config"], seen["cost"], seen["accuracy"], seen["efficiency"], strict=True)) <= known
-    some = [drawn.rows.query("instance == '000007'")["cost"].tolist()]
-    assert some[0] in rows.pivot(index="instance", columns="config", values="cost").to_numpy().tolist()
-
-
-def test_a_thinned_table_has_its_share(synthetic):
-    left = thinned(synthetic, 0.25, np.random.default_rng(0))
-    assert set(left.n_instances) == {100} and left.rows["instance"].nunique() > 300

@@ -100,13 +100,6 @@ def test_a_heavy_tail_of_costs(clean):
     assert finding.number >= 0.5 and f"Of arm2, {half} of 120 evaluations carry half" in finding.found
 
 
-def test_costs_with_a_cap_have_no_tail(clean):
-    """Generation that runs to its limit once in three times: two levels, and nothing beyond."""
-    scores, costs = clean
-    costs[2] = np.where(np.random.default_rng(4).random(120) < 0.3, 64.0, np.arange(120) % 3 + 2.0)
-    assert doctor(table_of(scores, costs, profiling=30)) == []
-
-
 @pytest.mark.slow
 def test_two_objectives_that_are_one(clean):
     scores, costs = clean

@@ -190,7 +190,6 @@ BAD = [
     (each_line(lambda x: x.update(doc_id=1)), LM, "'1' has more than one evaluation in this log"),
     (each_line(lambda x: x.update(doc_id=" ")), LM, "the doc_id is blank"),
     (nothing, [*LM, "--tokenizer", "no.json"], "no such tokenizer"),
-    (nothing, [*LM, "--count", "some"], "--count: "),
     (nothing, [*LM, "--by", "temprature"], "did you mean 'temperature'"),
     (each_line(lambda x: x.update(doc_hash="1")), LM, "by its doc_hash, document 0 is another one than in"),
     (alter(ARCHIVE, lambda raw: re.sub(rb"(?s)(PK\x01\x02....)\x00", b"\\1\x01", raw)), EVAL, "is encrypted"),
