@@ -88,9 +88,7 @@ def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
     """Mean vectors, one row per arm: finite, shape (K, D) with K >= 2 and D >= 1."""
     array = numbers(value, name, 2)
     if array.shape[0] < 2 or array.shape[1] < 1:
-        raise CobanditError(
-            f"{name}: at least two arms and one objective are needed, got shape {array.shape}"
-        )
+        raise CobanditError(f"{name}: at least two arms and one objective are needed, got {array.shape}")
     return array
 
 

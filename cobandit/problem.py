@@ -80,15 +80,16 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     >>> cost_complexity([0.5, 0.25], [1.0, 2.0])  # max(2 / 0.25^2, 3 / 0.5^2)
     32.0
     """
-    costs = _check.costs(costs)
-    gaps = np.sort(_check.numbers(gaps, "gaps", 1))
-    if len(gaps) != len(costs):
-        raise CobanditError(f"gaps and costs must have one entry per arm, got {len(gaps)} and {len(costs)}")
-    if gaps[0] < 0:
-        raise CobanditError(f"gaps: {gaps[0]} is negative; classification gaps never are")
-    if gaps[0] == 0:
-        return float("inf")
-    return float((np.cumsum(np.sort(costs)[::-1]) / gaps**2).max())
+    gaps, costs = check_gaps(gaps, costs)
+    return float((np.cumsum(np.sort(costs)[::-1]) / np.sort(gaps) ** 2).max()) if gaps.all() else float("inf")
+
+
+def check_gaps(gaps: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Classification gaps >= 0 and positive costs, one each of at least one arm."""
+    gaps = _check.numbers(gaps, "gaps", 1)
+    if not len(gaps) or gaps.min() < 0:
+        raise CobanditError("gaps: one an arm, none of them negative, are needed")
+    return gaps, _check.costs(costs, n_arms=len(gaps))
 
 
 class Problem:

@@ -53,7 +53,7 @@ from cobandit.theory.sharper import least_divergence as least_divergence
 from cobandit.theory.sharper import least_regret_slope as least_regret_slope
 from cobandit.theory.sharper import leaving_bound as leaving_bound
 from cobandit.theory.sharper import one_sided_failure_probability as one_sided_failure_probability
+from cobandit.theory.sharper import radius_pull_bound as radius_pull_bound
 from cobandit.theory.sharper import ratio_leading_constant as ratio_leading_constant
 from cobandit.theory.sharper import split_pull_bound as split_pull_bound
-from cobandit.theory.sharper import threshold_pull_bound as threshold_pull_bound
 from cobandit.theory.sharper import threshold_radius as threshold_radius

@@ -147,12 +147,8 @@ def bernstein_serfling_tail(
 def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
     """Check depths n_K, ..., n_2 and gaps; the gaps that the phases need, gamma_(K), ..., gamma_(2)."""
     ordered = np.sort(_check.numbers(gaps, "gaps", 1))[::-1]
-    if len(ordered) < 2 or ordered[-1] < 0:
-        raise CobanditError("gaps: at least two are needed, none of them negative")
-    if len(depths) != len(ordered) - 1:
-        raise CobanditError(
-            f"depths: one for each of the {len(ordered) - 1} removals is needed, got {len(depths)}"
-        )
+    if len(ordered) < 2 or ordered[-1] < 0 or len(depths) != len(ordered) - 1:
+        raise CobanditError("gaps: two or more, none negative, are needed, and a depth for each removal")
     return ordered[:-1]
 
 

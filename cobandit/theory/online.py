@@ -290,9 +290,7 @@ def gaps_of(gaps: ArrayLike) -> np.ndarray:
     """Efficiency gaps, checked: one an arm, the smallest being zero."""
     gaps = _check.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
-        raise CobanditError(
-            "gaps: one gap for each of at least two arms, the smallest being 0 (the best arm)"
-        )
+        raise CobanditError("gaps: one for each of at least two arms, the smallest being 0, the best arm's")
     return gaps
 
 
@@ -300,9 +298,7 @@ def costs_within(mean_costs: ArrayLike, cost_ratio: float, n_arms: int) -> np.nd
     """Mean costs, checked to lie in [lambda, 1]."""
     mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=n_arms)
     if mean_costs.max() > _check.add_slack(1.0) or _check.add_slack(float(mean_costs.min())) < cost_ratio:
-        raise CobanditError(
-            f"mean_costs: expected values in [cost_ratio, 1] = [{cost_ratio}, 1]; divide costs by the largest"
-        )
+        raise CobanditError(f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest")
     return mean_costs
 
 

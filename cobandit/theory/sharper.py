@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, exp, inf, log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -120,6 +121,46 @@ def leaving_bound(pulls: int, alpha: float) -> float:
     return float((m * np.exp(-2 * alpha * log_pulls / np.cosh(log_pulls / (4 * m)) ** 2)).min())
 
 
+def radius_pull_bound(
+    radius: float, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
+) -> float:
+    r"""Bound on the pulls of an arm that the event lets be selected only while its radius is larger (ours).
+
+    .. math::
+
+        \mathrm E[n_i(B)] \le 1 + \Bigl\lfloor \frac{\alpha \log T_B}{\beta_i^2} \Bigr\rfloor
+                            + 2(D+1)\,T_B^{2-2\alpha}
+
+    At `threshold_radius` the intervals of the event cease to contradict a selection, the index of the best
+    arm being taken at its lower end: no bound that reads only the event is smaller.
+
+    Parameters
+    ----------
+    radius : float
+        :math:`\beta_i > 0`.
+    n_objectives : int
+        D >= 1.
+    cost_ratio, budget, alpha : float
+        lambda, B and alpha.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> radius = threshold_radius([0.5], 1.0, 1.0, cost_ratio=1.0)
+    >>> bound = radius_pull_bound(radius, n_objectives=1, cost_ratio=1.0, budget=99)
+    >>> round(bound, 4)  # 1 + floor(589.46) + 4 / 100^2
+    590.0004
+    """
+    pulls = horizon(budget, cost_ratio)
+    failure = one_sided_failure_probability(
+        n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
+    )
+    return 1 + _check.floor(alpha * log(pulls) / radius**2) + pulls * failure
+
+
 def lean_pull_bound(
     gap: float, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
@@ -151,8 +192,10 @@ def lean_pull_bound(
     >>> round(bound, 4)  # 1 + floor(2357.8) + 4 / 100^2
     2358.0004
     """
-    ratio = index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap")
-    return _pulls(1 / ratio, n_objectives, cost_ratio, budget, alpha)
+    how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
+    return radius_pull_bound(
+        1 / (index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap")), **how
+    )
 
 
 def instance_pull_bound(
@@ -203,11 +246,10 @@ def instance_pull_bound(
     >>> round(bound, 4)  # 1 + floor(4 * 2 * 2^2 * log(100) / 0.25 = 589.46) + 4 / 100^2
     590.0004
     """
-    gap, mean_cost = _check.positive(gap, "gap"), _check.positive(mean_cost, "mean_cost", 1.0)
-    n_objectives = _check.count(n_objectives, "n_objectives", 1)
-    best_efficiency = _check.positive(best_efficiency, "best_efficiency")
-    radius = mean_cost * gap / (2 * (n_objectives + best_efficiency))
-    return _pulls(radius, n_objectives, cost_ratio, budget, alpha)
+    how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
+    apart = _check.positive(mean_cost, "mean_cost", 1.0) * _check.positive(gap, "gap")
+    most = n_objectives + _check.positive(best_efficiency, "best_efficiency")
+    return radius_pull_bound(apart / (2 * most), **how)
 
 
 def threshold_radius(
@@ -264,53 +306,6 @@ def threshold_radius(
     return low
 
 
-def threshold_pull_bound(
-    means: ArrayLike,
-    mean_cost: float,
-    best_efficiency: float,
-    *,
-    cost_ratio: float,
-    budget: float,
-    alpha: float = 2.0,
-) -> float:
-    r"""Bound on pulls at the radius of `threshold_radius`, without linearising the index (ours).
-
-    .. math::
-
-        \mathrm E[n_i(B)] \le 1 + \Bigl\lfloor \frac{\alpha \log T_B}{\beta_i^2} \Bigr\rfloor
-                            + 2(D+1)\,T_B^{2-2\alpha}
-
-    At this radius the intervals of the event cease to contradict a selection, the index of the best arm being
-    taken at its lower end.
-
-    Parameters
-    ----------
-    means : array_like, shape (D,)
-        :math:`\mu_i`.
-    mean_cost, best_efficiency, cost_ratio : float
-        :math:`\mu_i^c`, :math:`\nu_{i^\star}` and lambda.
-    budget, alpha : float
-        B and alpha.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    CobanditError
-        If the arm is not suboptimal, or an argument is out of range.
-
-    Examples
-    --------
-    >>> bound = threshold_pull_bound([0.5], 1.0, 1.0, cost_ratio=1.0, budget=99)
-    >>> round(bound, 4)  # 1 + floor(589.46) + 4 / 100^2
-    590.0004
-    """
-    radius = threshold_radius(means, mean_cost, best_efficiency, cost_ratio=cost_ratio)
-    return _pulls(radius, np.size(means), cost_ratio, budget, alpha)
-
-
 def informative_budget(bound: Callable[[float], float], cost: float) -> float:
     r"""Budget from which a bound on pulls is below what the budget holds at a cost a pull, :math:`B / c`.
 
@@ -346,15 +341,6 @@ def informative_budget(bound: Callable[[float], float], cost: float) -> float:
     return high
 
 
-def _pulls(radius: float, n_objectives: int, cost_ratio: float, budget: float, alpha: float) -> float:
-    """Pulls after which the radius is below ``radius``, one more, and what failures add."""
-    pulls = horizon(budget, cost_ratio)
-    failure = one_sided_failure_probability(
-        n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
-    )
-    return 1 + _check.floor(alpha * log(pulls) / radius**2) + pulls * failure
-
-
 # ------------------------------------------------------------ an arm's means may leave their radii
 def split_pull_bound(
     means: ArrayLike,
@@ -365,7 +351,7 @@ def split_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Bound on pulls with a leading term a quarter of `threshold_pull_bound`'s (ours).
+    r"""Bound on pulls with a leading term a quarter of `radius_pull_bound`'s at `threshold_radius` (ours).
 
     .. math::
 
@@ -404,7 +390,7 @@ def split_pull_bound(
     Examples
     --------
     >>> bound = split_pull_bound([0.5], 1.0, 1.0, cost_ratio=1.0, budget=99)
-    >>> round(bound, 1)  # `threshold_pull_bound` gives 590
+    >>> round(bound, 1)  # `radius_pull_bound` gives 590
     260.3
     """
     radius = 2 * threshold_radius(means, mean_cost, best_efficiency, cost_ratio=cost_ratio)

@@ -237,7 +237,8 @@ def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
         return
     how = {"cost_ratio": lam, "budget": 1e5, "alpha": alpha}
     split = theory.split_pull_bound(means, mean_cost, best, **how)
-    tight = theory.threshold_pull_bound(means, mean_cost, best, **how)
+    radius = theory.threshold_radius(means, mean_cost, best, cost_ratio=lam)
+    tight = theory.radius_pull_bound(radius, n_objectives=D, **how)
     linear = theory.instance_pull_bound(gap, mean_cost, best, n_objectives=D, **how)
     lean = theory.lean_pull_bound(gap, n_objectives=D, **how)
     paper = theory.pull_bound(gap, n_arms=2, n_objectives=D, **how)

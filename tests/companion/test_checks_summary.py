@@ -36,7 +36,7 @@ BOUNDS = {
     "Section 3.2: complexity H": ("cost_complexity", None),
     "Theorem 2, Step 2: CoPSI stays within its budget": ("allocation_constant", "L"),
     "Theorem 2: error probability": ("identification_error_bound", "2K²D"),
-    "Pulls: lean, instance and threshold bound": ("threshold_pull_bound", "threshold"),
+    "Pulls: lean, instance and threshold bound": ("radius_pull_bound", "threshold"),
     "Pulls: split bound": ("split_pull_bound", "sum"),
     "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that": ("completed_utility_bound", None),
     "The exact constant": ("exact_allocation_constant", "L*"),

@@ -138,7 +138,6 @@ def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
     small, large = (allocation.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0) for rho in (30, 3000))
     assert len(small) == len(methods) * 2 * 3 and not small.isna().to_numpy().any()
     assert small["error"].mean() > 0.05 and large["error"].mean() < 0.01
-    assert small["f1"].mean() < large["f1"].mean() and large["f1"].max() == 1
     used = large.groupby("method")["used"].agg(["min", "max"])
     assert (used["max"] <= 1 + 1e-9).all() and used.loc["CoPSIAdaptive", "min"] > 0.999
     equal = small[small["method"] == "UniformIdentification"].pivot(index="problem", columns="ratio")

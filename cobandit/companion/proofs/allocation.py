@@ -18,7 +18,6 @@ from cobandit.dominance import classification_gaps
 from cobandit.policies.registry import read_methods
 from cobandit.replay.grid import GridCell, make_policy
 from cobandit.replay.running import run_kernel
-from cobandit.stats import metrics
 
 # ----------------------------------------------------------------------------- forced orders of elimination
 #: Orders of elimination that `spending_trials` forces: the first is the worst there is.
@@ -124,7 +123,7 @@ def spending_trials(trials: int, seed: int, least: str = "published", decades: f
 
 
 def constants(costs: ArrayLike) -> dict[str, float]:
-    """Every constant that the budget can be divided by, for one vector of costs.
+    """Constants that the budget can be divided by, for one vector of costs.
 
     Parameters
     ----------
@@ -134,24 +133,16 @@ def constants(costs: ArrayLike) -> dict[str, float]:
     Returns
     -------
     dict
-        ``K``, ``lambda`` and the constants: ``published`` (L of the paper), ``needed`` (what its proof uses),
-        ``logarithmic`` (1 + log of all costs over the two smallest) and ``exact`` (L*).
+        ``lambda``, and the constants: ``published`` (L of the paper) and ``exact`` (L*).
 
     Examples
     --------
     >>> {name: round(value, 3) for name, value in constants([1.0, 4.0, 1.0]).items()}
-    {'K': 3, 'lambda': 0.25, 'published': 2.467, 'needed': 1.667, 'logarithmic': 2.099, 'exact': 1.667}
+    {'lambda': 0.25, 'published': 2.467, 'exact': 1.667}
     """
-    costs = np.sort(_check.costs(costs))
-    n_arms, least = len(costs), float(costs[0] / costs[-1])
-    return {
-        "K": n_arms,
-        "lambda": least,
-        "published": theory.allocation_constant(n_arms, least),
-        "needed": theory.needed_allocation_constant(n_arms, least),
-        "logarithmic": float(1 + np.log(costs.sum() / costs[:2].sum())),
-        "exact": theory.exact_allocation_constant(costs),
-    }
+    least = float(np.min(costs) / np.max(costs))
+    published = theory.allocation_constant(len(np.asarray(costs)), least)
+    return {"lambda": least, "published": published, "exact": theory.exact_allocation_constant(costs)}
 
 
 # ----------------------------------------------------------------------------- the adaptive normaliser
@@ -260,8 +251,8 @@ def errors_by_ratio(
     Returns
     -------
     DataFrame, one row per method, ratio and problem
-        ``method``, ``ratio``, ``problem``, ``error`` (share of wrong sets), ``f1`` and ``used`` (share of the
-        budget spent), means over replications.
+        ``method``, ``ratio``, ``problem``, ``error`` (share of wrong sets) and ``used`` (share of the budget
+        spent), means over replications.
 
     Raises
     ------
@@ -288,9 +279,8 @@ def errors_by_ratio(
             finder = make_policy(source, GridCell(method, rho, budget, streams, seed))
             _, spent, returned, _ = run_kernel(finder, source.feedback, seed, streams, realised=False)
             wrong = (returned != truth).any(axis=1)
-            means_of = (wrong.mean(), metrics.f1_score(returned, truth).mean(), spent.mean() / budget)
-            rows.append((method.name, ratio, number, *map(float, means_of)))
-    return pd.DataFrame(rows, columns=["method", "ratio", "problem", "error", "f1", "used"])
+            rows.append((method.name, ratio, number, float(wrong.mean()), float(spent.mean() / budget)))
+    return pd.DataFrame(rows, columns=["method", "ratio", "problem", "error", "used"])
 
 
 # ----------------------------------------------------------------------------- checks

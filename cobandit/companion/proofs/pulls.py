@@ -48,19 +48,20 @@ class WatchedRuns(NamedTuple):
 @njit(cache=True)
 def _play(
     rows: Any, offsets: Any, limit: Any, log_term: Any, least: Any, constant: Any, means: Any, costs: Any,
-    efficiency: Any, best: Any, rng: Any, pulls: Any, over: Any, under: Any, closest: Any,
+    efficiency: Any, best: Any, rng: Any,
 ) -> Any:  # fmt: skip
-    """One run of Algorithm 1: fills the arrays; spend, last arm and cost, and the least optimism."""
+    """One run of Algorithm 1: a row of each field of `WatchedRuns`."""
     n_arms, n_objectives = means.shape
-    sums = np.zeros((n_arms, n_objectives + 1))
-    index = np.full(n_arms, np.inf)
+    sums, pulls = np.zeros((n_arms, n_objectives + 1)), np.zeros(n_arms, np.int64)
+    over, under = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
+    index, closest = np.full(n_arms, np.inf), np.full(n_arms, -np.inf)
     spent, t, optimism = 0.0, 0, np.inf
     while True:
         arm = t if t < n_arms else np.argmax(index)
         row = offsets[arm] + int(rng.random() * (offsets[arm + 1] - offsets[arm]))
         cost = rows[row, 0]
         if spent + cost > limit:
-            return spent, arm, cost, optimism
+            return pulls, spent, arm, cost, over, under, optimism, closest
         spent += cost
         t += 1
         pulls[arm] += 1
@@ -130,25 +131,11 @@ def run_cohv(
         raise BudgetError(f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed", most)
     log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.cost_ratio))
     constant = theory.index_constant(problem.n_objectives, arms.cost_ratio)
-    shape = (replications, problem.n_arms)
-    runs = WatchedRuns(
-        pulls=np.zeros(shape, dtype=np.int64),
-        spent=np.empty(replications),
-        last_arm=np.empty(replications, dtype=np.int64),
-        last_cost=np.empty(replications),
-        over=np.zeros(shape, dtype=np.bool_),
-        under=np.zeros(shape, dtype=np.bool_),
-        optimism=np.empty(replications),
-        closest=np.full(shape, -np.inf),
-    )
     truth = problem.means, problem.costs, problem.efficiency, problem.best_arm
-    for r, child in enumerate(np.random.SeedSequence(_check.seed(seed)).spawn(replications)):
-        watched = (runs.pulls, runs.over, runs.under, runs.closest)
-        runs.spent[r], runs.last_arm[r], runs.last_cost[r], runs.optimism[r] = _play(
-            arms.rows, arms.offsets, _check.add_slack(budget), log_term, arms.cost_ratio, constant, *truth,
-            np.random.default_rng(child), *(array[r] for array in watched),
-        )  # fmt: skip
-    return runs
+    given = arms.rows, arms.offsets, _check.add_slack(budget), log_term, arms.cost_ratio, constant, *truth
+    streams = np.random.SeedSequence(_check.seed(seed)).spawn(replications)
+    played = [_play(*given, np.random.default_rng(stream)) for stream in streams]
+    return WatchedRuns(*map(np.array, zip(*played, strict=True)))
 
 
 # ----------------------------------------------------------------------------- bounds next to simulated pulls
@@ -188,13 +175,14 @@ def pull_bounds(
     """
     gap, cost, best = problem.efficiency_gaps[arm], problem.costs[arm], problem.efficiency.max()
     how = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    D = problem.n_objectives
+    D, means = problem.n_objectives, problem.means[arm]
+    radius = theory.threshold_radius(means, cost, best, cost_ratio=cost_ratio)
     return {
         "Theorem 1": theory.pull_bound(gap, n_arms=problem.n_arms, n_objectives=D, **how),
         "lean": theory.lean_pull_bound(gap, n_objectives=D, **how),
         "instance": theory.instance_pull_bound(gap, cost, best, n_objectives=D, **how),
-        "threshold": theory.threshold_pull_bound(problem.means[arm], cost, best, **how),
-        "split": theory.split_pull_bound(problem.means[arm], cost, best, **how),
+        "threshold": theory.radius_pull_bound(radius, n_objectives=D, **how),
+        "split": theory.split_pull_bound(means, cost, best, **how),
     }
 
 
