@@ -14,7 +14,7 @@ from support.browsing import ARGUMENTS, CHROMIUM, Visit
 
 import cobandit.companion
 from cobandit.tables import load
-from cobandit.testing import ragged_table
+from cobandit.testing.protocol import ragged_table
 
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=25)  # for `make check`

@@ -53,28 +53,17 @@ class Objective(Fields):
         default=None, description="give the two values that score 1 and 0, or leave it out"
     )
 
-    @field_validator("name")
-    @classmethod
-    def _free_name(cls, name: str) -> str:
-        if name in RESERVED:
-            stop(None, f"{name!r} is the name of another column of the table", "choose another name")
-        return name
-
-    @field_validator("transform")
-    @classmethod
-    def _known_transform(cls, name: str) -> str:
-        if name not in TRANSFORMS:
-            remedy = suggest(name, TRANSFORMS, f"choose one of {', '.join(TRANSFORMS)}")
-            stop(None, f"there is no transform {name!r}", remedy)
-        return name
-
     @model_validator(mode="after")
-    def _fit_the_transform(self) -> Objective:
+    def _usable(self) -> Objective:
+        if self.name in RESERVED:
+            stop(None, f"{self.name!r} is the name of another column of the table", "choose another name")
+        if self.transform not in TRANSFORMS:
+            remedy = suggest(self.transform, TRANSFORMS, f"choose one of {', '.join(TRANSFORMS)}")
+            stop(None, f"there is no transform {self.transform!r}", remedy)
         fits = TRANSFORMS[self.transform].percentiles and self.limits is None
         if (self.low, self.high) != (5, 95) and not fits:
-            stop(
-                None, f"low and high mean nothing with limits or transform {self.transform}", "leave them out"
-            )
+            problem = f"low and high mean nothing with limits or transform {self.transform}"
+            stop(None, problem, "leave them out")
         if self.limits is not None and self.transform == "none":
             stop(None, "limits mean nothing without a transform", "name one, or leave them out")
         if not self.low < self.high:
@@ -132,7 +121,7 @@ class Card(Fields):
     Parameters
     ----------
     name, title, source, license : str
-        Identity, origin (with a version) and terms of use. The title of a reconstruction has to say so.
+        Identity, origin (with a version) and terms of use.
     kind : {"measured", "reconstruction", "synthetic"}
         Where the numbers come from.
     records : str
@@ -223,8 +212,6 @@ class Card(Fields):
 
     @model_validator(mode="after")
     def _honest(self) -> Card:
-        if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
-            stop(None, f"{self.title!r} hides that this is a reconstruction", "say so in the title")
         if self.origin and not self.sha256:
             remedy = "add the sum of the file at that address"
             stop(None, "records with an origin need a sha256", remedy)

@@ -25,11 +25,6 @@ PATIENCE = 8.0
 """Seconds without an answer, or another byte, after which a download is given up."""
 
 
-def cache_directory() -> Path:
-    """Where fetched files are kept, as the operating system has it."""
-    return Path(pooch.os_cache("cobandit"))
-
-
 def fetch(url: str, target: Path, sha256: str) -> str | None:
     """Download a file, check its sum and put it in place.
 
@@ -225,7 +220,7 @@ def _card(name: str) -> Card:
 def _places(card: Card) -> tuple[Path | None, Path]:
     """Where the mirror, if one is named, and the cache would hold the records."""
     mirror, inside = os.environ.get(MIRROR), Path(card.name) / card.records
-    return Path(mirror).expanduser() / inside if mirror else None, cache_directory() / inside
+    return Path(mirror).expanduser() / inside if mirror else None, Path(pooch.os_cache("cobandit")) / inside
 
 
 def _found(card: Card) -> tuple[str, Path | None]:

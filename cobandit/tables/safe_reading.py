@@ -88,7 +88,7 @@ def load_yaml(path: Path, what: str, remedy: str = "check the path") -> Any:
     """
     if not path.is_file():
         stop(path, f"there is no such {what}", remedy)
-    content = read_bytes(path, MAX_BYTES, f"shorten the {what}")
+    content = read_bytes(path, MAX_BYTES)
     try:
         return yaml.load(content, Loader=_PlainLoader)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not text, or a date that is none
@@ -246,19 +246,19 @@ def _fits(path: Path, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
 
 
-def check_size(path: Path, most: float = math.inf, remedy: str = "split it") -> None:
+def check_size(path: Path, most: float = math.inf) -> None:
     """Refuse a file that is empty, or has more bytes than are read."""
     size = path.stat().st_size
     if size > most:
-        stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", remedy)
+        stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "shorten it")
     if not size:
         stop(path, "the file is empty", "write or export it again, with its data")
 
 
-def read_bytes(path: Path, most: int | None = None, remedy: str = "split it") -> bytes:
+def read_bytes(path: Path, most: int | None = None) -> bytes:
     """Read a whole file that is neither blank nor larger than so many bytes, by default ``MAX_FILE``."""
     try:
-        check_size(path, MAX_FILE if most is None else most, remedy)
+        check_size(path, most or MAX_FILE)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")

@@ -46,15 +46,9 @@ class Records(NamedTuple):
         return self._replace(**{key: x[rows] for key, x in self._asdict().items() if key not in names})
 
 
-class Validated(NamedTuple):
-    """What `validate` makes of a frame: records, what describes the configurations, limits of objectives."""
-
-    records: Records
-    arms: pd.DataFrame
-    limits: dict[str, tuple[float, float]]
-
-
-def validate(frame: pd.DataFrame, card: Card, source: str) -> Validated:
+def validate(
+    frame: pd.DataFrame, card: Card, source: str
+) -> tuple[Records, pd.DataFrame, dict[str, tuple[float, float]]]:
     """Check a tidy frame against its card and bring it into order.
 
     Parameters
@@ -68,8 +62,11 @@ def validate(frame: pd.DataFrame, card: Card, source: str) -> Validated:
 
     Returns
     -------
-    Validated
-        Its ``arms``, K rows, are indexed by configuration; ``limits`` are what each transform was fitted to.
+    records : Records
+    arms : DataFrame, K rows
+        What describes the configurations, indexed by them.
+    limits : dict
+        For each objective, what its transform was fitted to.
 
     Raises
     ------
@@ -140,7 +137,7 @@ rows) -> rescale the column, or give the objective a transform
     )
     for column in arms.select_dtypes("category"):
         arms[column] = arms[column].astype(arms[column].cat.categories.dtype)
-    return Validated(records, arms, limits)
+    return records, arms, limits
 
 
 def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) -> None:

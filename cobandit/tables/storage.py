@@ -228,13 +228,11 @@ def _json_objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         if line.isspace():
             continue
         try:
-            record, problem = json.loads(line), "is not a JSON object"
-        except json.JSONDecodeError as error:
-            record, problem = None, f"is not JSON: {error.msg} at character {error.pos + 1}"
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits, or of brackets
-            record, problem = None, f"cannot be read: {error}"
+            record, problem = json.loads(line), "no object"
+        except (ValueError, RecursionError) as error:
+            record, problem = None, str(error)
         if not isinstance(record, dict):
-            stop(path, f"line {number} {problem}", "correct the line or export the file again")
+            stop(path, f"line {number} is not a JSON object: {problem}", "correct it or export it again")
         yield record
 
 

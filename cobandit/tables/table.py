@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from cobandit._check import choice
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.faults import Place, TableError, refuse, stop
+from cobandit.faults import Faults, Place, TableError, refuse, stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
-from cobandit.tables.columns import evaluate_condition, profiling_mask
-from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, describe_frame, read_arrays
+from cobandit.tables.columns import default_profiling, evaluate_condition, profiling_mask
+from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, charge, read_arrays, read_objectives
 from cobandit.tables.safe_reading import check_fields
-from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, validate
+from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, check_columns, encode_names, validate
 
 
 class Feedback(NamedTuple):
@@ -87,11 +87,7 @@ class EvaluationTable:
         profiling: int | None = None,
         seed: int = 0,
         smallest_cost: float | None = None,
-        name: str = "table",
-        title: str | None = None,
-        source: str = "a data frame",
-        license: str = UNKNOWN_LICENSE,
-        kind: str = "measured",
+        **about: str,
     ) -> EvaluationTable:
         """Make a table of a data frame, one row per evaluation.
 
@@ -122,8 +118,8 @@ class EvaluationTable:
             Seed of the split.
         smallest_cost : float, optional
             What an evaluation counts as that cost nothing; by default a cost of zero is refused.
-        name, title, source, license, kind : str
-            As on a :class:`~cobandit.tables.Card`.
+        **about
+            ``name``, ``title``, ``source``, ``license`` and ``kind``, as on a :class:`~cobandit.tables.Card`.
 
         Raises
         ------
@@ -154,11 +150,41 @@ class EvaluationTable:
         - from_frame, row 1, column 'usd': the cost -1.0 is not positive (and 15 more rows) -> give what ...
         - from_frame, row 5, column 'instance': (config, instance) = ('ab', '0') stands already in another ...
         """
-        about = {"name": name, "title": title or name, "source": source, "license": license, "kind": kind}
-        tidy, card, notes = describe_frame(
-            frame, config, instance, cost, unit, objectives, arms, profiling, seed, smallest_cost, about
-        )
-        return cls.from_records(tidy, card, FRAME, notes)
+        frame = pd.DataFrame(frame).rename(columns=str)
+        measured, keys = read_objectives(objectives), [config] if isinstance(config, str) else [*config]
+        described = tuple(dict.fromkeys([*(keys if len(keys) > 1 else ()), *arms]))
+        columns = dict.fromkeys([*(objective.column for objective in measured), *described])
+        columns |= {cost: None} if isinstance(cost, str) else {}
+        if taken := sorted(columns.keys() & {"config", "instance"}):
+            problem = f"the column {taken[0]!r} is measured or describes a configuration"
+            stop(FRAME, problem, "rename it: the table needs that name")
+        faults = Faults(FRAME)
+        check_columns(frame, [*dict.fromkeys([*keys, instance, *columns])], faults)
+        refuse(faults.found)
+        named = [encode_names(frame[key], faults) for key in keys]
+        refuse(faults.found)
+
+        parts = zip(*(np.array(labels, dtype=object)[codes] for labels, codes in named), strict=True)
+        tidy = frame[[*columns]].assign(config=[" ".join(each) for each in parts], instance=frame[instance])
+        paid = cost if isinstance(cost, str) else "cost" + "_" * ("cost" in columns)
+        if not isinstance(cost, str):
+            tidy[paid] = charge(tidy["config"], cost, f"{FRAME}, cost")
+        if smallest_cost is not None:
+            tidy[paid] = tidy[paid].mask(tidy[paid].eq(0).fillna(False).astype(bool), smallest_cost)
+        if profiling is None:
+            profiling = default_profiling(tidy["instance"].nunique())
+        fields = {
+            **{"name": "table", "title": about.get("name", "table"), "source": "a data frame"},
+            **{"license": UNKNOWN_LICENSE, "kind": "measured", "records": "table.parquet"},
+            **about,
+            "cost": {"column": paid, "unit": unit or (cost if isinstance(cost, str) else "evaluations")},
+            "objectives": measured,
+            "split": {"profiling": profiling, "seed": seed},
+            "arms": described,
+            "smallest_cost": smallest_cost,
+        }
+        card = check_fields(Card, fields, lambda field: f"{FRAME}, {field.rpartition('.')[2]}")
+        return cls.from_records(tidy, card, FRAME)
 
     @classmethod
     def from_arrays(
@@ -193,7 +219,9 @@ class EvaluationTable:
         Raises
         ------
         TableError
-            As `from_frame`, by entry of the arrays.
+            As `from_frame`, by configuration and instance.
+        ValueError
+            If shapes do not fit.
 
         Examples
         --------
@@ -204,15 +232,15 @@ class EvaluationTable:
         >>> EvaluationTable.from_arrays(rewards, [0.1, -0.3])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        cobandit.faults.TableError: [1, 0], column 'cost': the cost -0.3 is not positive (and 4 more ...
+        cobandit.faults.TableError: config1, instance0, column 'cost': the cost -0.3 is not ...
         """
         frame = read_arrays(rewards, costs, configs, instances, objectives)
         transforms = objectives if isinstance(objectives, Mapping) else {}
-        measured = {name: (name, transforms.get(name, "none")) for name in frame.columns[:-3]}
+        measured = {name: (name, transforms.get(name, "none")) for name in frame.columns[2:-1]}
         try:
             return cls.from_frame(frame, cost="cost", unit=unit, objectives=measured, **options)
         except TableError as error:
-            places = ["[{}, {}]".format(*place) for place in frame.index]
+            places = frame["config"].astype(str) + ", " + frame["instance"].astype(str)
             refuse(fault.at(lambda row, name: Place(places[row - 1], None, name)) for fault in error.faults)
             raise
 

@@ -557,21 +557,6 @@ def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
         does_the_same(copy, half, fly(half, evaluate), "its pickle")
 
 
-def _play_kernel(
-    policy: Any, table: EvaluationTable, realised: bool, seed: int, replication: int
-) -> tuple[list[int], list[float], tuple[Any, ...]]:
-    """Arms and charges in their order, and the result as of the policy, of one run of the kernel."""
-    feedback, replications = pack_table(table).feedback, np.array([replication])
-    without = run_kernel(policy, feedback, seed, replications, realised=realised)
-    taken = record(1, int(without.pulls.sum()))
-    run = run_kernel(policy, feedback, seed, replications, taken, realised=realised)
-    same = all(np.array_equal(a, b) for a, b in zip(without, run, strict=True))
-    _require(same, policy, "the kernel ends otherwise when it takes its pulls down")
-    found = np.flatnonzero(run.returned[0]).tolist() if isinstance(policy, IdentificationPolicy) else None
-    result = run.pulls[0].tolist(), float(run.spent[0]), found
-    return taken.arms[0].tolist(), taken.charges[0].tolist(), result
-
-
 def check_kernel_on(
     method: Method,
     table: EvaluationTable,
@@ -614,15 +599,24 @@ def check_kernel_on(
     if chosen.policy not in KERNELS:
         raise CobanditError(f"{chosen.name} has no kernel to check")
     policy = policy_on(chosen, table, budget)
-    compiled, charges, result = _play_kernel(policy, table, charge == "realised", seed, replication)
+    feedback, replications = pack_table(table).feedback, np.array([replication])
+    realised = charge == "realised"
+    without = run_kernel(policy, feedback, seed, replications, realised=realised)
+    taken = record(1, int(without.pulls.sum()))
+    kernel = run_kernel(policy, feedback, seed, replications, taken, realised=realised)
     with guarantees_aside():
         run = play(policy, table, seed=seed, replication=replication, charge=charge)
-    arms = run.arms.tolist()
     where = f"{chosen.options or 'no options'}, charge {charge}, seed {seed}, replication {replication}"
+    same = all(np.array_equal(a, b) for a, b in zip(without, kernel, strict=True))
+    _require(same, policy, f"the kernel ends otherwise when it takes its pulls down ({where})")
+    arms, compiled = run.arms.tolist(), taken.arms[0].tolist()
     differ = next((t for t, (a, b) in enumerate(zip(arms, compiled, strict=False)) if a != b), None)
     _require(differ is None, policy, f"kernel and class part at pull {differ} ({where})")
+    found = np.flatnonzero(kernel.returned[0]).tolist() if chosen.kind != "online" else None
+    result = kernel.pulls[0].tolist(), float(kernel.spent[0]), found
     _require(result == _result_of(policy), policy, f"the kernel ends with {result}, {where}")
-    _require(charges == run.costs.tolist(), policy, f"kernel and class are charged differently ({where})")
+    charged = taken.charges[0].tolist() == run.costs.tolist()
+    _require(charged, policy, f"kernel and class are charged differently ({where})")
     return len(arms)
 
 

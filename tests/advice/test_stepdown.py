@@ -14,7 +14,7 @@ from support.strategies import examples
 from cobandit.advice import questions
 from cobandit.advice.paired import Paired
 from cobandit.advice.questions import draw_errors, find_levels
-from cobandit.testing import ragged_table
+from cobandit.testing.protocol import ragged_table
 
 
 def by_hand(compared, alpha, seed=0):

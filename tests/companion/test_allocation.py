@@ -7,7 +7,7 @@ import pytest
 import cobandit as cb
 from cobandit.companion.paper.experiments import allocation
 from cobandit.stats import metrics
-from cobandit.testing import table_of
+from cobandit.testing.protocol import table_of
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from support.browsing import HTML, NEEDS_CHROMIUM
 import cobandit as cb
 from cobandit.companion import argument
 from cobandit.companion.stored import results
-from cobandit.testing import table_of
+from cobandit.testing.protocol import table_of
 
 PAGE = HTML / "book" / "intro.html"
 

@@ -24,7 +24,7 @@ from cobandit.errors import CobanditError
 from cobandit.live.plan import check_plan
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
-from cobandit.testing import ragged_table
+from cobandit.testing.protocol import ragged_table
 
 TASKS = [word_sums, piqa_small]
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.NAME)

@@ -13,7 +13,7 @@ from cobandit.companion import regions, sensitivity
 from cobandit.companion.known_arms import random_arms
 from cobandit.companion.paper import experiments
 from cobandit.companion.stored import results
-from cobandit.testing import table_of
+from cobandit.testing.protocol import table_of
 
 
 # ----------------------------------------------------------------------------- problems

@@ -119,7 +119,7 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
         ({"cost": {"column": "max_tokens", "unit": "tokens"}}, "'max_tokens' is also a setting or reserved"),
         (
             {"objectives": [MISSPELT]},
-            "field 'objectives.0.transform': there is no transform 'inverse-percentil'",
+            "field 'objectives.0': there is no transform 'inverse-percentil'",
         ),
         ({"objectives": []}, "there is no objective, or two have the same name"),
         ({"objectives": GOOD["objectives"][:1] * 2}, "or two have the same name"),

@@ -13,8 +13,7 @@ import cobandit as cb
 from cobandit import _check
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import Pull
-from cobandit.testing import fly
-from cobandit.testing.protocol import with_failures
+from cobandit.testing.protocol import fly, with_failures
 
 PLANS, ONCE, INDICES = (
     list(known.values()) for known in (methods.IDENTIFICATION, methods.ONCE, methods.ONLINE)

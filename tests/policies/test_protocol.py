@@ -5,12 +5,12 @@ import pytest
 from support import methods
 
 import cobandit as cb
-from cobandit import testing
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.registry import KERNELS
+from cobandit.testing import protocol as testing
 from cobandit.testing.protocol import on
 
 METHODS = [

@@ -8,8 +8,14 @@ import cobandit as cb
 from cobandit.replay import kernels
 from cobandit.replay.grid import pack_table
 from cobandit.replay.running import run_kernel
-from cobandit.testing import check_kernel_on, policy_on, ragged_table, smallest_budget, table_of
-from cobandit.testing.protocol import guarantees_aside
+from cobandit.testing.protocol import (
+    check_kernel_on,
+    guarantees_aside,
+    policy_on,
+    ragged_table,
+    smallest_budget,
+    table_of,
+)
 
 LARGEST_SEED = 2**64 - 1
 METHODS = [*methods.ONLINE, *methods.IDENTIFICATION]

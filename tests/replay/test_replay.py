@@ -10,7 +10,7 @@ from support import methods
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.replay import drivers, grid
-from cobandit.testing import table_of
+from cobandit.testing.protocol import table_of
 
 ONLINE, IDENTIFICATION = list(methods.ONLINE), list(methods.IDENTIFICATION)
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarning")

@@ -12,8 +12,7 @@ from cobandit.replay import kernels
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.running import run_class, run_kernel
-from cobandit.testing import ragged_table
-from cobandit.testing.protocol import guarantees_aside
+from cobandit.testing.protocol import guarantees_aside, ragged_table
 
 METHODS = methods.ONCE
 OPTIONS = {

@@ -285,7 +285,7 @@ BAD = [
     (nothing, TIDY[:2], "it lacks --config, --instance, --objective -> give"),
     (copy("tidy.csv", "tidy.xlsx"), tidy_of("tidy.xlsx"), "they are named"),
     (copy("tidy.csv", "t.parquet"), tidy_of("t.parquet"), "the file is damaged"),
-    (copy("tidy.csv", "t.jsonl"), tidy_of("t.jsonl"), "t.jsonl: line 1 is not JSON"),
+    (copy("tidy.csv", "t.jsonl"), tidy_of("t.jsonl"), "t.jsonl: line 1 is not a JSON object"),
     (write("t.jsonl", line('{"name": "a"}')), LINES, "t.jsonl, column 'model': the names are nested values"),
     (swap("tidy.csv", "temperature", "config", 1), [*TIDY, "--arm", "config"], "rename it"),
     (nothing, [*WIDE[:3], "{field}", *MAPPED], "needs {config} once"),
