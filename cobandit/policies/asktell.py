@@ -109,13 +109,7 @@ class AskTell:
     @property
     def options(self) -> dict[str, Any]:
         """The arguments that make a fresh policy like this one: each is kept as an attribute of its name."""
-        names = list(inspect.signature(type(self)).parameters)
-        for name in names:
-            if not hasattr(self, name):
-                raise CobanditError(
-                    f"{type(self).__name__} keeps no attribute {name}, the name of its argument"
-                )
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def ask(self) -> Pull | None:
         """Hand out the evaluation to make next, another one on each call.
@@ -166,10 +160,9 @@ class AskTell:
         pull = self.find(arm)
         failed = reward is None
         values = np.empty(0) if reward is None else self._valid(reward)
-        if failed:
-            cost = _check.non_negative(0.0 if cost is None else cost, "cost")
-        else:
-            cost = _check.positive(self._declared_cost(pull) if cost is None else cost, "cost")
+        if cost is None:
+            cost = 0.0 if failed else self._declared_cost(pull)
+        cost = (_check.non_negative if failed else _check.positive)(cost, "cost")
         fits = cost <= _check.add_slack(self._largest[pull])
         doubt = "" if self._warned or (failed and fits) else self._doubt(pull, cost)
         self._land(pull)
@@ -229,16 +222,12 @@ class AskTell:
 
     def _found(self, arm: int, among: list[tuple[int, int]]) -> Pull:
         """The evaluation that the user means, of those; of an arm's number the oldest."""
-        known = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
-        if isinstance(arm, Pull):
-            found = [each for each in among if each == arm.key]
-        else:
-            found = [each for each in among if known and each[0] == arm]
+        number = getattr(arm, "number", None)
+        found = [each for each in among if each[0] == arm and number in (None, each[1])]
         if not found:
-            which = f"evaluation {arm.number} of arm {arm}" if isinstance(arm, Pull) else f"arm {arm!r}"
-            arms = sorted({arm for arm, _ in among})
-            there = f"of arms {arms} some are" if arms else "nothing is: call ask() first"
-            raise CobanditError(f"told about {which}, which is not in flight; {there}")
+            which = f"arm {arm!r}" if number is None else f"evaluation {number} of arm {arm}"
+            arms = sorted({each for each, _ in among})
+            raise CobanditError(f"told about {which}, which is not in flight: of arms {arms} some are")
         return Pull(*found[0])
 
     def _land(self, pull: Pull) -> None:
@@ -252,12 +241,10 @@ class AskTell:
 
     def _valid(self, reward: ArrayLike) -> NDArray[np.float64]:
         values = _check.numbers(reward, "reward", 1)
-        if len(values) != self.n_objectives:
+        if len(values) != self.n_objectives or not ((values >= 0) & (values <= 1)).all():
             raise CobanditError(
-                f"reward has {len(values)} entries, but there are {self.n_objectives} objectives"
+                f"reward is {values.tolist()}: {self.n_objectives} numbers in [0, 1] are needed"
             )
-        if not ((values >= 0) & (values <= 1)).all():
-            raise CobanditError(f"reward is {values.tolist()}: every objective must lie in [0, 1]")
         return values
 
     def _next_number(self, arm: int) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import count
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -122,17 +124,15 @@ class PSISR(GapElimination):
     def _check_budget(self) -> None:
         fewest = self.n_arms + 1
         self.log_bar = 0.5 + sum(1 / i for i in range(2, self.n_arms + 1))
-        if self.rounds == "max":
-            smallest, n_rounds = fewest * self.costs.max(), _check.floor(self.budget / self.costs.max())
-        elif self.rounds == "mean":
-            smallest, n_rounds = fewest * self.costs.mean(), _check.floor(self.budget / self.costs.mean())
+        if self.rounds == "worst-case":
+            smallest, self.n_rounds = self._worst_spend(fewest), self._most_rounds()
         else:
-            smallest, n_rounds = self._worst_spend(fewest), self._most_rounds()
-        if n_rounds < fewest:
+            per_round = float(self.costs.max() if self.rounds == "max" else self.costs.mean())
+            smallest, self.n_rounds = fewest * per_round, _check.floor(self.budget / per_round)
+        if self.n_rounds < fewest:
             why = f"does not hold {fewest} rounds, one more than arms"
-            raise self._too_small(why, float(smallest), f" (rounds={self.rounds!r})")
-        self.n_rounds = n_rounds
-        self.targets = self._targets(n_rounds)
+            raise self._too_small(why, smallest, f" (rounds={self.rounds!r})")
+        self.targets = self._targets(self.n_rounds)
 
     def _targets(self, n_rounds: int) -> NDArray[np.int64]:
         """n_1, ..., n_{K-1}."""
@@ -146,17 +146,11 @@ class PSISR(GapElimination):
 
     def _most_rounds(self) -> int:
         """Largest T whose worst-case spend fits, by bisection: the spend never decreases in T."""
-        low = self.n_arms  # affords nothing: all targets are zero
-        high = low + 1
-        while self._worst_spend(high) <= _check.add_slack(self.budget):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._worst_spend(middle) <= _check.add_slack(self.budget):
-                low = middle
-            else:
-                high = middle
-        return low
+        K, limit = self.n_arms, _check.add_slack(self.budget)
+        beyond = (
+            ceil(self.log_bar * K * limit / float(self.costs.sum())) + 2
+        )  # the first phase costs too much
+        return K + bisect_right(range(K + 1, K + beyond), limit, key=self._worst_spend)
 
     def _target(self, phase: int) -> int:
         return int(self.targets[phase - 1])
@@ -184,11 +178,6 @@ class UniformIdentification(IdentificationPolicy):
 
     #: Means after the latest complete round.
     _round_means: NDArray[np.float64] | None = None
-
-    def _check_budget(self) -> None:
-        smallest = float(self.costs.sum())
-        if not self._affords(smallest):
-            raise self._too_small("does not hold one pull of each arm", smallest)
 
     def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent, over complete rounds)
         if self._round_means is None:

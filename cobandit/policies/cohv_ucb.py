@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, inf, log, log1p, pi, prod, sqrt
+from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -160,22 +160,24 @@ class CoHVKLUCB(OnlinePolicy):
         return np.array([_largest_efficiency(*arm, lam) for arm in arms])
 
 
-@lru_cache(maxsize=4096)  # a pull changes one arm
-def _largest_efficiency(rewards: tuple[float, ...], q: float, allowed: float, lam: float) -> float:
+def find_largest_efficiency(rewards: Any, q: float, allowed: float, lam: float) -> float:
     """Largest efficiency at the divergence ``allowed``, by Newton's method for eta, in logarithms.
 
-    Where a step would leave the bracket, it is halved: at q = 1 the divergence has a kink.
+    Where a step would leave the bracket, it is halved: at q = 1 the divergence has a kink.  The kernel runs
+    this, too, compiled.
     """
-    span = 1 - lam
+    span, spread = 1 - lam, 0.0
     eta = (len(rewards) + span / lam) / allowed
-    if min(rewards) > 0:  # after many pulls the divergence is nearly in proportion to 1 / eta^2
-        spread = sum((1 - r) / r for r in rewards) + q * (1 - q) * (span / (lam + span * q)) ** 2
+    for r in rewards:
+        spread += (1 - r) / r if r > 0 else -inf
+    spread += q * (1 - q) * (span / (lam + span * q)) ** 2
+    if spread > 0:  # after many pulls the divergence is nearly in proportion to 1 / eta^2
         close = sqrt(spread / (2 * allowed))
         eta = close if close > START else eta
     at, low, high = log(eta), LEAST, inf
     for _ in range(MOST_STEPS):
         eta = exp(at)
-        z = cheapest(q, eta, cost_ratio=lam)
+        z = cheapest(q, eta, lam)
         value = slope = 0.0
         for r in rewards:
             value += (1 - r) * log1p(1 / eta)
@@ -194,6 +196,10 @@ def _largest_efficiency(rewards: tuple[float, ...], q: float, allowed: float, la
         step, at = after - at, after
         if abs(step) < STEP:
             break
-    eta = exp(at)
-    hypervolume = prod((1 + eta * r) / (1 + eta) for r in rewards)
-    return hypervolume / (lam + span * cheapest(q, eta, cost_ratio=lam))
+    eta, efficiency = exp(at), 1.0
+    for r in rewards:
+        efficiency *= (1 + eta * r) / (1 + eta)
+    return efficiency / (lam + span * cheapest(q, eta, lam))
+
+
+_largest_efficiency = lru_cache(maxsize=4096)(find_largest_efficiency)  # a pull changes one arm

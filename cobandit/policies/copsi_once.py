@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,8 @@ def count_claims(n_arms: int, n_objectives: int, n_dominated: int, n_front: int)
     (90, 41)
     """
     most, least = max(n_arms - n_dominated, 1), max(n_front, 1)
-    return max(p * (n_arms - 1) + (n_arms - p) * n_objectives for p in (least, most))
+    ends = [p * (n_arms - 1) + (n_arms - p) * n_objectives for p in (least, most)]
+    return max(ends[0], ends[1])
 
 
 class PairedEvidence:
@@ -222,91 +223,39 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     """
     round_costs = np.cumsum(np.sort(_check.costs(costs)))[:0:-1]  # C_1, ..., C_{k-1}
 
-    def fits(m: int) -> bool:  # added up from the first phase on, as the kernel does
+    def spend(m: int) -> float:  # added up from the first phase on, as the kernel does
         targets = np.minimum(n_instances, np.floor(_check.add_slack(m * round_costs[0] / round_costs)))
         more = np.diff(np.maximum(targets, depth), prepend=depth)
-        return bool(np.cumsum(round_costs * more)[-1] <= left)
+        return float(np.cumsum(round_costs * more)[-1])
 
-    low, high = depth, n_instances + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return depth + bisect_right(range(depth + 1, n_instances + 1), left, key=spend)
 
 
-class Gaps:
-    """Classification gaps, as `cobandit.classification_gaps`, of differences instead of means.
-
-    They are kept while arms leave: only what the one that left had decided is looked for again, so that all
-    departures together take about as long as the first gaps.
+def find_gaps(weakest: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Compute classification gaps, as `cobandit.classification_gaps`, of differences instead of means.
 
     Parameters
     ----------
     weakest : ndarray, shape (k, k)
         m(i, j), how far j is above i where it is weakest, in units that may differ from pair to pair; M(i, j)
-        is -m(i, j), and how far j is above i where it is strongest is -m(j, i).  It is taken over.
+        is -m(i, j), and how far j is above i where it is strongest is -m(j, i).  On the diagonal -inf.
 
-    Attributes
-    ----------
-    present : ndarray of int
-        Positions of those that have not left.
+    Returns
+    -------
+    gaps : ndarray, shape (k,)
+        Never negative.
+    front : ndarray of bool, shape (k,)
+
+    Examples
+    --------
+    >>> find_gaps(np.array([[-inf, 0.5], [-1.0, -inf]]))
+    (array([0.5, 0.5]), array([False,  True]))
     """
-
-    def __init__(self, weakest: NDArray[np.float64]):
-        np.fill_diagonal(weakest, -inf)
-        self._weakest = weakest
-        self.present = np.arange(len(weakest))
-        self._minus, self._above = np.empty(len(weakest)), np.empty(len(weakest), dtype=np.int64)
-        self._plus, self._nearest = np.empty((2, len(weakest)))
-        self._find_minus(self.present)
-        self._find_plus(self.present)
-
-    @property
-    def front(self) -> NDArray[np.bool_]:
-        """Which of those present are on the front, shape (k,)."""
-        return self._minus[self.present] <= 0
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """The gaps of those present, never negative, shape (k,)."""
-        return np.where(self.front, self._plus[self.present], self._minus[self.present])
-
-    def remove(self, place: int) -> None:
-        """Take out the arm at a place of ``present``."""
-        gone, self.present = self.present[place], np.delete(self.present, place)
-        self._weakest[:, gone] = -inf
-        self._minus[gone] = inf  # nobody needs it
-        present = self.present
-        freed = present[self._above[present] == gone]
-        self._find_minus(freed)
-        on_front = present[self._minus[present] <= 0]
-        again = (self._nearest[on_front] == gone) | np.isin(on_front, freed)
-        self._find_plus(on_front[again])
-        for j in freed.tolist():  # less has to be overcome for others to depend on it
-            self._lower_plus(on_front[~again], j)
-
-    def _find_minus(self, arms: NDArray[np.int64]) -> None:
-        """Compute Delta^-, the strongest of those above."""
-        for i in arms.tolist():
-            self._above[i] = self._weakest[i].argmax()
-            self._minus[i] = self._weakest[i, self._above[i]]
-
-    def _find_plus(self, arms: NDArray[np.int64]) -> None:
-        """Compute Delta^+ of arms on the front."""
-        for i in arms[self._minus[arms] <= 0].tolist():
-            terms = self._find_terms(i, slice(None))
-            self._nearest[i] = terms.argmin()
-            self._plus[i] = terms.min()
-
-    def _lower_plus(self, arms: NDArray[np.int64], j: int) -> None:
-        terms = self._find_terms(arms, j)
-        lower = terms < self._plus[arms]
-        self._plus[arms[lower]], self._nearest[arms[lower]] = terms[lower], j
-
-    def _find_terms(self, i: Any, j: Any) -> NDArray[np.float64]:
-        """M(i, j), or M(j, i)^+ + (Delta_j^-)^+ where that is less."""
-        needed = np.maximum(-self._weakest[j, i], 0.0) + np.maximum(self._minus[j], 0.0)
-        return np.minimum(-self._weakest[i, j], needed)
+    minus = weakest.max(axis=1)
+    needed = np.maximum(-weakest.T, 0.0) + np.maximum(minus, 0.0)
+    plus = np.minimum(-weakest, needed).min(axis=1)
+    front = minus <= 0
+    return np.where(front, plus, minus), front
 
 
 class CoPSIOnce(Once):
@@ -400,10 +349,9 @@ class CoPSIOnce(Once):
         self.depth = 0
         shape = self.n_arms, self.n_objectives
         self._sums = np.zeros(shape)
-        #: Of paired differences, of those that were active when they were last added: (D, k, k).
-        self._squares = np.zeros((self.n_objectives, self.n_arms, self.n_arms))
-        self._paired = self._active
-        self._gaps: Gaps | None = None  # of the active arms at this depth, once they are needed
+        #: Of paired differences, of those that are active.
+        self._squares = np.zeros((self.n_arms, self.n_arms, self.n_objectives))
+        self._weakest: NDArray[np.float64] | None = None  # of the active at this depth, once it is needed
         self._evidence = None
         if self.confidence is not None:
             self._evidence = PairedEvidence(*shape, self.n_instances, self.confidence)
@@ -416,25 +364,10 @@ class CoPSIOnce(Once):
             )
         super().leave_out(pull)
 
-    def _check_budget(self) -> None:
-        smallest = float(self.costs.sum())
-        if not self._affords(smallest):
-            raise self._too_small("does not hold one evaluation of each configuration", smallest)
-
     @property
     def certain(self) -> NDArray[np.bool_]:
         """Whose membership is certain at ``confidence``, shape (K,); nobody's without it."""
         return self._evidence.certain if self._evidence else np.zeros(self.n_arms, dtype=np.bool_)
-
-    @property
-    def claims_limit(self) -> float:
-        """Capital from which on a claim is given up; infinite without ``confidence``."""
-        return self._evidence.limit if self._evidence else inf
-
-    @property
-    def delta(self) -> float:
-        """Probability that a membership called certain is wrong; 1 without ``confidence``."""
-        return self._evidence.delta if self._evidence else 1.0
 
     def recommend(self) -> NDArray[np.int64]:
         """Estimate the Pareto set of the full means.
@@ -445,10 +378,7 @@ class CoPSIOnce(Once):
             Sorted numbers: those accepted, and the empirical Pareto set of those still active, all compared
             on the same instances.  Empty before each has been evaluated once.
         """
-        active = self._active
-        shared = self._rewards[self._shared()]
-        means = shared.sum(axis=0) / max(len(shared), 1)
-        return self._front(active if len(shared) else active[:0], means, self._accepted)
+        return self._front_of_shared()
 
     def _schedule(self) -> Iterator[int | None]:
         reached = 0  # in the order of the instances: more than the depth if some are left out
@@ -467,39 +397,29 @@ class CoPSIOnce(Once):
 
     def _compare(self, instances: slice) -> None:
         """Take in instances on which all active configurations are evaluated, but for those left out."""
-        active = self._active
-        rewards = self._rewards[instances][~self.left_out[instances]][:, active]  # (q, k, D)
-        self._gaps = None
-        if len(self._paired) > len(active):
-            kept = np.flatnonzero(np.isin(self._paired, active))
-            self._squares = np.stack([squares[np.ix_(kept, kept)] for squares in self._squares])
-            self._paired = active
-        for values, squares in zip(rewards.transpose(2, 0, 1), self._squares, strict=True):
-            terms = np.empty((len(values) + 1, len(active)))
-            for own, of_own in zip(values.T, squares, strict=True):  # one row: it stays near the processor
-                terms[0] = of_own
-                np.square(np.subtract(values, own[:, None], out=terms[1:]), out=terms[1:])
-                np.sum(terms, axis=0, out=of_own)
-        for scores in rewards:
+        active, pairs = self._active, np.ix_(self._active, self._active)
+        self._weakest = None
+        for scores in self._rewards[instances][~self.left_out[instances]][:, active]:
+            differences = scores - scores[:, None]
             self._sums[active] += scores
+            self._squares[pairs] += differences**2
+            self.depth += 1
             if self._evidence:
-                self._evidence.add(active, scores[None, :, :] - scores[:, None, :])
+                self._evidence.add(active, differences)
         if self._evidence:
             self._evidence.lower_limit()
-        self.depth += len(rewards)
 
     def _find_weakest(self) -> NDArray[np.float64]:
         """Compute the smallest of the D paired t-statistics of j over i, shape (k, k)."""
-        n = self.depth
-        means = self._sums[self._active] / n
-        weakest = np.full((len(means), len(means)), inf)
-        for mean, squares in zip(means.T, self._squares, strict=True):
-            for own, of_own, least in zip(mean, squares, weakest, strict=True):
-                differences = mean - own
-                differences[np.abs(differences) <= TIE] = 0.0
-                scatter = np.maximum(of_own - n * differences**2, 0.0) + PRIOR_VARIANCE
-                errors = np.sqrt(scatter * ((1 - n / self.n_kept) / (n * n)))
-                np.minimum(least, differences / errors, out=least)
+        n, active = self.depth, self._active
+        means = self._sums[active] / n
+        differences = means - means[:, None]
+        differences[np.abs(differences) <= TIE] = 0.0
+        squares = self._squares[np.ix_(active, active)]
+        scatter = np.maximum(squares - n * differences**2, 0.0) + PRIOR_VARIANCE
+        errors = np.sqrt(scatter * ((1 - n / self.n_kept) / (n * n)))
+        weakest: NDArray[np.float64] = (differences / errors).min(axis=2)
+        np.fill_diagonal(weakest, -inf)
         return weakest
 
     def _leaves(self) -> bool:
@@ -514,20 +434,20 @@ class CoPSIOnce(Once):
         target = self._target()
         if target == N or (self._evidence and n < target):
             return False
-        gaps = self._find_gaps()
-        clearest = find_clearest(gaps.values, gaps.front)
-        if gaps.values[clearest] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
+        gaps, front = self._find_gaps()
+        clearest = find_clearest(gaps, front)
+        if gaps[clearest] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
             return False
-        return self._let_go(clearest, gaps.front)
+        return self._let_go(clearest, front)
 
-    def _find_gaps(self) -> Gaps:
-        """Return the gaps at this depth; departures keep them up to date."""
-        if self._gaps is None:
-            self._gaps = Gaps(self._find_weakest())
-        return self._gaps
+    def _find_gaps(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        if self._weakest is None:
+            self._weakest = self._find_weakest()
+        return find_gaps(self._weakest)
 
     def _let_go(self, position: int, front: NDArray[np.bool_]) -> bool:
-        means, gaps = self._sums[self._active] / self.depth, self._find_gaps()
-        self._remove(position, front, self.depth, means, gaps.values)
-        gaps.remove(position)
+        gaps, _ = self._find_gaps()
+        self._remove(position, front, self.depth, self._sums[self._active] / self.depth, gaps)
+        if self._weakest is not None:
+            self._weakest = np.delete(np.delete(self._weakest, position, axis=0), position, axis=1)
         return True

@@ -126,15 +126,18 @@ class IdentificationPolicy(AskTell):
             active (one arm after a complete run).  An arm that was never evaluated is not recommended.
         """
         active = self._active[self._scored[self._active] > 0]
-        return self._front(active, self.mean_rewards, self._accepted)
+        return self._front(active, self.mean_rewards)
 
-    @staticmethod
-    def _front(arms: NDArray[np.int64], means: NDArray[np.float64], accepted: list[int]) -> NDArray[np.int64]:
+    def _front(self, arms: NDArray[np.int64], means: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Numbers of those accepted, and of the front of some arms."""
         front = arms[pareto_mask(means[arms])] if len(arms) > 1 else arms
-        return np.sort(np.concatenate([np.array(accepted, dtype=np.int64), front]))
+        return np.sort(np.concatenate([np.array(self._accepted, dtype=np.int64), front]))
 
     def _check_budget(self) -> None:
-        """Raise `BudgetError` if the budget is too small for the plan."""
+        """Raise `BudgetError` if the budget is too small for the plan: by default for one evaluation each."""
+        smallest = float(self.costs.sum())
+        if not self._affords(smallest):
+            raise self._too_small("does not hold one evaluation of each arm", smallest)
 
     def _schedule(self) -> Iterator[int | None]:
         """Yield arms in the order of their pulls, None while there are results to wait for.

@@ -93,6 +93,13 @@ class Once(IdentificationPolicy):
         """Instances on which all active configurations were evaluated, shape (N,)."""
         return np.all(self._told[:, self._active], axis=1)
 
+    def _front_of_shared(self) -> NDArray[np.int64]:
+        """Those accepted, and the front of the active, compared on the same instances; first nobody."""
+        shared = self._rewards[self._shared()]
+        return self._front(
+            self._active if len(shared) else self._active[:0], shared.sum(axis=0) / max(len(shared), 1)
+        )
+
     def _next_number(self, arm: int) -> int:
         number = super()._next_number(arm)
         while number < self.n_instances and (self.left_out[number] or self._told[number, arm]):
@@ -132,9 +139,7 @@ class UniformOnce(Once, UniformIdentification):
     label = "Random subset"
 
     def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent)
-        shared = self._rewards[self._shared()]
-        front = pareto_mask(shared.mean(axis=0)) if len(shared) else np.zeros(self.n_arms, dtype=np.bool_)
-        return np.flatnonzero(front)
+        return self._front_of_shared()
 
     def _rounds(self) -> Iterable[int]:
         return range(1, self.n_instances + 1)
@@ -181,15 +186,6 @@ class PSISROnce(Once, PSISR):
 
     def _targets(self, n_rounds: int) -> NDArray[np.int64]:
         return np.minimum(self.n_instances, super()._targets(n_rounds))
-
-    def _most_rounds(self) -> int:
-        """Largest T whose worst-case spend fits; beyond K + N K logbar(K) all targets are N."""
-        low, high = self.n_arms, self.n_arms + ceil(self.n_instances * self.n_arms * self.log_bar) + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = self._worst_spend(middle) <= _check.add_slack(self.budget)
-            low, high = (middle, high) if fits else (low, middle)
-        return low
 
 
 class EGESHOnce(Once, GapElimination):

@@ -15,7 +15,6 @@ from cobandit import _check
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
-from cobandit.policies.identification_policy import Phase
 from cobandit.policies.once_policy import Once
 
 
@@ -274,21 +273,12 @@ class ParetoRace(Once):
 
     def _checked(self, tolerance: ArrayLike) -> NDArray[np.float64]:
         values = _check.numbers(tolerance, "tolerance", None)
-        if values.shape not in ((), (self.n_objectives,)):
+        if values.shape not in ((), (self.n_objectives,)) or ((values < 0) | (values > 1)).any():
             raise CobanditError(
-                f"tolerance has shape {values.shape}: give one number, or one for each of the "
+                f"tolerance is {values.tolist()}: a number from 0 to 1 is needed, or one for each of the "
                 f"{self.n_objectives} objectives"
             )
-        if ((values < 0) | (values > 1)).any():
-            raise CobanditError(
-                f"tolerance is {values.tolist()}: numbers from 0 to 1 are needed, as objectives are scored"
-            )
         return np.array(np.broadcast_to(values, self.n_objectives))
-
-    def _check_budget(self) -> None:
-        smallest = float(self.costs.sum())
-        if not self._affords(smallest):
-            raise self._too_small("does not hold one evaluation of each configuration", smallest)
 
     @property
     def settled(self) -> NDArray[np.bool_]:
@@ -321,13 +311,13 @@ class ParetoRace(Once):
             If the shape is another, a reward is outside [0, 1], or the race has begun.
         """
         values = np.array(rewards, dtype=np.float64)
-        if values.shape != self._rewards.shape:
-            raise CobanditError(f"rewards have shape {values.shape}; {self._rewards.shape} is needed")
         if self.begun.any():
             raise CobanditError("the race has begun: make a new one, and tell it first what is known")
+        if values.shape != self._rewards.shape or ((values < 0) | (values > 1)).any():
+            raise CobanditError(
+                f"rewards: {self._rewards.shape} numbers in [0, 1] are needed, NaN where none is"
+            )
         told = np.all(np.isfinite(values), axis=2)
-        if ((values[told] < 0) | (values[told] > 1)).any():
-            raise CobanditError("rewards: every objective must lie in [0, 1]")
         self._told, self._rewards = told, np.where(told[:, :, None], values, 0.0)
         self._turn, self._plan = None, self._schedule()
         self._settle()
@@ -391,7 +381,8 @@ class ParetoRace(Once):
             self._take_in(slice(done, done + more))
             self._reached = done + more
             if self.depth >= min(FIRST_LOOK, self.n_kept):
-                self._look()
+                self._standing.conclude(*self._calls(self._active, self.depth))
+                self._active = self._standing.active
 
     def _affordable(self, more: int) -> int:
         """Further instances, at most so many, that all active ones can be evaluated on."""
@@ -426,16 +417,6 @@ class ParetoRace(Once):
         for each in calls:
             np.fill_diagonal(each, False)
         return calls, means.sum(axis=1)
-
-    def _look(self) -> None:
-        active, before = self._active, self._standing.returned.copy()
-        self._standing.conclude(*self._calls(active, self.depth))
-        self._active = self._standing.active
-        means = self._sums[active] / self.depth
-        for arm in np.setdiff1d(active, self._active).tolist():
-            accepted = bool(self._standing.returned[arm] and not before[arm])
-            number = len(self.phases) + 1
-            self.phases.append(Phase(number, active, self.depth, means, np.empty(0), arm, accepted))
 
 
 def arrange(told: ArrayLike, seed: int = 0) -> NDArray[np.int64]:

@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 POINTS = 200
 
 
+def _infeasible(cell: GridCell, *names: str) -> dict[str, Any]:
+    """Columns of a cell whose budget is too small."""
+    nobody = [()] * len(cell.replications)
+    held = {"pulls": 0, "best_arm_pulls": 0, "returned": nobody, "correct": False}
+    return make_columns(cell, status="infeasible", **{name: held.get(name, np.nan) for name in names})
+
+
 def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
     """Replay a cell: its columns of the frame of `replay_online`."""
     problem = source.problem
     try:
         policy = make_policy(source, cell)
     except BudgetError:
-        return make_columns(  # in the order of those below: the first part decides that of the frame
-            cell,
-            status="infeasible",
-            spent=np.nan,
-            pulls=0,
-            efficiency_regret=np.nan,
-            standard_regret=np.nan,
-            best_arm_pulls=0,
-        )
+        regrets = "efficiency_regret", "standard_regret"
+        return _infeasible(cell, "spent", "pulls", *regrets, "best_arm_pulls")
     pulls, spent, *_ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
     return make_columns(
         cell,
@@ -64,13 +64,11 @@ def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
 
 
 def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
-    """Replay a cell: its columns of the frame of `replay_paths`."""
+    """Replay a cell: its columns of the frame of `replay_paths`, and its budget."""
     try:
         policy = make_policy(source, cell)
     except BudgetError:
-        unknown = make_columns(cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan)
-        del unknown["budget"]
-        return unknown
+        return make_columns(cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan)
     # A run is deterministic, so it is played again once its length is known, and taken down; one at a time,
     # since with thousands of arms each has millions of pulls.
     pulls = run_kernel(policy, source.feedback, cell.seed, cell.replications).pulls
@@ -83,15 +81,13 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
         done = np.searchsorted(np.cumsum(taken.charges[0]), steps * (1 + _check.SLACK), side="right")
         regrets[r] = np.append(0.0, np.cumsum(gaps))[done]
         averages[r] = np.append(np.nan, metrics.moving_average(gaps))[done]
-    return {
-        "method": cell.spec.name,
-        "options": cell.spec.options,
-        "rho": cell.rho,
-        "replication": np.repeat(cell.replications, POINTS),
-        "spent": np.tile(steps, len(pulls)),
-        "efficiency_regret": regrets.ravel(),
-        "moving_average": averages.ravel(),
-    }
+    return make_columns(
+        cell,
+        replication=np.repeat(cell.replications, POINTS),
+        spent=np.tile(steps, len(pulls)),
+        efficiency_regret=regrets.ravel(),
+        moving_average=averages.ravel(),
+    )
 
 
 def replay_online(
@@ -192,7 +188,8 @@ def replay_paths(
     [200, 200, 200]
     """
     cells = cut_grid(table, read_methods(methods, "online"), rho, replications, seed)
-    return run_grid(_paths_part, cells, table, source=pack_table(table, true_costs), **parallel)
+    paths = run_grid(_paths_part, cells, table, source=pack_table(table, true_costs), **parallel)
+    return paths.drop(columns="budget")
 
 
 def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict[str, Any]:
@@ -202,30 +199,24 @@ def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict
     try:
         policy = make_policy(source, cell)
     except BudgetError:
-        return make_columns(
-            cell,
-            status="infeasible",
-            spent=np.nan,
-            pulls=0,
-            returned=np.fromiter([()] * len(cell.replications), dtype=object),
-            correct=False,
-            f1=np.nan,
-            **{each.__name__: np.nan for each in off},
-        )
-    pulls, spent, returned, settled = run_kernel(
-        policy, source.feedback, cell.seed, cell.replications, realised=realised
-    )
+        found = "returned", "correct", "f1", *(each.__name__ for each in off)
+        return _infeasible(cell, "spent", "pulls", *found)
+    feedback = source.feedback
+    runs = run_kernel(policy, feedback, cell.seed, cell.replications, realised=realised)
+    status: Any = "ok"
+    if _stops(cell.spec):
+        status = np.where(runs.settled, "settled", "out of budget").astype(object)
     names = np.array(problem.names, dtype=object)
     truth = pareto_mask(problem.means, policy.dominance)
     return make_columns(
         cell,
-        status=np.where(settled, "settled", "out of budget").astype(object) if _stops(cell.spec) else "ok",
-        spent=spent,
-        pulls=pulls.sum(axis=1),
-        returned=np.fromiter((tuple(names[mask]) for mask in returned), dtype=object),
-        correct=(returned == truth).all(axis=1),
-        f1=metrics.f1_score(returned, truth),
-        **{each.__name__: each(returned, problem.means) for each in off},
+        status=status,
+        spent=runs.spent,
+        pulls=runs.pulls.sum(axis=1),
+        returned=np.fromiter((tuple(names[mask]) for mask in runs.returned), dtype=object),
+        correct=(runs.returned == truth).all(axis=1),
+        f1=metrics.f1_score(runs.returned, truth),
+        **{each.__name__: each(runs.returned, problem.means) for each in off},
     )
 
 
@@ -317,19 +308,18 @@ def replay_identification(
     chosen = read_methods(methods, "once" if once else "identification")
     source = (pack_shared if once else pack_table)(table)
     everything = float(np.diff(source.feedback.offsets) @ source.costs / source.costs.sum())  # as rho
-    if share is None and rho is not None:
-        cells = cut_grid(table, chosen, rho, replications, seed)
-        shares = {cell.rho: cell.rho / everything for cell in cells}
-    elif rho is None and share is not None:
+    free = rho is share is None and all(map(_stops, chosen))
+    if (rho is None) == (share is None) and not free:
+        raise CobanditError("budgets are given by rho or by share: exactly one of the two is needed")
+    shares: dict[float, float] = {}
+    if share is not None:
         values = [_check.positive(x, "share") for x in (share if isinstance(share, Iterable) else [share])]
         shares = {everything * value: value for value in values}
-        cells = cut_grid(table, chosen, list(shares), replications, seed)
-    elif rho is share is None and all(map(_stops, chosen)):
-        shares = {}
-        cells = cut_grid(table, chosen, 1, replications, seed)
+    cells = cut_grid(table, chosen, 1 if free else list(shares) if rho is None else rho, replications, seed)
+    if free:
         cells = [cell._replace(rho=inf, budget=inf) for cell in cells]
-    else:
-        raise CobanditError("budgets are given by rho or by share: exactly one of the two is needed")
+    elif not shares:
+        shares = {cell.rho: cell.rho / everything for cell in cells}
     runs = run_grid(_identification_part, cells, table, realised, source=source, **parallel)
     if rho is not None and not once:
         return runs

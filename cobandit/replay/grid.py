@@ -118,29 +118,18 @@ def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
     return {**shared, "replication": cell.replications, **columns}
 
 
-def _frame(parts: list[dict[str, Any]]) -> pd.DataFrame:
-    """Join parts column by column: a small frame for each of them would take longer than most runs."""
-
-    def filled(part: dict[str, Any], name: str) -> NDArray[Any]:
-        values = part[name]
-        return np.broadcast_to(
-            np.array(values, dtype=object) if isinstance(values, str) else values, part["replication"].shape
-        )
-
-    return pd.DataFrame({name: np.concatenate([filled(part, name) for part in parts]) for name in parts[0]})
-
-
 def run_grid(
     part: Callable[..., dict[str, Any]],
     cells: list[GridCell],
     table: EvaluationTable,
     *fixed: Any,
-    source: Source | None = None,
+    source: Source,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
     """Play every part with ``part(source, cell, *fixed)``; the joined frame names the table."""
     tasks = [(cell, *fixed) for cell in cells]
-    parts = run(part, tasks, shared=(source or pack_table(table),), **parallel)
+    parts = run(part, tasks, shared=(source,), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
-    return _frame(parts).assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)
+    frame = pd.concat(map(pd.DataFrame, parts), ignore_index=True)
+    return frame.assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)

@@ -38,25 +38,22 @@ def spread(
     _check.choice(backend, "backend", ("loky", "threading", "dask"))
     if workers != -1:
         _check.count(workers, "workers", 1)
-    if scheduler is not None and backend != "dask":
-        raise CobanditError("a scheduler address is for backend='dask'")
-    if backend != "dask":
+    if (scheduler is None) == (backend == "dask"):
+        raise CobanditError(
+            "backend='dask', and no other, needs the address of a scheduler: 'tcp://host:port'"
+        )
+    if scheduler is None:
         with joblib.parallel_config(backend=backend, n_jobs=workers):
             yield
         return
-    if scheduler is None:
-        raise CobanditError("backend='dask' needs the address of a scheduler, such as 'tcp://127.0.0.1:8786'")
     try:
         from dask.distributed import Client
         from distributed.comm import get_address_host_port
+
+        get_address_host_port(scheduler, strict=True)  # a client of no address ends in tracebacks
+        client = Client(scheduler, timeout=10, set_as_default=False)
     except ImportError:
         raise CobanditError("backend='dask' needs Dask: pip install 'dask[distributed]'") from None
-    address = scheduler if "://" in scheduler else f"tcp://{scheduler}"
-    try:
-        get_address_host_port(
-            address, strict=True
-        )  # a client of an address that is none would end in tracebacks
-        client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
     # sent once to every worker; of the tasks, only references to it

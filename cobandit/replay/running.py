@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit import _check
-from cobandit.errors import CobanditError, GuaranteeWarning
+from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.policies.registry import KERNELS
 from cobandit.replay import kernels
-from cobandit.replay.kernels import FeedbackRows, Record, instance, shared_order
+from cobandit.replay.kernels import FeedbackRows, Record, Terms, instance, shared_order
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
-
-#: Filters of warnings belong to the whole process, so that threads set them one after the other.
-_FILTERING = Lock()
 
 
 class PlayedRun(NamedTuple):
@@ -156,37 +151,33 @@ def run_class(
     runs = Runs(
         np.zeros(shape, np.int64), np.empty(shape[0]), np.zeros(shape, bool), np.zeros(shape[0], bool)
     )
-    with _FILTERING, warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)
-        for r, replication in enumerate(replications):
-            options = policy.options
-            if "seed" in options:  # a policy with randomness of its own has another in each replication
-                named = np.random.SeedSequence([options["seed"], int(seed), int(replication)])
-                options["seed"] = int(named.generate_state(1, np.uint64)[0])
-            new: Any = type(policy)(**options)
-            run = _play(new, rows, feedback.offsets, feedback.once, seed, replication, realised)
-            runs.pulls[r], runs.spent[r] = new.pulls, new.spent
-            taken = min(len(run.arms), record.arms.shape[1])
-            record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
-            if isinstance(policy, IdentificationPolicy):
-                runs.returned[r, new.recommend()] = True
-            if isinstance(policy, ParetoRace):
-                runs.settled[r] = new.status == "settled"
+    for r, replication in enumerate(replications):
+        options = policy.options
+        if "seed" in options:  # a policy with randomness of its own has another in each replication
+            named = np.random.SeedSequence([options["seed"], int(seed), int(replication)])
+            options["seed"] = int(named.generate_state(1, np.uint64)[0])
+        new: Any = type(policy)(**options)
+        new._warned = True
+        run = _play(new, rows, feedback.offsets, feedback.once, seed, replication, realised)
+        runs.pulls[r], runs.spent[r] = new.pulls, new.spent
+        taken = min(len(run.arms), record.arms.shape[1])
+        record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
+        if isinstance(policy, IdentificationPolicy):
+            runs.returned[r, new.recommend()] = True
+        if isinstance(policy, ParetoRace):
+            runs.settled[r] = new.status == "settled"
     return runs
 
 
-def read_terms(
-    policy: Any, realised: bool, orders: NDArray[np.int64]
-) -> kernels.OnlineTerms | kernels.IdentificationTerms:
+def read_terms(policy: Any, realised: bool, orders: NDArray[np.int64]) -> Terms:
     """Read off a policy on which terms its kernel plays."""
-    limit = _check.add_slack(policy.budget)
     if isinstance(policy, IdentificationPolicy):
-        costs = np.array(policy.costs)
-        return kernels.IdentificationTerms(limit, costs, realised, np.sort(costs), orders)
-    expected = np.array(policy.expected_costs)
-    if policy.selection == "all":  # no arm is left out because of what it is expected to cost
-        expected[:] = 0.0
-    return kernels.OnlineTerms(limit, expected, np.argsort(-expected, kind="stable"), policy.n_init)
+        costs, n_init = np.array(policy.costs), 1
+    else:  # among all arms none is left out because of what it is expected to cost
+        costs = policy.expected_costs * float(policy.selection != "all")
+        n_init = policy.n_init
+    by_cost = np.argsort(-costs, kind="stable")
+    return Terms(_check.add_slack(policy.budget), costs, by_cost, realised, orders, n_init)
 
 
 def fix_types(feedback: FeedbackRows) -> FeedbackRows:

@@ -575,7 +575,7 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
     return np.asarray(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
 
 
-def cheapest(share: float, multiplier: float, *, cost_ratio: float) -> float:
+def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
     """Share z that belongs to the share q and to eta: the root in [0, q] of a quadratic."""
     span, constant = 1 - cost_ratio, multiplier * share * cost_ratio
     if constant == 0:

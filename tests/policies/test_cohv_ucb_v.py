@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from support.strategies import examples
 
 import cobandit as cb
@@ -34,16 +33,3 @@ def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
         got = [policy.normalised_cost_radius[arm], *policy.reward_radius[arm]]
         assert got == pytest.approx(expected, rel=1e-6, abs=1e-9)
         assert (np.array(got) <= beta[arm]).all()
-
-
-def test_the_radius_covers_as_often_as_promised():
-    """P(|mean - mu| > beta') <= 5 T^(-2 alpha): Bernoulli arms, 4,000 means of each size; limit at 1e-6."""
-    rng = np.random.default_rng(1)
-    trials, log_term = 4000, 1.2
-    for mu in (0.02, 0.3, 0.5):
-        for n in (1, 5, 50, 500):
-            means = rng.binomial(n, mu, trials) / n
-            beta = np.sqrt(log_term / n)
-            radius = np.minimum(beta, 2 * np.sqrt(means * (1 - means)) * beta + 6 * beta**2)
-            missed = int((np.abs(means - mu) > radius).sum())
-            assert missed <= stats.binom.isf(1e-6, trials, 5 * np.exp(-2 * log_term))

@@ -14,7 +14,6 @@ from support.strategies import examples, problems
 
 import cobandit as cb
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
-from cobandit.testing.protocol import guarantees_aside
 
 METHODS = {
     "CoPSI": cb.CoPSI,
@@ -112,30 +111,6 @@ def test_psi_sr_by_mean_cost_is_cut_short_where_the_budget_ends():
     finder = cb.PSISR([1, 4.5, 1], 40, 1, rounds="mean")  # 18 rounds: 5 and 6, hence 5 + 6 * 5.5
     run(finder, noise_free(forced((0, 2, 1)), [1, 4.5, 1]))
     assert finder.spent <= 40 and len(finder.phases) == 2
-
-
-@every_method
-@pytest.mark.parametrize("spread", [0.0, 0.7], ids=["declared", "realised"])
-@examples(30)
-@given(problems(max_arms=6), st.floats(3, 25), st.integers(0, 10**6))
-def test_only_the_last_pull_crosses_and_with_declared_costs_none(method, spread, given_problem, rho, seed):
-    means, costs = given_problem
-    try:
-        finder = method(costs, rho * costs.sum(), means.shape[1])
-    except BudgetError:
-        return
-    feedback, charges = noisy(means, costs, seed, spread), [0.0]
-    with guarantees_aside():
-        while (arm := finder.ask()) is not None:
-            assert finder.spent + costs[arm] <= slack(finder.budget)
-            reward, cost = feedback(arm)
-            charges.append(cost)
-            finder.tell(arm, reward, cost)
-    assert finder.spent == pytest.approx(sum(charges), rel=1e-12)
-    assert finder.spent - charges[-1] * (spread > 0) <= slack(finder.budget)
-    assert finder.pulls.sum() == len(charges) - 1 and len(finder.recommend())
-    if isinstance(finder, cb.UniformIdentification):
-        assert np.ptp(finder.pulls) <= 1
 
 
 @pytest.mark.slow

@@ -43,32 +43,6 @@ def rewards_of(seed):
 # ----------------------------------------------------------------------------- budget
 
 
-@pytest.mark.slow
-@given(
-    st.sampled_from(PLANS + ONCE),
-    cost_vectors(4),
-    st.floats(1, 30),
-    st.floats(1, 20),
-    flights,
-    st.floats(0, 1),
-)
-def test_a_plan_that_knows_the_largest_costs_never_overspends(cls, costs, rho, spread, flight, billed):
-    (at_once, seed), rng = flight, np.random.default_rng(flight[1])
-    largest = costs * rng.uniform(1, spread, 4)
-    finder = plan(cls, costs, rho * costs.sum(), largest_costs=largest)
-    if finder is None:
-        return
-    reward = rewards_of(seed)
-
-    def evaluate(pull):
-        return reward(pull), largest[pull] * rng.choice([1.0, rng.uniform(1e-6, 1)])
-
-    events = fly(finder, with_failures(evaluate, rng, billed), at_once, rng)
-    assert finder.spent <= _check.add_slack(finder.budget)
-    assert finder.spent == sum(told[1] for _, told in events if told)
-    assert finder.pulls.any() or billed == 1  # the first evaluations may all have failed
-
-
 @pytest.mark.parametrize(("at_once", "known"), [(1, False), (4, False), (1, True), (4, True), (ALL, True)])
 @pytest.mark.parametrize("cls", PLANS)
 def test_costs_ten_times_those_declared_do_not_overspend(cls, at_once, known):
@@ -145,6 +119,7 @@ def test_the_order_of_results_changes_nothing_in_a_plan(cls, costs, rho, spread,
     assert flown.recommend().tolist() == alone.recommend().tolist()
     assert pickle.dumps(flown.phases) == pickle.dumps(alone.phases)
     assert flown.spent == pytest.approx(alone.spent)
+    assert max(flown.spent, alone.spent) <= _check.add_slack(flown.budget)
     assert (flown.mean_rewards == alone.mean_rewards).all()
 
 
@@ -211,7 +186,7 @@ def test_an_arms_number_means_its_oldest_evaluation_in_flight():
     with pytest.raises(CobanditError, match="evaluation 0 of arm 1, which is not in flight"):
         policy.tell(Pull(1, 0), [0.5], 1.0)
     policy.tell(Pull(1, 1), [0.5], 1.0)
-    with pytest.raises(CobanditError, match=r"arm 1, which is not in flight; of arms \[0\] some are"):
+    with pytest.raises(CobanditError, match=r"arm 1, which is not in flight: of arms \[0\] some are"):
         policy.tell(1, [0.5], 1.0)
     assert policy.find(0).key == (0, 0)
 

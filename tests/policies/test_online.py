@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.asking import noise_free, noisy, run, slack
+from support.asking import noise_free, run, slack
 from support.methods import ONLINE
 from support.strategies import examples, problems
 
@@ -47,24 +47,6 @@ def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
     assert policy.pulls.tolist() == np.bincount(arms, minlength=len(means)).tolist()
     assert sorted(arms[: len(means)]) == list(range(len(means)))  # one pull each comes first
     assert policy.ask() is None
-
-
-@pytest.mark.slow
-@every_policy
-@examples(40)
-@given(problems(max_arms=6), st.floats(2, 12), st.integers(0, 10**6))
-def test_only_the_last_pull_crosses_when_costs_are_random(policy_class, given_problem, rho, seed):
-    means, costs = given_problem
-    budget = rho * costs.sum()
-    policy = policy_class(
-        *means.shape, budget, (costs.min() / 2, costs.max() * 1.5), expected_costs=costs, **SMALL_RADII
-    )
-    feedback, before = noisy(means, costs, seed, spread=0.5), 0.0
-    while (arm := policy.ask()) is not None:
-        assert policy.spent + costs[arm] <= slack(budget)  # what it expects to pay, it can afford
-        before = policy.spent
-        policy.tell(arm, *feedback(arm))
-    assert before <= slack(budget)
 
 
 @every_policy
@@ -222,25 +204,6 @@ def test_selection_among_all_arms_is_algorithm_1(seed):
     assert arms == algorithm_1(rewards.tolist(), costs.tolist(), budget, lam, alpha)
     assert budget < policy.spent <= budget + costs.max()  # the last pull crosses, is charged, and ends it
     assert policy.ask() is None and not policy.eligible.any()
-
-
-@pytest.mark.slow
-@every_policy
-@examples(20)
-@given(problems(max_arms=6), st.floats(1, 12))
-def test_selection_among_all_arms_goes_on_where_feasible_selection_stops(policy_class, given_problem, rho):
-    """With known costs: one pull more at least, since what is left pays for no arm."""
-    means, costs = given_problem
-    how = {"expected_costs": costs, **SMALL_RADII}
-    policies = [
-        policy_class(*means.shape, rho * costs.sum(), (costs.min(), costs.max()), selection=which, **how)
-        for which in ("feasible", "all")
-    ]
-    feasible, everything = (run(policy, noise_free(means, costs)) for policy in policies)
-    assert policies[0].spent <= slack(rho * costs.sum()) < policies[1].spent
-    left = policies[1].budget - np.cumsum(costs[everything])
-    same = int((left >= costs.max()).sum())  # while everything is affordable, the two make the same pulls
-    assert everything[: same + 1] == feasible[: same + 1]
 
 
 # ----------------------------------------------------------------------------- recommendation

@@ -117,8 +117,8 @@ def test_no_run_passes_its_budget_or_evaluates_twice(benchmark, share):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"tolerance": -0.1}, "numbers from 0 to 1"),
-        ({"tolerance": 2}, "numbers from 0 to 1"),
+        ({"tolerance": -0.1}, "a number from 0 to 1"),
+        ({"tolerance": 2}, "a number from 0 to 1"),
         ({"tolerance": [0.1, 0.1, 0.1]}, "2 objectives"),
         ({"tolerance": float("nan")}, "finite"),
         ({"error": 0.0}, "must be positive"),
@@ -184,7 +184,7 @@ def test_what_is_still_to_be_paid_is_told_roughly():
 
 def test_known_evaluations_are_checked():
     race = ParetoRace([1, 1], 2, 100)
-    with pytest.raises(CobanditError, match=r"\(100, 2, 2\) is needed"):
+    with pytest.raises(CobanditError, match=r"\(100, 2, 2\) numbers"):
         race.know(np.zeros((2, 100, 2)))
     with pytest.raises(CobanditError, match=r"in \[0, 1\]"):
         race.know(np.full((100, 2, 2), 1.5))

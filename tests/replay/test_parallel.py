@@ -106,13 +106,6 @@ def play_in_worker(source, cell):
     return running.run_kernel(policy, source.feedback, cell.seed, cell.replications)[0].sum()
 
 
-def test_a_spec_is_sent_by_name():
-    """A compiled function that was sent along would be compiled again."""
-    spec = cb.spec("CoPSI")
-    assert spec.kind == "identification" and len(pickle.dumps(spec)) < 250
-    assert pickle.loads(pickle.dumps(spec)) == spec
-
-
 class Traced:
     """Counts how often it is sent."""
 

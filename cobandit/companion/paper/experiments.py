@@ -19,7 +19,7 @@ from cobandit.errors import BudgetError
 from cobandit.faults import TableError
 from cobandit.policies.registry import read_methods
 from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
-from cobandit.replay.grid import GridCell, Source, cut_grid, make_policy, run_grid
+from cobandit.replay.grid import GridCell, Source, cut_grid, make_policy, pack_table, run_grid
 from cobandit.replay.parallel import Parallel
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
@@ -464,4 +464,4 @@ def allocation(
     """
     # one part per cell: with K rows per run, many small frames would take longer than the runs
     cells = cut_grid(table, read_methods(methods, kind), rho, replications, seed, most=1)
-    return run_grid(_count_pulls, cells, table, **parallel)
+    return run_grid(_count_pulls, cells, table, source=pack_table(table), **parallel)

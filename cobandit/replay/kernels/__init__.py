@@ -11,11 +11,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from cobandit.replay.kernels.compiling import FeedbackRows as FeedbackRows
-from cobandit.replay.kernels.compiling import IdentificationTerms as IdentificationTerms
-from cobandit.replay.kernels.compiling import Kernel as Kernel
-from cobandit.replay.kernels.compiling import OnlineTerms as OnlineTerms
-from cobandit.replay.kernels.compiling import PhaseState as PhaseState
 from cobandit.replay.kernels.compiling import Record as Record
+from cobandit.replay.kernels.compiling import Terms as Terms
 from cobandit.replay.kernels.compiling import instance as instance
 from cobandit.replay.kernels.compiling import record as record
 from cobandit.replay.kernels.compiling import shared_order as shared_order

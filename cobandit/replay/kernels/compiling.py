@@ -108,7 +108,7 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
     the second the sums do not wait for each other.
     """
     rows, offsets, starts, order = draws
-    pulls, sums, declared = seen.pulls, seen.sums, terms.declared
+    pulls, sums, declared = seen.pulls, seen.sums, terms.costs
     last, named = sums.shape[1] - 1, np.empty(BLOCK, dtype=np.int64)
     for arm in chosen:
         n, start, expected = pulls[arm], starts[arm], declared[arm]
@@ -134,7 +134,7 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
 def sample(chosen, goal, draws, terms, seen, spent):
     """Bring arms up to ``goal`` pulls, one after the other; the spend, and whether the budget held."""
     rows, offsets, starts, order = draws
-    limit, declared, realised, _, _ = terms
+    limit, declared, realised = terms.limit, terms.costs, terms.realised
     pulls, sums, arms, charges = seen
     t, needed = 0, spent
     for n in pulls:
@@ -181,30 +181,21 @@ class FeedbackRows(NamedTuple):
     once: bool = False
 
 
-class OnlineTerms(NamedTuple):
-    """Terms of an online run: the budget with its slack, expected costs (K,), and pulls before the index.
+class Terms(NamedTuple):
+    """Terms of a run: the budget with its slack, what pulls cost (K,), and what is charged.
 
-    ``by_cost`` (K,) are the arms, the most expensive first: the order in which they cease to be affordable.
+    ``costs`` are those expected online, and those declared in identification, which is charged them or, if
+    ``realised``, what the row says.  ``by_cost`` (K,) are the arms, the most expensive first.  ``orders``
+    (R, N) are the instances in the order in which each replication evaluates them once, (R, 0) for a
+    bootstrap.  ``n_init`` pulls of each arm come before an index decides.
     """
 
     limit: float
-    expected: np.ndarray
+    costs: np.ndarray
     by_cost: np.ndarray
-    n_init: int
-
-
-class IdentificationTerms(NamedTuple):
-    """Terms of an identification run: the budget with its slack, declared costs (K,), and what is charged.
-
-    ``ascending`` (K,) are the declared costs in order.  ``orders`` (R, N) are the instances in the order in
-    which each replication evaluates them once, (R, 0) for a bootstrap.
-    """
-
-    limit: float
-    declared: np.ndarray
     realised: bool
-    ascending: np.ndarray
     orders: np.ndarray
+    n_init: int
 
 
 class Record(NamedTuple):
@@ -311,18 +302,18 @@ def register_formula(
     return decorate
 
 
-# ----------------------------------------------------------------------------- identification
+# ----------------------------------------------------------------------------- runs
 
 
-def identification(replication: Callable[..., Any]) -> Any:
+def compile_run(replication: Callable[..., Any]) -> Any:
     """Compile the run of ``replication(p, terms, draws, seen, returned)``.
 
     One replication fills ``seen`` and ``returned`` (K,); it gives the spend, and whether a race is settled.
     """
 
     @compiled
-    def identify(p, terms, feedback, seed, replications, record):
-        n_arms, n_objectives = len(terms.declared), feedback.rows.shape[1] - 2
+    def run(p, terms, feedback, seed, replications, record):
+        n_arms, n_objectives = len(terms.costs), feedback.rows.shape[1] - 2
         pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
         returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
         settled = np.zeros(len(replications), dtype=np.bool_)
@@ -334,4 +325,4 @@ def identification(replication: Callable[..., Any]) -> Any:
             spent[r], settled[r] = replication(p, terms, draws, seen, returned[r])
         return pulls, spent, returned, settled
 
-    return identify
+    return run

@@ -21,13 +21,11 @@ from cobandit.dominance import GAP_ATOL, GAP_RTOL, TIE
 from cobandit.policies.asktell import AskTell
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import (
-    CERTAIN,
     PhaseState,
-    identification,
+    compile_run,
     register,
     register_formula,
     sample,
-    sample_affordable,
 )
 
 
@@ -94,6 +92,14 @@ def find_front(order, at):
 
 
 @inner
+def return_front(arms, sums, pulls, returned):
+    """Return the empirical front of some arms."""
+    at = empirical(len(pulls), sums.shape[1])
+    for arm in find_front(sort_by_mean(arms, sums, pulls, at.means), at):
+        returned[arm] = True
+
+
+@inner
 def front_gap(position, order, at, enough=0.0):
     """Delta^+ of the arm of the front that stands there in the order, given ``minus`` of every arm.
 
@@ -150,35 +156,25 @@ def find_clearest(arms, minus, plus):
 @inner
 def _rounds(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
-    n_arms, n_objectives = seen.sums.shape
-    limit, declared, realised, _, _ = terms
-    arms, round_cost = np.arange(n_arms), 0.0
-    for arm in arms:
-        round_cost += declared[arm]
+    limit, declared = terms.limit, terms.costs
+    n_arms, round_cost = len(declared), 0.0
+    for cost in declared:  # in the order of the pulls, of which the last digits depend
+        round_cost += cost
+    arms = np.arange(n_arms)
     spent, n_rounds, whole = 0.0, 0, True
     most = len(draws.order) or np.iinfo(np.int64).max
-    if not realised and len(seen.arms) == 0:  # rounds that the budget allows for certain, at once
-        n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
-        sample_affordable(arms, n_rounds, draws, terms, seen, spent)
-        for _ in range(n_rounds):
-            for arm in arms:  # in the order of the pulls, of which the last digits depend
-                spent += declared[arm]
     complete = seen.sums.copy()  # sums of the complete rounds
     while whole and n_rounds < most and spent + round_cost <= limit:
         spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
         if whole:
             n_rounds += 1
-            for arm in arms:  # assigning the whole array would take seconds more to compile
-                for d in range(n_objectives):
-                    complete[arm, d] = seen.sums[arm, d]
+            complete = seen.sums.copy()
     if n_rounds > 0:
-        at, rounds = empirical(n_arms, n_objectives), np.full(n_arms, n_rounds)
-        for arm in find_front(sort_by_mean(arms, complete, rounds, at.means), at):
-            returned[arm] = True
+        return_front(arms, complete, np.full(n_arms, n_rounds), returned)
     return spent, False
 
 
-_run_rounds = identification(_rounds)
+_run_rounds = compile_run(_rounds)
 register(policies.UniformIdentification, _run_rounds, lambda policy: ())
 register(policies.UniformOnce, _run_rounds, lambda policy: ())
 
@@ -191,19 +187,17 @@ def _halve(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape
-    declared, at = terms.declared, empirical(n_arms, n_objectives)
+    declared, at = terms.costs, empirical(n_arms, n_objectives)
     arms, spent, depth = np.arange(n_arms), 0.0, 0
     while len(arms) > 1:
         depth += floor(budget / (n_rounds * declared[arms].sum()) * (1.0 + SLACK))
         depth = min(n_instances, depth)
         spent, complete = sample(arms, depth, draws, terms, seen, spent)
         if not complete:
-            arms = arms[seen.pulls[arms] > 0]
-        order = sort_by_mean(arms, seen.sums, seen.pulls, at.means)
-        front = find_front(order, at)
-        if not complete:
-            returned[front] = True
+            return_front(arms[seen.pulls[arms] > 0], seen.sums, seen.pulls, returned)
             return spent, False
+        order = sort_by_mean(arms, seen.sums, seen.pulls, at.means)
+        find_front(order, at)
         stay = arms
         for position, arm in enumerate(order):
             if at.minus[arm] == 0.0:
@@ -219,7 +213,7 @@ def _halve(p, terms, draws, seen, returned):
 
 register(
     policies.EGESHOnce,
-    identification(_halve),
+    compile_run(_halve),
     lambda policy: (policy.budget, policy.n_rounds, policy.n_instances),
 )
 
@@ -268,8 +262,8 @@ def _find_removed(left, front, at):
 def _eliminate(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
-    at, declared = empirical(n_arms, n_objectives), terms.declared
-    left = Active(np.arange(n_arms), np.arange(n_arms), terms.ascending.copy())
+    at, declared = empirical(n_arms, n_objectives), terms.costs
+    left = Active(np.arange(n_arms), np.arange(n_arms), terms.costs[terms.by_cost[::-1]])
     spent, reached, front, moved = 0.0, 0, at.front, True
 
     for phase in range(1, n_arms):
@@ -281,8 +275,7 @@ def _eliminate(p, terms, draws, seen, returned):
             spent, complete = sample(left.arms, goal, draws, terms, seen, spent)
             if not complete:  # the empirical Pareto set of the active arms that were ever evaluated
                 evaluated = left.arms[seen.pulls[left.arms] > 0]
-                for arm in find_front(sort_by_mean(evaluated, seen.sums, seen.pulls, at.means), at):
-                    returned[arm] = True
+                return_front(evaluated, seen.sums, seen.pulls, returned)
                 return spent, False
             reached = goal
             order = sort_by_mean(left.order, seen.sums, seen.pulls, at.means)
@@ -299,7 +292,7 @@ def _eliminate(p, terms, draws, seen, returned):
     return spent, False
 
 
-_run_elimination = identification(_eliminate)
+_run_elimination = compile_run(_eliminate)
 STATE = numba.typeof(PhaseState(1, np.empty(0), 0.0, 0, 0.0))
 
 

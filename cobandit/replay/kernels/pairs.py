@@ -13,24 +13,23 @@ import numpy as np
 from cobandit import policies
 from cobandit._check import SLACK
 from cobandit.dominance import TIE
-from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STAKES, STEP
+from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STAKES, STEP, count_claims
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.compiling import identification, register, sample
-from cobandit.replay.kernels.elimination import empirical, find_clearest, find_front, sort_by_mean, without
-
-#: Rows of the matrix of pairs that are turned into columns together: as many numbers as a line of the cache.
-TURNED = 8
+from cobandit.replay.kernels.compiling import compile_run, register, sample
+from cobandit.replay.kernels.elimination import find_clearest, return_front, without
 
 
 class Gaps(NamedTuple):
-    """As `cobandit.policies.copsi_once.Gaps`, of the k arms that were last compared, by their places there.
+    """As `cobandit.policies.copsi_once.find_gaps`, of the k arms that were last compared, by places there.
 
-    ``weakest`` (K, K) is m(i, j), the least of the D statistics of j over i; ``minus`` and ``above`` (K,) are
+    Of the D statistics of j over i, ``low[i, j]`` is the least and ``high[i, j]`` the largest, for i < j < k
+    of (K, K), so that innermost loops run over neighbours in memory.  ``minus`` and ``above`` (K,) are
     Delta^- and whose margin it is, ``plus`` and ``nearest`` (K,) Delta^+ of the front and whose term it is.
-    Of the matrix the first k rows and columns are in use: innermost loops run over neighbours in memory.
+    They are kept while arms leave: only what the one that left had decided is looked for again.
     """
 
-    weakest: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
     minus: np.ndarray
     above: np.ndarray
     plus: np.ndarray
@@ -44,6 +43,9 @@ class Evidence(NamedTuple):
     capital: np.ndarray
     above: np.ndarray
     spared: np.ndarray
+
+
+inner(count_claims)
 
 
 @inner
@@ -160,32 +162,21 @@ def _add_evidence(arms, first, last, n_instances, limit, draws, evidence):
 @inner
 def _find_dominated(above):
     """Who is certainly dominated, (K,)."""
-    n_arms, _, n_objectives = above.shape
-    dominated = np.zeros(n_arms, dtype=np.bool_)
-    for i in range(n_arms):
-        for j in range(n_arms):
-            strictly = True
-            for d in range(n_objectives):
-                strictly = strictly and above[i, j, d]
-            dominated[i] = dominated[i] or strictly
+    dominated = np.zeros(len(above), dtype=np.bool_)
+    for i in range(len(above)):
+        for j in range(len(above)):
+            dominated[i] |= above[i, j].all()
     return dominated
 
 
 @inner
 def _count_claims(dominated, evidence):
-    """As `cobandit.policies.copsi_once.count_claims`, by the memberships that are certain."""
+    """As `count_claims`, by the memberships that are certain."""
     n_arms, _, n_objectives = evidence.above.shape
     front = 0
     for i in range(n_arms):
-        certain = not dominated[i]
-        for j in range(n_arms):
-            certain = certain and (evidence.spared[i, j] or dominated[j])
-        front += certain
-    most = max(n_arms - dominated.sum(), 1)
-    claims = 0
-    for p in (max(front, 1), most):
-        claims = max(claims, p * (n_arms - 1) + (n_arms - p) * n_objectives)
-    return claims
+        front += not dominated[i] and (evidence.spared[i] | dominated).all()
+    return count_claims(n_arms, n_objectives, dominated.sum(), front)
 
 
 @inner
@@ -198,12 +189,8 @@ def _find_certain(arms, dominated, spared):
         if dominated[i]:
             return a, False
     for a, i in enumerate(arms):
-        free = True
-        for j in range(len(dominated)):
-            free = free and (spared[i, j] or dominated[j])
-        for j in arms:
-            free = free and (spared[j, i] or dominated[j])
-        if free:
+        needed = ~(spared[:, i] | dominated)[arms].all()
+        if (spared[i] | dominated).all() and not needed:
             return a, True
     return -1, False
 
@@ -212,15 +199,14 @@ def _find_certain(arms, dominated, spared):
 def _compare(arms, places, scores, n, n_instances, sums, squares, gaps):
     """Add the last scores, and fill the weakest statistics of all pairs of arms and the gaps."""
     per_scatter, k = (1 - n / n_instances) / (n * n), len(arms)
-    weakest = gaps.weakest
-    means, turned = np.empty((len(squares), k)), np.empty((TURNED, k))
+    means = np.empty((len(squares), k))
     gaps.minus[:k], gaps.above[:k] = -inf, 0
     for d in range(len(squares)):
         for a, arm in enumerate(arms):
             means[d, a] = sums[arm, d] / n
     for a in range(k):
         add_squares(a, places, scores, squares)
-        low, high = weakest[a, a + 1 : k], turned[a % TURNED, a + 1 :]
+        low, high = gaps.low[a, a + 1 : k], gaps.high[a, a + 1 : k]
         for b in range(len(low)):
             low[b], high[b] = inf, -inf
         for d in range(len(squares)):
@@ -234,36 +220,37 @@ def _compare(arms, places, scores, n, n_instances, sums, squares, gaps):
                 low[b] = statistic if statistic < low[b] else low[b]
                 high[b] = statistic if statistic > high[b] else high[b]
         # of a over b the statistics are those of b over a with the other sign
-        weakest[a, a] = -inf
         minus, above = gaps.minus[a + 1 : k], gaps.above[a + 1 : k]
         for b in range(len(high)):
             if -high[b] > minus[b]:
                 minus[b], above[b] = -high[b], a
             if low[b] > gaps.minus[a]:
                 gaps.minus[a], gaps.above[a] = low[b], a + 1 + b
-        if a % TURNED == TURNED - 1 or a == k - 1:  # rows become columns a line of the cache at a time
-            first = a - a % TURNED
-            for b in range(first + 1, k):
-                for c in range(first, min(a + 1, b)):
-                    weakest[b, c] = -turned[c - first, b]
     for a in range(k):
         _find_plus(a, k, gaps)
 
 
 @inner
+def _find_weakest(a, b, gaps):
+    """m(a, b), the least of the statistics of b over a."""
+    return gaps.low[a, b] if a < b else -gaps.high[b, a]
+
+
+@inner
 def _find_minus(a, k, gaps):
     """Fill Delta^- of an arm: the margin of the strongest of those above it."""
-    margins, largest, above = gaps.weakest[a], -inf, 0
+    largest, above = -inf, 0
     for b in range(k):
-        if margins[b] > largest and gaps.minus[b] < inf:  # else it has left
-            largest, above = margins[b], b
+        if b != a and gaps.minus[b] < inf and _find_weakest(a, b, gaps) > largest:  # else it has left
+            largest, above = _find_weakest(a, b, gaps), b
     gaps.minus[a], gaps.above[a] = largest, above
 
 
 @inner
 def _find_term(a, b, gaps):
     """M(a, b), or M(b, a)^+ + (Delta_b^-)^+ where that is less."""
-    return min(-gaps.weakest[a, b], max(-gaps.weakest[b, a], 0.0) + max(gaps.minus[b], 0.0))
+    needed = max(-_find_weakest(b, a, gaps), 0.0) + max(gaps.minus[b], 0.0)
+    return min(-_find_weakest(a, b, gaps), needed)
 
 
 @inner
@@ -273,9 +260,8 @@ def _find_plus(a, k, gaps):
         return
     smallest, nearest = inf, 0
     for b in range(k):
-        term = _find_term(a, b, gaps)
-        if term < smallest and gaps.minus[b] < inf:
-            smallest, nearest = term, b
+        if b != a and gaps.minus[b] < inf and _find_term(a, b, gaps) < smallest:
+            smallest, nearest = _find_term(a, b, gaps), b
     gaps.plus[a], gaps.nearest[a] = smallest, nearest
 
 
@@ -299,7 +285,7 @@ def _take_out(gone, k, places, gaps):
             continue
         _find_plus(j, k, gaps)
         for a in places:  # less has to be overcome for others to depend on it
-            if minus[a] <= 0.0 and _find_term(a, j, gaps) < gaps.plus[a]:
+            if a != j and minus[a] <= 0.0 and _find_term(a, j, gaps) < gaps.plus[a]:
                 gaps.plus[a], gaps.nearest[a] = _find_term(a, j, gaps), j
 
 
@@ -308,12 +294,13 @@ def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape
-    limit, declared = terms.limit, terms.declared
-    arms, costs, spent, complete = np.arange(n_arms), terms.ascending.copy(), 0.0, True
+    limit, declared = terms.limit, terms.costs
+    arms, costs, spent, complete = np.arange(n_arms), terms.costs[terms.by_cost[::-1]], 0.0, True
     depth, compared = 0, 0  # pairs are compared only where somebody may leave
     squares = empty_squares(n_objectives, n_arms)  # of differences of pairs a < b, by places
     whose = np.zeros((2, n_arms), dtype=np.int64)
-    gaps = Gaps(np.empty((n_arms, n_arms)), np.empty(n_arms), whose[0], np.empty(n_arms), whose[1])
+    low, high, terms_of = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms)), np.empty((2, n_arms))
+    gaps = Gaps(low, high, terms_of[0], whose[0], terms_of[1], whose[1])
     places, k = np.arange(n_arms), n_arms  # of the arms among the k that were last compared
     certainty, dominated = claims_limit < inf, np.zeros(n_arms, dtype=np.bool_)
     shape = (n_arms, n_arms, n_objectives) if certainty else (0, 0, n_objectives)
@@ -363,14 +350,15 @@ def _play(p, terms, draws, seen, returned):
 
     sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
     if shared > 0:
-        at = empirical(n_arms, n_objectives)
-        for arm in find_front(sort_by_mean(arms, sums, np.full(n_arms, shared), at.means), at):
-            returned[arm] = True
+        return_front(arms, sums, np.full(n_arms, shared), returned)
     return spent, False
 
 
-register(
-    policies.CoPSIOnce,
-    identification(_play),
-    lambda policy: (policy.n_instances, policy.chance, policy.claims_limit, policy.delta),
-)
+def _read(policy):
+    """What the run reads; the limit of claims is infinite where nothing has to be certain."""
+    evidence = policy._evidence
+    limit, delta = (evidence.limit, evidence.delta) if evidence else (inf, 1.0)
+    return policy.n_instances, policy.chance, limit, delta
+
+
+register(policies.CoPSIOnce, compile_run(_play), _read)

@@ -12,7 +12,7 @@ from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.pareto_race import FIRST_LOOK, LEAST_SCATTER, STEP
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.compiling import identification, register, sample
+from cobandit.replay.kernels.compiling import compile_run, register, sample
 from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores, sum_shared
 
 #: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.
@@ -94,12 +94,10 @@ def _leave(a, bit, arms, standing):
 def _may_leave(a, bit, arms, standing):
     """Whether one that stays is above, and of whom the arm covers, each has another cover."""
     stays, covers, n_covers, calls = standing
-    found = False
-    for b in range(len(arms)):
-        found = found or (stays[b] and calls[a, b] & bit > 0)
-    if bit == COVERED and found:
-        for x in range(len(n_covers)):
-            found = found and not (covers[x, arms[a]] and n_covers[x] < 2)
+    k = len(arms)
+    found = (stays[:k] & (calls[a, :k] & bit > 0)).any()
+    if bit == COVERED:
+        found = found and not (covers[:, arms[a]] & (n_covers < 2)).any()
     return found
 
 
@@ -114,34 +112,24 @@ def _conclude(arms, strength, costs, standing, returned):
     for a in np.argsort(-costs, kind="mergesort"):
         if stays[a] and _may_leave(a, COVERED, arms, standing):
             _leave(a, COVERED, arms, standing)
-    fine = stays[:k].copy()
+    stay, fine = stays[:k], np.zeros(k, dtype=np.bool_)
     for a in range(k):
-        for b in range(k):
-            if stays[b] and calls[a, b] & OPEN:
-                fine[a] = False
-                break
-    active = stays[:k] & ~fine
-    for a in range(k):
-        if stays[a] and not fine[a]:
-            for b in range(k):
-                active[b] = active[b] or (stays[b] and calls[a, b] & OPEN > 0)
-    for a in range(k):
-        if stays[a] and not active[a]:
-            returned[arms[a]] = True
+        fine[a] = not (stay & (calls[a, :k] & OPEN > 0)).any()
+    active = stay & ~fine
+    for a in np.flatnonzero(stay & ~fine):
+        active |= stay & (calls[a, :k] & OPEN > 0)
+    returned[arms[stay & ~active]] = True
     return np.flatnonzero(active)
 
 
 @inner
 def _end(arms, means, returned):
     """Return the front of some arms, in the standard order."""
+    none = np.zeros(means.shape[1])
     for i in arms:
         dominated = False
         for j in arms:
-            low, high = np.inf, -np.inf
-            for d in range(means.shape[1]):
-                difference = means[j, d] - means[i, d]
-                low, high = min(low, difference), max(high, difference)
-            dominated = dominated or (low >= -TIE and high > TIE)
+            dominated = dominated or _judge(1.0, means[j] - means[i], none, none) & DOMINATED > 0
         returned[i] = not dominated
 
 
@@ -161,7 +149,7 @@ def _play(p, terms, draws, seen, returned):
     )
     while len(arms) > 0:
         goal = min(n_instances, max(FIRST_LOOK, depth + max(1, floor(STEP * depth))))
-        affordable, needed, per_round = depth, 0.0, terms.declared[arms].sum()
+        affordable, needed, per_round = depth, 0.0, terms.costs[arms].sum()
         while affordable < goal and needed + per_round <= terms.limit - spent:
             needed += per_round
             affordable += 1
@@ -181,7 +169,7 @@ def _play(p, terms, draws, seen, returned):
         for a, arm in enumerate(arms):
             for d in range(n_objectives):
                 strength[a] += seen.sums[arm, d] / depth
-        kept = _conclude(arms, strength, terms.declared[arms], standing, returned)
+        kept = _conclude(arms, strength, terms.costs[arms], standing, returned)
         arms, places = arms[kept], places[kept]
     if len(arms) > 0:
         sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
@@ -192,6 +180,6 @@ def _play(p, terms, draws, seen, returned):
 
 register(
     policies.ParetoRace,
-    identification(_play),
+    compile_run(_play),
     lambda policy: (policy.n_instances, policy.tolerances, policy.threshold),
 )

@@ -8,7 +8,7 @@ cannot be afforded stays out: the most expensive that is still in is the next to
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, log, log1p, pi, sqrt
+from math import log, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +16,10 @@ from numba import types
 
 from cobandit import policies
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.cohv_ucb import LEAST, MOST_STEPS, START, STEP
-from cobandit.replay.kernels._cache import compiled, inner
-from cobandit.replay.kernels.compiling import draw, keys, register_formula
+from cobandit.policies.cohv_ucb import find_largest_efficiency
+from cobandit.replay.kernels._cache import inner
+from cobandit.replay.kernels.compiling import compile_run, draw, register_formula
+from cobandit.theory.sharper import cheapest
 
 
 class Tournament(NamedTuple):
@@ -71,7 +72,7 @@ def _play_again(tree, arm, value):
     return arm
 
 
-class Tally(NamedTuple):
+class Totals(NamedTuple):
     """What one replication has seen of each arm: pulls (K,), sums (K, D + 1) of cost over the largest and
     of the objectives, and sums of their squares, without columns if the index reads none.
     """  # noqa: D205
@@ -82,26 +83,27 @@ class Tally(NamedTuple):
 
 
 @inner
-def _look_up(arm, seen, p):
-    return p.call(seen.pulls[arm], seen.sums[arm], seen.squares[arm], p.numbers)
+def _look_up(arm, totals, p):
+    return p.call(totals.pulls[arm], totals.sums[arm], totals.squares[arm], p.numbers)
 
 
 @inner
-def _select(p, terms, feedback, starts, pulls, arms, charges):
-    """One replication: fills ``pulls`` (K,) and, as long as they are, ``arms`` and ``charges``; the spend."""
-    rows, offsets, _ = feedback
-    limit, expected, by_cost, n_init = terms
+def _select(p, terms, draws, seen, returned):
+    """One replication: fills the pulls and the record of ``seen``, and returns nobody; the spend."""
+    rows, offsets, starts, _ = draws
+    limit, expected, by_cost = terms.limit, terms.costs, terms.by_cost
+    pulls, _, arms, charges = seen
     n_arms = len(pulls)
     sums = np.zeros((n_arms, rows.shape[1] - 1))
     squares = np.zeros((n_arms, sums.shape[1] if p.squares else 0))
-    seen = Tally(pulls, sums, squares)
+    totals = Totals(pulls, sums, squares)
     tree = _tournament(n_arms)
     leaves = tree.value[len(tree.value) // 2 :]
     affordable = np.ones(n_arms, dtype=np.bool_)
     ahead = np.empty(n_arms, dtype=np.int64)  # the row of each arm's next pull, known before it is chosen
     for i in range(n_arms):
         ahead[i] = offsets[i] + draw(starts[i], 0, offsets[i + 1] - offsets[i])
-    turns = n_init * n_arms  # of the round-robin, before the index decides
+    turns = terms.n_init * n_arms  # of the round-robin, before the index decides
 
     spent, t, gone, turn, begun, best = 0.0, 0, 0, 0, False, 0
     while True:
@@ -114,7 +116,7 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
         if gone == n_arms:
             if t < len(arms):
                 arms[t] = -1
-            return spent
+            return spent, False
 
         if turn < turns:
             arm = turn % n_arms
@@ -125,7 +127,7 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
             if not begun:
                 for i in range(n_arms):
                     if affordable[i]:
-                        leaves[i] = _look_up(i, seen, p)
+                        leaves[i] = _look_up(i, totals, p)
                 _play_all(tree)
                 best = tree.winner[1]
                 begun = True
@@ -137,7 +139,7 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
             arms[t] = arm
             charges[t] = cost
         if spent + cost > limit:
-            return spent  # the pull that crosses the budget is not counted: T(B)
+            return spent, False  # the pull that crosses the budget is not counted: T(B)
         spent += cost
         pulls[arm] += 1
         for d in range(sums.shape[1]):
@@ -147,21 +149,10 @@ def _select(p, terms, feedback, starts, pulls, arms, charges):
         ahead[arm] = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
         t += 1
         if begun:
-            best = _play_again(tree, arm, _look_up(arm, seen, p))
+            best = _play_again(tree, arm, _look_up(arm, totals, p))
 
 
-@compiled
-def select_online(p, terms, feedback, seed, replications, record):
-    """Play replications of an online policy, which returns no set."""
-    n_arms = len(terms.expected)
-    pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
-    spent = np.empty(len(replications))
-    for r in range(len(replications)):
-        starts = keys(seed, replications[r], n_arms)
-        spent[r] = _select(p, terms, feedback, starts, pulls[r], record.arms[r], record.charges[r])
-    return pulls, spent, np.zeros(pulls.shape, dtype=np.bool_), np.zeros(len(pulls), dtype=np.bool_)
-
-
+_run_selection = compile_run(_select)
 KNOWN = types.int64, types.float64[::1], types.float64[::1]
 
 
@@ -178,7 +169,7 @@ def online_index(policy: type[AskTell], squares: bool = False) -> Callable[[Any]
     ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares, or is
     empty if the formula does not ask for them.
     """
-    return register_formula(policy, select_online, _take, KNOWN, squares)
+    return register_formula(policy, _run_selection, _take, KNOWN, squares)
 
 
 # ----------------------------------------------------------------------------- indices
@@ -228,60 +219,13 @@ def _cohv_ucb_v_index(n, sums, squares, log_term, reward_scale, cost_scale, cost
     return hypervolume / max(cost_ratio / 2, sums[0] / n - cost_scale * cost_radius)
 
 
-@inner
-def _cheapest(q, eta, lam):
-    """Share z of the way from lambda to 1 that the optimistic cost is at."""
-    square, linear = (1 - lam) * (eta - 1), (1 - lam) * (1 - eta * q) + eta * lam
-    constant = eta * q * lam
-    root = sqrt(max(0.0, linear * linear + 4 * square * constant))
-    if linear < 0:
-        return min(q, (root - linear) / (2 * square))
-    return min(q, 2 * constant / (linear + root)) if constant > 0 else 0.0
+inner(cheapest)
+inner(find_largest_efficiency)
 
 
 @online_index(policies.CoHVKLUCB)
 def _cohv_kl_ucb_index(n, sums, squares, log_term, cost_ratio):
-    lam, coordinates = cost_ratio, len(sums)
-    span = 1 - lam
-    allowed = (log_term + coordinates / 2 * log(pi * (n + 0.5))) / n
-    q = min(1.0, max(0.0, (sums[0] / n - lam) / span)) if span > 0 else 0.0
-    eta = (coordinates - 1 + span / lam) / allowed
-    spread = q * (1 - q) * (span / (lam + span * q)) ** 2
-    for d in range(1, coordinates):
-        spread += (n - sums[d]) / sums[d] if sums[d] > 0 else -inf
-    if spread > 0 and sqrt(spread / (2 * allowed)) > START:
-        eta = sqrt(spread / (2 * allowed))
-    at, low, high = log(eta), LEAST, inf
-    for _ in range(MOST_STEPS):
-        eta = exp(at)
-        value, slope = 0.0, 0.0
-        for d in range(1, coordinates):
-            r = sums[d] / n
-            value += (1 - r) * log1p(1 / eta)
-            if r > 0:
-                value -= r * log1p((1 - r) / (r * (1 + eta)))
-            slope -= (1 - r) / ((1 + eta * r) * (1 + eta))
-        z = _cheapest(q, eta, lam)
-        if q > z:
-            value += q * log(q / z)
-            if q < 1:
-                value += (1 - q) * log((1 - q) / (1 - z))
-            slope -= span * (q - z) / (span * (1 - 2 * z) + eta * (lam + span * z) - eta * (q - z) * span)
-        if value > allowed:
-            low = at
-        else:
-            high = at
-        after = low
-        if value > 0 and slope < 0:
-            after = at - value * log(value / allowed) / slope
-        if not low < after < high:
-            after = (low + high) / 2 if high < inf else at + 1
-        step = after - at
-        at = after
-        if abs(step) < STEP:
-            break
-    eta = exp(at)
-    hypervolume = 1.0
-    for d in range(1, coordinates):
-        hypervolume *= (1 + eta * sums[d] / n) / (1 + eta)
-    return hypervolume / (lam + span * _cheapest(q, eta, lam))
+    span = 1 - cost_ratio
+    q = min(1.0, max(0.0, (sums[0] / n - cost_ratio) / span)) if span > 0 else 0.0
+    allowed = (log_term + len(sums) / 2 * log(pi * (n + 0.5))) / n
+    return find_largest_efficiency(sums[1:] / n, q, allowed, cost_ratio)
