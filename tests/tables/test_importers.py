@@ -21,6 +21,7 @@ from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS
 from cobandit.tables.importers import import_logs as import_new
+from cobandit.tables.importers.logs import name_configurations
 from cobandit.tables.prices import make_token_counter
 
 import_logs = partial(import_new, force=True)  # the same name again and again
@@ -259,12 +260,6 @@ def test_inspect_counts_the_evaluated_model_and_graders_only_if_asked(here):
     assert np.allclose(together - alone, [0, 1000])
 
 
-def test_inspect_prices_are_used_if_asked(here):
-    logs.change_samples(lambda i, s: s["model_usage"][s["output"]["model"]].update(total_cost=0.01 * (i + 1)))
-    table = import_logs("inspect", ["json"], "my.parquet", cost="usd").table
-    assert table.card.cost.unit == "USD" and table.cost_range[1] <= 0.12
-
-
 def test_each_score_that_is_named_is_an_objective(here):
     """Inspect's scorers, HELM's and the harness' metrics: none is dropped, and each keeps its name."""
     logs.change_samples(lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5}))
@@ -355,14 +350,6 @@ def test_settings_that_differ_in_white_space_alone_stay_apart(here):
     assert table.n_arms == 5 and list(table.arms.columns) == ["model", "output_suffix", "temperature"]
 
 
-def test_whole_and_decimal_numbers_are_the_same_setting(here):
-    for path, written in zip(sorted(Path("json").iterdir()), (1, 1.0), strict=True):
-        setting = {"temperature": 0.5, "top_p": written}
-        logs.change(path, lambda log, new=setting: log["eval"]["model_generate_config"].update(new))
-    table = import_logs("inspect", ["json"], "my.parquet").table
-    assert table.configs == ("example/heron-large", "example/sparrow-mini")
-
-
 def test_helm_trials_are_averaged_or_instances_of_their_own(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
         logs.change(file, lambda rows: rows.extend([row | {"train_trial_index": 1} for row in rows]))
@@ -415,27 +402,16 @@ def test_holes_of_a_wide_table_are_left_out_and_counted(here):
 
 @pytest.mark.slow
 def test_a_mapping_file_is_the_same_as_options_which_win(here):
-    Path("map.yml").write_text(yaml.safe_dump(TIDY))
-    direct = import_logs("csv", ["tidy.csv"], "a.parquet", **TIDY)
+    """Also where it has an objective as a card has."""
+    fast = {"name": "fast", "column": "seconds", "transform": "inverse-percentile", "low": 10, "high": 90}
+    options = TIDY | {"objective": [*TIDY["objective"], fast]}
+    Path("map.yml").write_text(yaml.safe_dump(options))
+    direct = import_logs("csv", ["tidy.csv"], "a.parquet", **options)
     mapped = import_logs("csv", ["tidy.csv"], "b.parquet", mapping="map.yml")
     assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes()
-    assert direct.report == mapped.report
-    assert (
-        import_logs("csv", ["tidy.csv"], "b.parquet", mapping="map.yml", unit="EUR").table.card.cost.unit
-        == "EUR"
-    )
-
-
-@pytest.mark.slow
-def test_objectives_in_a_mapping_may_be_written_as_in_a_card(here):
-    fast = {"name": "fast", "column": "seconds", "transform": "inverse-percentile", "low": 10, "high": 90}
-    Path("map.yml").write_text(yaml.safe_dump(TIDY | {"objective": [fast]}))
-    table = import_logs("csv", ["tidy.csv"], "my.parquet", mapping="map.yml").table
-    assert table.card.objectives[0].high == 90
-    for one in (fast, "fast=seconds:negate-minmax"):
-        Path("map.yml").write_text(yaml.safe_dump(TIDY | {"objective": one}))
-        table = import_logs("csv", ["tidy.csv"], "my.parquet", mapping="map.yml").table
-        assert table.objectives == ("fast",)
+    assert direct.report == mapped.report and direct.table.card.objectives[1].high == 90
+    euros = import_logs("csv", ["tidy.csv"], "b.parquet", mapping="map.yml", unit="EUR")
+    assert euros.table.card.cost.unit == "EUR"
 
 
 # ----------------------------------------------------------------------------- what is written
@@ -472,16 +448,10 @@ def test_settings_may_be_long_whole_numbers(here, seeds):
     assert table.arms["seed"].nunique() == 2
 
 
-def test_long_settings_are_shortened_and_stay_apart(here):
-    for path in Path("json").glob("*.json"):
-        log = json.loads(path.read_text())
-        log["eval"]["model"] = "m"
-        log["eval"]["task_args"]["system"] = "Think step by step. " * 9 + path.stem
-        for sample in log["samples"]:
-            sample["model_usage"] = {"m": sample["model_usage"].popitem()[1]}
-        path.write_text(json.dumps(log))
-    configs = import_logs("inspect", ["json"], "my.parquet", by=["system"]).table.configs
-    assert len(set(configs)) == 2 and all(len(name) < 60 for name in configs)
+def test_long_settings_are_shortened_and_stay_apart():
+    settings = [{"model": "m", "system": "Think step by step. " * 9 + end} for end in "ab"]
+    configs = name_configurations(settings, (), ())["config"]
+    assert configs.nunique() == 2 and configs.str.len().max() < 60
 
 
 # ----------------------------------------------------------------------------- the command and the example
@@ -505,17 +475,6 @@ def test_the_commands_of_the_book_work(here):
     for command in commands:
         result = call(*shlex.split(command), "--force")
         assert result.exit_code == 0, (command, result.output)
-
-
-@pytest.mark.slow
-def test_the_command_takes_options_of_every_kind(here):
-    words = ["csv", "tidy.csv", "-o", "my.parquet", "--seed", "3", "--profiling", "4"]
-    for name, value in TIDY.items():
-        for one in value if isinstance(value, list) else [value]:
-            words += [f"--{name}", one]
-    result = call("import", *words)
-    assert result.exit_code == 0, result.output
-    assert cb.read("my.parquet").card.split.model_dump(exclude_none=True) == {"profiling": 4, "seed": 3}
 
 
 @pytest.mark.parametrize("source", IMPORTERS)
