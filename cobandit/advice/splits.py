@@ -55,18 +55,28 @@ class SplitComparison:
         --------
         >>> from cobandit import load
         >>> compare_splits(load("synthetic-24")).sentences()[0]  # doctest: +NORMALIZE_WHITESPACE
-        'Most efficient over all 400 instances is small-direct-t0.0; by the 300 of the evaluation split, which
-        judge replays, it is small-direct-t0.0. Only the first have in their Pareto set: none; only the
-        second: none.'
+        'All 400 instances and the 300 of the evaluation split, which judge replays, name the same most
+        efficient configuration and the same Pareto set.'
         """
         gone = [name for name in self.front if name not in self.judged_front]
         come = [name for name in self.judged_front if name not in self.front]
         low, high = self.cost_ratios
+        differ = []
+        if self.best != self.judged_best:
+            differ.append(
+                f"Most efficient over all instances is {self.best}; by the evaluation split, which judges "
+                f"replays, it is {self.judged_best}."
+            )
+        if gone:
+            differ.append(f"Only over all instances in the Pareto set: {some_names(gone)}.")
+        if come:
+            differ.append(f"Only by the evaluation split in the Pareto set: {some_names(come)}.")
+        same = (
+            f"All {self.n_instances:,} instances and the {self.n_evaluation:,} of the evaluation split, "
+            "which judge replays, name the same most efficient configuration and the same Pareto set."
+        )
         return [
-            f"Most efficient over all {self.n_instances:,} instances is {self.best}; by the "
-            f"{self.n_evaluation:,} of the evaluation split, which judge replays, it is {self.judged_best}. "
-            f"Only the first have in their Pareto set: {some_names(gone) or 'none'}; only the second: "
-            f"{some_names(come) or 'none'}.",
+            " ".join(differ) or same,
             f"The mean costs of the profiling split of {self.n_instances - self.n_evaluation:,} instances, "
             f"which methods are told, are {low:.2f} to {high:.2f} times those of evaluation; at these "
             f"{self.told_best} would be the most efficient.",

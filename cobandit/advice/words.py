@@ -65,8 +65,8 @@ def describe(advice: Recommendation) -> list[str]:
     >>> from cobandit import load, recommend
     >>> said = describe(recommend(load("synthetic-24"), about="benchmark"))
     >>> said[0]  # doctest: +NORMALIZE_WHITESPACE
-    'Worth their cost, by their means: 6 of 24 configurations, evaluated on 400 instances. No other is at
-    least as good in accuracy, efficiency and cost, and better in one of them.'
+    'Worth their cost, by their means: 6 of 24 configurations, evaluated on 400 instances. For none of
+    them is another at least as good in accuracy, efficiency and cost, and better in one of these.'
     >>> said[2]
     'On this benchmark that is exact: every configuration is evaluated on all 400 instances.'
     """
@@ -88,11 +88,11 @@ def _describe_front(advice: Recommendation) -> str:
     low, high = arms["instances"].min(), arms["instances"].max()
     on, names = int(advice.arms["on_front"].sum()), some_names([*advice.objectives, "cost"], 100)
     title = "Worth their cost, by their means"
-    meaning = f"No other is at least as good in {names}, and better in one of them."
+    meaning = f"For none of them is another at least as good in {names}, and better in one of these."
     if advice.returned:
         title, meaning = "Returned by the method", ""
     elif advice.dominance == "strict":
-        title, meaning = "The paper's front", "No other is better in every objective, whatever the cost."
+        title, meaning = "The paper's front", "None of them is beaten in every objective, whatever the cost."
     over = f"{high:,}" if low == high else f"{low:,} to {high:,}"
     said = f"{title}: {on} of {len(advice.arms)} configurations, evaluated on {over} instances."
     if (kept := len(advice.front)) < on:
@@ -155,13 +155,12 @@ def _describe_certainty(advice: Recommendation) -> list[str]:
         return [
             f"On this benchmark that is exact: every configuration is evaluated on all {total:,} instances."
         ]
-    settled = arms.index[arms["on_front"] & arms["front_settled"]]
+    settled = list(arms.index[arms["on_front"] & arms["front_settled"]])
     where = "On this benchmark" if advice.about == "benchmark" else "On other instances like these"
     likely = [f"{name} ({percent(share)})" for name, share in likely_others(advice)["front_share"].items()]
-    return [
-        f"{where}, surely among them at {percent(advice.level)} confidence in all answers together: "
-        f"{some_names(list(settled)) or 'none'}. Others that may be: {some_names(likely) or 'none'}."
-    ]
+    sure = f"{some_names(settled) or 'none'} {'are' if len(settled) > 1 else 'is'} sure to be among them"
+    others = f"Others that may be: {some_names(likely)}." if likely else "No other is likely to be."
+    return [f"{where}, {sure} ({percent(advice.level)} confidence in all answers together). {others}"]
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:
@@ -187,7 +186,7 @@ def _describe_choice(advice: Recommendation) -> list[str]:
     if " with " in choice.asked:
         said += (
             f" Taken by itself it meets this with {percent(choice.confidence)} confidence; allowing for the "
-            f"choice, the first to do so with {percent(advice.level)} is {choice.sure or 'none'}."
+            f"choice, {choice.sure or 'no configuration'} does so with {percent(advice.level)}."
         )
     return [said]
 
@@ -198,7 +197,7 @@ def _describe_ratio(advice: Recommendation) -> str:
     return (
         f"The paper's ratio, {' x '.join(advice.objectives)} over cost in {advice.unit}, is largest for "
         f"{advice.most_efficient} ({amount(best['hypervolume_per_cost'])}), as in "
-        f"{percent(best['efficient_share'])} of the resampled sets."
+        f"{percent(best['efficient_share'])} of the sets of instances resampled from these."
     )
 
 

@@ -192,7 +192,7 @@ def test_the_front_is_told_with_its_tolerance_and_who_may_be_on_it():
     assert front.endswith(f"Within 0.15, {len(advice.front)} of them stand for all.")
     arms = advice.arms
     (sure,) = arms.index[arms["on_front"] & arms["front_settled"]]
-    assert f"surely among them at 95 % confidence in all answers together: {sure}. Others" in certain
+    assert f"these, {sure} is sure to be among them (95 % confidence in all answers together)." in certain
     ((name, share),) = arms["front_share"][~arms["on_front"] & (arms["front_share"] >= 0.05)].items()
     assert certain.endswith(f"Others that may be: {name} ({100 * share:.0f} %).")
 
@@ -200,8 +200,8 @@ def test_the_front_is_told_with_its_tolerance_and_who_may_be_on_it():
 def test_the_papers_front_says_that_it_is_whatever_the_cost():
     said = describe(cb.recommend(shapes.make_two_models(), dominance="strict", replications=2))[0]
     assert said == (
-        "The paper's front: 2 of 2 configurations, evaluated on 200 instances. No other is better in every "
-        "objective, whatever the cost."
+        "The paper's front: 2 of 2 configurations, evaluated on 200 instances. None of them is beaten in "
+        "every objective, whatever the cost."
     )
 
 
@@ -219,7 +219,7 @@ def test_a_long_front_names_its_first_and_what_is_preferred_its_next():
         f"Next is {other[0]} (accuracy" in chosen and f"{100 * (one[1] - other[1]):.1f} points be" in chosen
     )
     assert f"ahead in {100 * advice.choice.share:.0f} % of" in chosen
-    assert chosen.endswith(f"allowing for the choice, the first to do so with 95 % is {one[0]}.")
+    assert chosen.endswith(f"allowing for the choice, {one[0]} does so with 95 %.")
 
 
 def make_sparse():
