@@ -6,7 +6,6 @@ in which exactly one of them errs, so it also depends on ``both``, the replays i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
@@ -20,31 +19,6 @@ from cobandit.errors import CobanditError
 LEVEL = 0.05
 #: Power that is asked for.
 POWER = 0.8
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What two counts of errors in the same replays say about a difference.
-
-    Attributes
-    ----------
-    best, worst : float
-        Smallest and largest exact McNemar p-value over all joint counts that give these errors.
-    independent : float
-        The same p-value if errors coincide as often as they would in independent replays (rounded).
-    needed : float
-        Fewest replays in which both must err for a p-value of at most `LEVEL`, there and with any larger
-        overlap; NaN if no overlap is enough.
-    fisher, score : float
-        p-values that ignore the pairing: Fisher's exact test and the score test with pooled variance.
-    """
-
-    best: float
-    worst: float
-    independent: float
-    needed: float
-    fisher: float
-    score: float
 
 
 def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
@@ -142,7 +116,7 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     return frame.assign(p=mcnemar(frame["only_first"], frame["only_second"]))
 
 
-def compare(first: int, second: int, replays: int) -> Comparison:
+def compare(first: int, second: int, replays: int) -> dict[str, float]:
     """Test two counts of errors in the same replays when the joint count is unknown.
 
     Parameters
@@ -152,13 +126,18 @@ def compare(first: int, second: int, replays: int) -> Comparison:
 
     Returns
     -------
-    Comparison
+    dict
+        ``best`` and ``worst``, smallest and largest exact McNemar p-value over all joint counts that give
+        these errors; ``independent``, the same if errors coincide as often as they would in independent
+        replays (rounded); ``needed``, the fewest replays in which both must err for a p-value of at most
+        `LEVEL`, there and with any larger overlap, NaN if no overlap is enough; ``fisher`` and ``score``,
+        p-values that ignore the pairing: Fisher's exact test and the score test with pooled variance.
 
     Examples
     --------
     >>> result = compare(74, 82, 500)
-    >>> round(result.best, 4), round(result.independent, 2), result.needed, round(result.fisher, 2)
-    (0.0078, 0.54, 72, 0.54)
+    >>> {name: round(value, 4) for name, value in result.items() if name in ("best", "needed", "fisher")}
+    {'best': 0.0078, 'needed': 72, 'fisher': 0.5419}
     """
     from scipy import stats
 
@@ -170,14 +149,14 @@ def compare(first: int, second: int, replays: int) -> Comparison:
     pooled = (first + second) / (2 * replays)
     spread = sqrt(2 * pooled * (1 - pooled) / replays)
     unpaired = [[first, replays - first], [second, replays - second]]
-    return Comparison(
-        best=float(table["p"].min()),
-        worst=float(table["p"].max()),
-        independent=float(table.loc[table["both"] == overlap, "p"].iloc[0]),
-        needed=int(table["both"].iloc[-run]) if run else np.nan,
-        fisher=float(stats.fisher_exact(unpaired).pvalue),
-        score=float(2 * stats.norm.sf(abs(first - second) / replays / spread)) if spread else 1.0,
-    )
+    return {
+        "best": float(table["p"].min()),
+        "worst": float(table["p"].max()),
+        "independent": float(table.loc[table["both"] == overlap, "p"].iloc[0]),
+        "needed": int(table["both"].iloc[-run]) if run else np.nan,
+        "fisher": float(stats.fisher_exact(unpaired).pvalue),
+        "score": float(2 * stats.norm.sf(abs(first - second) / replays / spread)) if spread else 1.0,
+    }
 
 
 def paired_difference(

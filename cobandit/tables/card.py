@@ -127,7 +127,7 @@ class Card(Fields):
     records : str
         File name of the records, in the card's own directory.
     sha256 : str, optional
-        Checksum of the records file; required where an ``origin`` is given.
+        Checksum of the records file; nothing is fetched from an ``origin`` without it.
     cost, objectives, split
         See :class:`Cost`, :class:`Objective`, :class:`Split`.
     arms : list of str
@@ -209,13 +209,6 @@ class Card(Fields):
             problem = f"{', '.join(arms)} holds one twice, or 'config' or 'instance'"
             stop(None, problem, "list each column that describes a configuration once")
         return arms
-
-    @model_validator(mode="after")
-    def _honest(self) -> Card:
-        if self.origin and not self.sha256:
-            remedy = "add the sum of the file at that address"
-            stop(None, "records with an origin need a sha256", remedy)
-        return self
 
 
 def read_card(path: str | Path) -> Card:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cobandit.errors import DatasetUnavailable
 from cobandit.faults import stop, suggest
-from cobandit.tables.card import Card, Origin, read_card
+from cobandit.tables.card import Card, read_card
 from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
@@ -23,34 +23,6 @@ OFFLINE = "COBANDIT_OFFLINE"
 
 PATIENCE = 8.0
 """Seconds without an answer, or another byte, after which a download is given up."""
-
-
-def fetch(url: str, target: Path, sha256: str) -> str | None:
-    """Download a file, check its sum and put it in place.
-
-    Parameters
-    ----------
-    url : str
-        What to download.
-    target : Path
-        Where to put it. The directory is made; the file appears only when complete and with the right sum.
-    sha256 : str
-        The sum that it has to have.
-
-    Returns
-    -------
-    str or None
-        What went wrong, or None. There is one attempt, and with ``COBANDIT_OFFLINE`` set none.
-    """
-    if os.environ.get(OFFLINE, "0") not in ("", "0"):
-        return f"not asked, since {OFFLINE} is set"
-    download = pooch.HTTPDownloader(timeout=PATIENCE)
-    try:
-        pooch.retrieve(url, f"sha256:{sha256}", target.name, target.parent, downloader=download)
-    except Exception as error:
-        # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
-        return f"{type(error).__name__}: {error}"
-    return None
 
 
 MIRROR = "COBANDIT_MIRROR"
@@ -119,7 +91,7 @@ def find_records(name: str) -> Path:
     'synthetic-24.parquet'
     """
     card = _card(name)
-    return _found(card)[1] or _fetched(card)
+    return _found(card)[1] or _fetch(card)
 
 
 def open_table(name_or_path: str | Path) -> EvaluationTable:
@@ -236,18 +208,23 @@ def _found(card: Card) -> tuple[str, Path | None]:
     return "to be fetched", None
 
 
-def _fetched(card: Card) -> Path:
-    """Fetch the records into the cache, or say what was tried and what to do."""
-    assert isinstance(card.origin, Origin)
+def _fetch(card: Card) -> Path:
+    """Fetch the records into the cache, in one attempt, or say what was tried and what to do."""
+    assert card.origin is not None
     mirrored, cached = _places(card)
-    problem = fetch(card.origin.url, cached, str(card.sha256))
-    if problem is None:
-        return cached
-    raise DatasetUnavailable(
-        f"the table {card.name!r} is not on this machine and could not be fetched. Tried:\n"
-        f"- mirror: {f'there is no {mirrored}' if mirrored else f'{MIRROR} is not set'}\n"
-        f"- cache: {'damaged' if cached.is_file() else 'there is no'} {cached}\n"
-        f"- origin: {card.origin.url}: {problem}\n"
-        f"What to do: connect to the network, with {OFFLINE} unset, and try again; or download that address "
-        f"by hand to {cached}; or set {MIRROR} to a directory that holds {card.name}/{card.records}."
-    )
+    try:
+        if os.environ.get(OFFLINE, "0") not in ("", "0"):
+            raise PermissionError(f"not asked, since {OFFLINE} is set")
+        download, known = pooch.HTTPDownloader(timeout=PATIENCE), f"sha256:{card.sha256}"
+        return Path(pooch.retrieve(card.origin.url, known, cached.name, cached.parent, downloader=download))
+    except Exception as error:
+        # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
+        raise DatasetUnavailable(
+            f"the table {card.name!r} is not on this machine and could not be fetched. Tried:\n"
+            f"- mirror: {f'there is no {mirrored}' if mirrored else f'{MIRROR} is not set'}\n"
+            f"- cache: {'damaged' if cached.is_file() else 'there is no'} {cached}\n"
+            f"- origin: {card.origin.url}: {type(error).__name__}: {error}\n"
+            f"What to do: connect to the network, with {OFFLINE} unset, and try again; or download that "
+            f"address by hand to {cached}; or set {MIRROR} to a directory that holds "
+            f"{card.name}/{card.records}."
+        ) from None

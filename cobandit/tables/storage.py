@@ -8,6 +8,7 @@ import json
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -116,19 +117,19 @@ def read_columns(path: Path, names: Sequence[str], wanted: Sequence[str] | None 
     cobandit.faults.TableError: nowhere.parquet: the file is damaged, or does not parse: [Errno 2] ...
     """
     suffix = path.suffix.lower()
-    if suffix == ".gz":
-        _check_expanded(path)
-        suffix = Path(path.stem).suffix.lower()
-    if suffix == ".jsonl":
-        return _read_jsonl(path, wanted)
     try:
+        if suffix == ".gz":
+            _check_expanded(path)
+            suffix = Path(path.stem).suffix.lower()
         if suffix == ".parquet":
             return _read_parquet(path, wanted)
+        if suffix == ".jsonl":
+            return _read_jsonl(path, wanted)
         if suffix in SEPARATORS:
             return _read_separated(path, SEPARATORS[suffix], names, wanted)
     except TableError:
         raise
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, zlib.error) as error:
         stop(path, f"the file is damaged, or does not parse: {error}", "correct it, or export it again")
     stop(path, f"records with the suffix {suffix!r} cannot be read", "save them as .parquet, .csv or .jsonl")
 
@@ -163,16 +164,11 @@ def _sound(there: Sequence[str], wanted: Sequence[str] | None) -> list[str] | No
 
 def _check_expanded(path: Path) -> None:
     """Refuse a compressed file that is damaged, or expands beyond bounds; nothing of it is kept."""
-    expanded = 0
-    try:
-        with gzip.open(path) as file:
-            while chunk := file.read(2**20):
-                expanded += len(chunk)
-                if expanded > MAX_EXPANDED:
-                    most = f"the {MAX_EXPANDED:,} bytes that are read"
-                    stop(path, f"it expands to more than {most}", "split it")
-    except (OSError, EOFError, zlib.error) as error:
-        stop(path, f"the compressed file is truncated or damaged ({error})", "copy or export it again")
+    with gzip.open(path) as file:
+        chunks = iter(lambda: file.read(2**20), b"")
+        expanded = sum(len(chunk) for chunk in islice(chunks, MAX_EXPANDED // 2**20 + 1))
+    if expanded > MAX_EXPANDED:
+        stop(path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it")
     if not expanded:
         stop(path, "the file is empty", "export it again, with its data")
 
@@ -212,13 +208,10 @@ def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
     """Read line by line; of all but the first, which a message shows, the wanted columns alone are kept."""
     _check_memory(path, _text_rows(path), len(wanted or ()))
     records: list[dict[str, Any]] = []
-    try:
-        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
-            for record in _json_objects(path, file):
-                keep = wanted if wanted and records else record
-                records.append({name: record[name] for name in keep if name in record})
-    except UnicodeError as error:  # also half a character, written as an escape
-        stop(path, f"the file is not UTF-8 text: {error}", "save it as UTF-8")
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
+        for record in _json_objects(path, file):
+            keep = wanted if wanted and records else record
+            records.append({name: record[name] for name in keep if name in record})
     return pd.DataFrame(records)
 
 

@@ -22,7 +22,7 @@ from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies.asktell import AskTell, Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.registry import KERNELS, Spec, spec
-from cobandit.replay.grid import pack_table
+from cobandit.replay.grid import GridCell, make_policy, pack_table
 from cobandit.replay.kernels import record
 from cobandit.replay.running import play, run_kernel
 from cobandit.tables import EvaluationTable
@@ -150,15 +150,8 @@ def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
     >>> policy_on("CoPSI", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]), budget=30)
     CoPSI(2 arms, 1 objectives, spent 0 of 30 in 0 pulls)
     """
-    chosen = _chosen(method)
-    given: dict[str, Any] = {"budget": budget, "n_objectives": table.n_objectives}
-    if chosen.kind == "online":
-        given |= {"n_arms": table.n_arms, "cost_range": table.cost_range, "expected_costs": table.costs}
-    else:
-        given |= {"costs": table.costs}
-    if chosen.kind == "once":
-        given |= {"n_instances": int(np.diff(table.feedback.offsets).min())}
-    return chosen.make(budget / float(table.costs.sum()), **given)
+    cell = GridCell(_chosen(method), budget / float(table.costs.sum()), budget, np.arange(1), 0)
+    return make_policy(pack_table(table), cell)
 
 
 def smallest_budget(method: Method, table: EvaluationTable) -> float:

@@ -1,7 +1,5 @@
 """What the printed numbers decide by themselves: errors as counts, claims judged by printed means."""
 
-from dataclasses import asdict
-
 import pandas as pd
 import pytest
 
@@ -32,7 +30,7 @@ def test_comparisons_are_those_that_the_paper_draws():
     assert (costs["first"] == costs["second"]).all()
     assert set(costs["costs"]) == {("declared", "realised")}
     for row in table.to_dict("records"):
-        result = asdict(paired_errors.compare(*row["errors"], row["replays"]))
+        result = paired_errors.compare(*row["errors"], row["replays"])
         fields = {name: row[name] for name in result}
         assert fields == pytest.approx(result, nan_ok=True)
 

@@ -186,7 +186,6 @@ CARDS = [
     ({"records": "../toy.csv"}, ["field 'records'", "without a directory"]),
     ({"sha256": "abc"}, ["field 'sha256'", "64"]),
     ({"name": 128}, ["field 'name'", "128"]),
-    ({"origin": {"url": "https://example.org/x.json", "parser": "swebench-bash-only"}}, ["sha256"]),
     (limited(transform="none"), ["mean nothing without a transform"]),
     (limited(transform="inverse-percentile", low=10), ["low and high mean nothing with limits"]),
     ({"split": {"profiling": 2, "instances": ["a", "a"]}}, ["1 different instances", "profiling is 2"]),
@@ -310,7 +309,7 @@ FILES = [
     ("jsonl", "".join([*LINES[:2], "[1]\n", *LINES[2:]]), ["line 3 is not a JSON object"]),
     ("jsonl", "".join([*LINES[:2], '{"a": 1}, {"b": 2}\n', *LINES[2:]]), ["line 3"]),
     ("jsonl", HOLES, ["row 6, column 'usd'", "row 3, column 'correct': the value is missing"]),
-    ("jsonl", b'{"config": "\xff"}\n', ["UTF-8"]),
+    ("jsonl", b'{"config": "\xff"}\n', ["utf-8"]),
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
@@ -52,8 +51,8 @@ def error_comparisons() -> pd.DataFrame:
     -------
     DataFrame
         ``dataset``, ``rho``, ``about`` (``"methods"`` or ``"costs"``), ``first`` and ``second`` (methods),
-        ``costs`` (of each), ``errors`` (of each), ``replays`` and the fields of
-        `cobandit.stats.paired_errors.Comparison`.
+        ``costs`` (of each), ``errors`` (of each), ``replays`` and what
+        `cobandit.stats.paired_errors.compare` gives.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def error_comparisons() -> pd.DataFrame:
         row = {name: a[name] for name in ("dataset", "rho", "replays")}
         row |= {"about": "costs" if charges else "methods", "first": a["method"], "second": b["method"]}
         row |= {name: (a[name], b[name]) for name in ("costs", "errors")}
-        rows.append(row | asdict(compare(a["errors"], b["errors"], REPLAYS)))
+        rows.append(row | compare(a["errors"], b["errors"], REPLAYS))
     return pd.DataFrame(rows)
 
 
