@@ -77,21 +77,18 @@ def rerun(
     options = {"fast": fast, "pages": pages, "seed": seed, "budget": budget, "about": about, "level": level}
     out, err = console(), console(stderr=True)
     try:
-        outcome = make(table, output, follow=follow, **options)
+        manifest = make(table, output, follow=follow, **options)
     except KeyboardInterrupt:
         err.print("interrupted; the same command continues")
         raise typer.Exit(130) from None
-    if outcome.kept:
-        out.print(f"executed before and kept: {', '.join(outcome.kept)}")
-    for name, reason in outcome.left_out.items():
-        out.print(f"left out: {name}: {reason}")
-    if follow and not outcome.failed:
+    for made in manifest.pages:
+        out.print(f"{made.page}: {made.status}" + (f", {made.reason}" if made.reason else ""))
+    failed = any(made.status == "failed" for made in manifest.pages)
+    if follow and not failed:
         same = "the results are those of the manifest, byte for byte"
-        out.print(f"differs from the manifest: {', '.join(outcome.differs)}" if outcome.differs else same)
-    out.print(f"report: {outcome.report}", soft_wrap=True)
-    if outcome.failed:
-        err.print(f"failed: {', '.join(outcome.failed)}; the report says where")
-    if outcome.failed or outcome.differs:
+        out.print(f"differs from the manifest: {', '.join(manifest.differs)}" if manifest.differs else same)
+    out.print(f"report: {output / 'index.html'}", soft_wrap=True)
+    if failed or manifest.differs:
         raise typer.Exit(1)
 
 

@@ -22,12 +22,10 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table
 
 NAME = "synthetic-24"
@@ -38,36 +36,16 @@ SPREAD = 0.8
 COST_SPREAD = 0.5
 
 
-class Size(NamedTuple):
-    """A model size: accuracy, efficiency and tokens of the direct prompt at temperature 0, and CoT's gain."""
-
-    accuracy: float
-    efficiency: float
-    tokens: float
-    gain: float
-
-
 SIZES = {
-    "small": Size(0.42, 0.85, 64.0, 0.08),
-    "medium": Size(0.55, 0.70, 96.0, 0.06),
-    "large": Size(0.66, 0.52, 128.0, 0.04),
-    "frontier": Size(0.76, 0.38, 160.0, 0.06),
+    "small": (0.42, 0.85, 64.0, 0.08),
+    "medium": (0.55, 0.70, 96.0, 0.06),
+    "large": (0.66, 0.52, 128.0, 0.04),
+    "frontier": (0.76, 0.38, 160.0, 0.06),
 }
+"""Accuracy, efficiency and tokens of the direct prompt at temperature 0 by model size, and CoT's gain."""
 
-
-class Temperature(NamedTuple):
-    """What a temperature adds to the accuracy, by prompt; the factor on tokens (efficiency: one over it)."""
-
-    direct: float
-    cot: float
-    longer: float
-
-
-TEMPERATURES = {
-    0.0: Temperature(0.0, 0.0, 1.0),
-    0.5: Temperature(-0.02, 0.03, 1.1),
-    1.0: Temperature(-0.06, -0.05, 1.25),
-}
+TEMPERATURES = {0.0: (0.0, 0.0, 1.0), 0.5: (-0.02, 0.03, 1.1), 1.0: (-0.06, -0.05, 1.25)}
+"""What each adds to the accuracy, direct and with CoT; the factor on tokens (efficiency: one over it)."""
 
 COT_EFFICIENCY, COT_TOKENS = 0.6, 3.2
 """Factors of the chain-of-thought prompt."""
@@ -92,16 +70,17 @@ def parameters() -> pd.DataFrame:
     for (size, model), (degree, heat), prompt in product(
         SIZES.items(), TEMPERATURES.items(), ("direct", "cot")
     ):
-        cot = prompt == "cot"
+        (accuracy, efficiency, tokens, gain), (direct, cot, longer) = model, heat
+        thinks = prompt == "cot"
         rows.append(
             {
                 "config": f"{size}-{prompt}-t{degree}",
                 "size": size,
                 "temperature": degree,
                 "prompt": prompt,
-                "accuracy": model.accuracy + (model.gain + heat.cot if cot else heat.direct),
-                "efficiency": model.efficiency / heat.longer * (COT_EFFICIENCY if cot else 1.0),
-                "tokens": model.tokens * heat.longer * (COT_TOKENS if cot else 1.0),
+                "accuracy": accuracy + (gain + cot if thinks else direct),
+                "efficiency": efficiency / longer * (COT_EFFICIENCY if thinks else 1.0),
+                "tokens": tokens * longer * (COT_TOKENS if thinks else 1.0),
             }
         )
     return pd.DataFrame(rows).set_index("config").sort_index()
@@ -134,46 +113,32 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
         true[[column]].to_numpy(dtype=float) for column in ("accuracy", "efficiency", "tokens")
     )
     room = np.minimum(efficiency, 1 - efficiency)
-    each = true.loc[np.repeat(true.index, n_instances), ["size", "temperature", "prompt"]].reset_index()
-    measured = pd.DataFrame(
-        {
-            "config": each["config"],
-            "instance": np.tile([f"q{q:03d}" for q in range(n_instances)], len(true)),
-            "correct": (met < accuracy).ravel(),
-            "efficiency": (efficiency + SPREAD * room * (1 - 2 * met)).ravel(),
-            "tokens": np.floor(tokens * (1 + COST_SPREAD * (2 * met - 1)) + rounding)
-            .astype(np.int64)
-            .ravel(),
-        }
-    )
-    return measured.join(each[["size", "temperature", "prompt"]])
+    described = ["size", "temperature", "prompt"]
+    drawn = true.loc[np.repeat(true.index, n_instances), described].reset_index()
+    drawn.insert(1, "instance", np.tile([f"q{q:03d}" for q in range(n_instances)], len(true)))
+    cost = np.floor(tokens * (1 + COST_SPREAD * (2 * met - 1)) + rounding)
+    drawn.insert(2, "correct", (met < accuracy).ravel())
+    drawn.insert(3, "efficiency", (efficiency + SPREAD * room * (1 - 2 * met)).ravel())
+    drawn.insert(4, "tokens", cost.astype(np.int64).ravel())
+    return drawn
 
 
-def card() -> Card:
-    """Give the card of the bundled table, still without the checksum of its records.
-
-    Examples
-    --------
-    >>> card().name
-    'synthetic-24'
-    """
-    return Card.model_validate(
-        {
-            "name": NAME,
-            "title": "Synthetic benchmark of 24 language model configurations with known true means",
-            "source": f"cobandit.companion.synthetic, seed {SEED}",
-            "license": "CC0-1.0",
-            "kind": "synthetic",
-            "records": f"{NAME}.parquet",
-            "cost": {"column": "tokens", "unit": "tokens"},
-            "objectives": [
-                {"name": "accuracy", "column": "correct"},
-                {"name": "efficiency", "column": "efficiency"},
-            ],
-            "split": {"profiling": 100, "seed": 0},
-            "arms": ["size", "temperature", "prompt"],
-        }
-    )
+CARD = {
+    "name": NAME,
+    "title": "Synthetic benchmark of 24 language model configurations with known true means",
+    "source": f"cobandit.companion.synthetic, seed {SEED}",
+    "license": "CC0-1.0",
+    "kind": "synthetic",
+    "records": f"{NAME}.parquet",
+    "cost": {"column": "tokens", "unit": "tokens"},
+    "objectives": [
+        {"name": "accuracy", "column": "correct"},
+        {"name": "efficiency", "column": "efficiency"},
+    ],
+    "split": {"profiling": 100, "seed": 0},
+    "arms": ["size", "temperature", "prompt"],
+}
+"""Of the bundled table, still without the checksum of its records."""
 
 
 def write(directory: str | Path) -> None:
@@ -184,6 +149,4 @@ def write(directory: str | Path) -> None:
     directory : str or Path
         An existing directory, ``data`` in a checkout.
     """
-    described = card()
-    records = Path(directory) / described.records
-    write_table(generate(), described.model_dump(mode="json", exclude_unset=True), records)
+    write_table(generate(), CARD, Path(directory, f"{NAME}.parquet"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 import shutil
 from html.parser import HTMLParser
@@ -56,10 +55,9 @@ def write_table(
 
 
 def write_report(folder):
-    """A report of two pages on a table of five configurations, and what was told of it."""
+    """A report of two pages on a table of five configurations."""
     write_table(folder)
-    outcome = rerun(folder / "mine.parquet", folder / "report", fast=True, pages=SOME, budget=50)
-    (folder / "told.pickle").write_bytes(pickle.dumps(outcome))
+    rerun(folder / "mine.parquet", folder / "report", fast=True, pages=SOME, budget=50)
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +67,17 @@ def home(once, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def first(home):
-    outcome = pickle.loads((home / "told.pickle").read_bytes())
-    return outcome._replace(report=home / "report" / outcome.report.name)
+    return home / "report"
 
 
 def known(folder):
     """The manifest of a report, as it stands in its file."""
     return json.loads((folder / run.NAME).read_text(encoding="utf-8"))
+
+
+def statuses(folder):
+    """What became of each page."""
+    return {entry["page"]: entry["status"] for entry in known(folder)["pages"]}
 
 
 def put(folder, manifest):
@@ -104,8 +106,8 @@ class References(HTMLParser):
 
 @pytest.mark.slow
 def test_a_report_has_its_parts(first):
-    assert (first.executed, first.kept, first.failed, first.left_out) == (SOME, [], [], {})
-    folder = first.report.parent
+    assert statuses(first) == dict.fromkeys(SOME, "done")
+    folder = first
     for page in SOME:
         notebook = nbformat.read(folder / "notebooks" / f"{page}.ipynb", as_version=4)
         assert [c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", [])]
@@ -122,7 +124,7 @@ def test_a_report_has_its_parts(first):
 
 @pytest.mark.slow
 def test_results_are_those_of_the_library(first, home):
-    folder, table = first.report.parent, cb.read(home / "mine.parquet")
+    folder, table = first, cb.read(home / "mine.parquet")
     kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
     (entry,) = [e for e in known(folder)["pages"] if e["page"] == "identification-results"]
     given = entry["parameters"]
@@ -133,7 +135,7 @@ def test_results_are_those_of_the_library(first, home):
 
 @pytest.mark.slow
 def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
-    text = first.report.read_text(encoding="utf-8")
+    text = (first / "index.html").read_text(encoding="utf-8")
     page = References(text)
     assert all(ref.startswith(("#", "data:")) for ref in page.found), page.found
     assert "default-src 'none'" in text and not re.findall(r"url\((?!data:|#)|@import", text)
@@ -145,7 +147,7 @@ def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
 
 @pytest.mark.slow
 def test_the_manifest_says_how(first, home):
-    manifest, folder = known(first.report.parent), first.report.parent
+    manifest, folder = known(first), first
     assert manifest["table"]["path"] == "../mine.parquet"
     assert manifest["software"]["cobandit"] == cb.__version__
     for files in (manifest["recommendation"], *(entry["files"] for entry in manifest["pages"])):
@@ -174,9 +176,8 @@ def counted(monkeypatch):
 
 @pytest.mark.slow
 def test_a_finished_page_is_not_executed_again(first, home, counted):
-    outcome = rerun(home / "mine.parquet", home / "report", fast=True, pages=SOME, budget=50)
-    assert counted == [] and outcome.kept == SOME
-    assert outcome.report.read_text() and known(home / "report")["pages"][0]["status"] == "done"
+    rerun(home / "mine.parquet", home / "report", fast=True, pages=SOME, budget=50)
+    assert counted == [] and statuses(home / "report") == dict.fromkeys(SOME, "kept")
 
 
 @pytest.mark.slow
@@ -186,8 +187,9 @@ def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_pat
     rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
     assert counted == SOME * 2
     (tmp_path / "r" / "results" / "landscape-every.csv").write_text("spoilt")
-    outcome = rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
-    assert counted == [*SOME * 2, "landscape"] and outcome.kept == ["identification-results"]
+    rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
+    assert counted == [*SOME * 2, "landscape"]
+    assert statuses(tmp_path / "r") == {"landscape": "done", "identification-results": "kept"}
 
 
 @pytest.mark.slow
@@ -203,22 +205,17 @@ def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         rerun(table, tmp_path / "r", fast=True, pages=SOME)
     monkeypatch.setattr(pages, "execute", pretend)
-    outcome = rerun(table, tmp_path / "r", fast=True, pages=SOME)
-    assert (outcome.kept, outcome.executed) == ([SOME[0]], [SOME[1]]) and outcome.report.is_file()
+    rerun(table, tmp_path / "r", fast=True, pages=SOME)
+    assert statuses(tmp_path / "r") == {SOME[0]: "kept", SOME[1]: "done"}
+    assert (tmp_path / "r" / "index.html").is_file()
 
 
 @pytest.mark.slow
 def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
-    outcome = rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
-    assert (outcome.executed, outcome.kept) == (["online-results"], SOME)
-    found = known(tmp_path / "r")
-    assert [entry["page"] for entry in found["pages"]] == [
-        "landscape",
-        "online-results",
-        "identification-results",
-    ]
+    rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
+    assert statuses(tmp_path / "r") == dict(zip(run.PAGES, ["kept", "done", "kept"], strict=True))
 
 
 @pytest.mark.slow
@@ -228,10 +225,13 @@ def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
         ("benchmark", "about the instances of the table"),
         ("instances", "independent draws of what"),
     ):
-        report = rerun(table, tmp_path / about, fast=True, pages=["landscape"], about=about).report
-        assert said in report.read_text() and known(tmp_path / about)["options"]["about"] == about
+        rerun(table, tmp_path / about, fast=True, pages=["landscape"], about=about)
+        assert (
+            said in (tmp_path / about / "index.html").read_text()
+            and known(tmp_path / about)["options"]["about"] == about
+        )
     again = rerun(None, tmp_path / "again", follow=tmp_path / "benchmark")
-    assert "about the instances of the table" in again.report.read_text() and again.differs == []
+    assert again.options.about == "benchmark" and again.differs == []
 
 
 @pytest.mark.slow
@@ -247,7 +247,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_report_on_another_table_says_nothing_of_the_papers(first):
-    text = first.report.read_text(encoding="utf-8")
+    text = (first / "index.html").read_text(encoding="utf-8")
     shown = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
     assert (
         "The ranges" in shown
@@ -349,11 +349,10 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     (book / "identification-results.md").write_text(sound)
     monkeypatch.setattr(pages, "directory", lambda: book)
     result = call("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
-    assert result.exit_code == 1 and "failed: landscape" in result.stderr, result.output
+    assert result.exit_code == 1 and "landscape: failed" in result.stdout, result.output
     text = (tmp_path / "r" / "index.html").read_text()
     assert "failed in code cell 4: ZeroDivisionError" in text and "so far so good" in text
-    entries = {entry["page"]: entry for entry in known(tmp_path / "r")["pages"]}
-    assert [entries[page]["status"] for page in SOME] == ["failed", "done"]
+    assert statuses(tmp_path / "r") == {SOME[0]: "failed", SOME[1]: "done"}
     assert (tmp_path / "r" / "notebooks" / "landscape.ipynb").is_file()
     assert (tmp_path / "r" / "results" / "identification-results-full.csv").is_file()
 
@@ -478,7 +477,7 @@ def test_a_plan_fits_its_table(n_arms, n_objectives, tmp_path):
 @NEEDS_CHROMIUM
 @pytest.mark.slow
 def test_the_report_opens_from_disk_alone(first, visit):
-    visited = visit(first.report.resolve().as_uri())
+    visited = visit((first / "index.html").resolve().as_uri())
     tab = visited.tab
     assert tab.locator("img, [role=img]").count() > 3
     assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0

@@ -60,7 +60,7 @@ def body(notebook: Any, page: str) -> str:
 
 def write_report(
     folder: Path, manifest: Manifest, table: EvaluationTable, advice: Recommendation, notice: Sequence[str]
-) -> Path:
+) -> None:
     """Write ``index.html`` from what a folder holds.
 
     Parameters
@@ -72,10 +72,6 @@ def write_report(
     advice : Recommendation
     notice : sequence of str
         What to notice of the table.
-
-    Returns
-    -------
-    Path
     """
     import jinja2
     import nbformat
@@ -84,7 +80,7 @@ def write_report(
     for entry in manifest.pages:
         title = source(entry.page).partition("\n# ")[2].partition("\n")[0]
         shown = {"entry": entry, "title": title, "body": ""}
-        if entry.status in ("done", "failed"):
+        if not entry.reason:
             executed = nbformat.read(folder / "notebooks" / f"{entry.page}.ipynb", as_version=4)
             shown["body"] = body(executed, entry.page)
         sections.append(shown)
@@ -103,10 +99,8 @@ def write_report(
         script=script,
         script_sha256=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    path = folder / "index.html"
-    with replace_file(path) as partial:
+    with replace_file(folder / "index.html") as partial:
         partial.write_text(page, encoding="utf-8")
-    return path
 
 
 def _html(frame: pd.DataFrame) -> str:

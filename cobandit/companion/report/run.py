@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import pandas as pd
 from pydantic import BaseModel
@@ -91,14 +91,15 @@ class Options(BaseModel):
 class Page(BaseModel):
     """A page with its parameters (without the dataset), or why it is left out; and what became of it.
 
-    Its key is made of its source, its parameters, the table and the library.
+    It is kept if it was executed before, by an interrupted or earlier run.  Its key is made of its source,
+    its parameters, the table and the library.
     """
 
     page: str
     parameters: dict[str, Any]
     reason: str | None = None
     key: str = ""
-    status: Literal["to do", "left out", "failed", "done"] = "to do"
+    status: Literal["to do", "left out", "failed", "done", "kept"] = "to do"
     error: dict[str, Any] | None = None
     seconds: float | None = None
     files: dict[str, str] = {}
@@ -114,6 +115,8 @@ class Manifest(BaseModel):
     software: dict[str, str]
     recommendation: dict[str, str]
     pages: list[Page]
+    differs: list[str] = []
+    """Result files that are not those of the manifest that was followed."""
 
     def write(self, folder: Path) -> None:
         """Write it; a broken one is never left under its name."""
@@ -196,20 +199,11 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
             f"{LEAST[profile]} replications on {k:,} configurations take more than the "
             f"{SECONDS[profile]:,.0f} s that a page may take"
         )
-        runs = fitting >= LEAST[profile]
-        planned.append(Page(page=page, parameters=given if runs else {}, reason=None if runs else reason))
+        if fitting >= LEAST[profile]:
+            planned.append(Page(page=page, parameters=given))
+        else:
+            planned.append(Page(page=page, parameters={}, reason=reason, status="left out"))
     return planned
-
-
-class RerunResult(NamedTuple):
-    """What `rerun` did: names of pages, and where the report is."""
-
-    report: Path
-    executed: list[str]
-    kept: list[str]  # executed before, by an interrupted or earlier run
-    failed: list[str]
-    left_out: dict[str, str]
-    differs: list[str]  # result files that are not those of the manifest followed
 
 
 def rerun(
@@ -218,7 +212,7 @@ def rerun(
     *,
     follow: str | Path | None = None,
     **given: Any,
-) -> RerunResult:
+) -> Manifest:
     """Run the book's pages on a table and write a self-contained report.
 
     The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy, Parquet and CSV) and
@@ -238,7 +232,7 @@ def rerun(
 
     Returns
     -------
-    RerunResult
+    Manifest
 
     Raises
     ------
@@ -266,7 +260,7 @@ def rerun(
         about_it = book.source(page.page), page.parameters, identity.version, software["library_sha256"]
         page.key = _digest(about_it)
         page = before.get(page.key, page)
-        if page.status == "done" or page.page in (options.pages or PAGES):
+        if page.status == "kept" or page.page in (options.pages or PAGES):
             planned.append(page)
     if options.pages:  # what is there from other calls stays in the report
         options.pages = [page.page for page in planned]
@@ -291,24 +285,16 @@ def rerun(
         pages=planned,
     )
     manifest.write(output)
-    kept = [page.page for page in planned if page.status == "done"]
     for page in planned:
-        if page.reason:
-            page.status = "left out"
-        elif page.status != "done":
+        if page.status == "to do":
             _execute(page, output, dataset)
             manifest.write(output)
-
-    report = write_report(output, manifest, data, advice, [*data.notes, *map(str, findings)])
-    old, new = followed.results() if followed else {}, manifest.results()
-    return RerunResult(
-        report,
-        executed=[page.page for page in planned if page.status == "done" and page.page not in kept],
-        kept=kept,
-        failed=[page.page for page in planned if page.status == "failed"],
-        left_out={page.page: page.reason for page in planned if page.reason},
-        differs=sorted(name for name in old | new if old.get(name) != new.get(name)) if followed else [],
-    )
+    if followed:
+        old, new = followed.results(), manifest.results()
+        manifest.differs = sorted(name for name in old | new if old.get(name) != new.get(name))
+        manifest.write(output)
+    write_report(output, manifest, data, advice, [*data.notes, *map(str, findings)])
+    return manifest
 
 
 def _file_of(path: Path) -> Path:
@@ -335,8 +321,9 @@ def _finished(output: Path, table: Table) -> dict[str, Page]:
     with suppress(CobanditError):
         earlier = parse(Manifest, read_bytes(_file_of(output)), output)
         if earlier.table.version == table.version:
-            done = [page for page in earlier.pages if page.status == "done"]
-            return {page.key: page for page in done if _sums(output, *page.files) == page.files}
+            done = [page for page in earlier.pages if page.status in ("done", "kept")]
+            whole = [page for page in done if _sums(output, *page.files) == page.files]
+            return {page.key: page.model_copy(update={"status": "kept"}) for page in whole}
     raise CobanditError(
         f"output {output}: it holds something else than a report on this version of {table.name}; name a new "
         "or empty folder"
