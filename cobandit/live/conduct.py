@@ -25,9 +25,8 @@ import anyio
 
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Evaluator, Failure, Row, describe_error
-from cobandit.live.pilot import FAILED
 from cobandit.live.plan import Plan
-from cobandit.live.stages import Key, Stage
+from cobandit.live.stages import FAILED, Key, Stage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
 

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
     RootModel,
@@ -30,22 +29,15 @@ RESERVED = ("config", "instance", "failed")
 """Columns of a table that no setting may take."""
 
 
-def _check_setting(name: str) -> str:
-    if name in RESERVED:
-        stop(None, f"{name!r} is the name of another column of the table", "call the setting otherwise")
-    return name
-
-
 def _check_value(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, int, float)):
         stop(None, f"the value {shorten(value)} is nested", "give text, a number, true or false")
     return value
 
 
-Setting = Annotated[str, AfterValidator(_check_setting)]
 Value = Annotated[Any, BeforeValidator(_check_value)]
 WRITE = "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
-Settings = dict[Setting, Value]
+Settings = dict[str, Value]
 """One configuration: its settings by name, plain values."""
 
 
@@ -61,7 +53,7 @@ class Configurations(Fields):
     ('shots=0', 'shots=2')
     """
 
-    grid: dict[Setting, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
+    grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
     list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field((), description=WRITE)
 
     @cached_property

@@ -17,8 +17,8 @@ from cobandit.errors import CobanditError
 from cobandit.files import replace_file
 from cobandit.live.evaluators.texts import ScorerOptions
 from cobandit.live.journal import Lines, read_entries
-from cobandit.live.pilot import FAILED
 from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan
+from cobandit.live.stages import FAILED
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 

@@ -19,9 +19,8 @@ from cobandit.faults import amount, stop
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator, Row
 from cobandit.live.journal import read_entries
-from cobandit.live.pilot import FAILED, check_row, worst
 from cobandit.live.plan import SHARE, Plan
-from cobandit.live.stages import Earlier, Key, Made, MainStage, Stage, name_row
+from cobandit.live.stages import FAILED, Earlier, Key, Made, MainStage, Stage, check_row, name_row, worst
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
@@ -324,7 +323,8 @@ def read_earlier(plan: Plan, paths: Iterable[Path]) -> Earlier:
             lost += entry["cost"] if entry["reward"] is None or entry["number"] >= plan.pilot else 0.0
         else:
             rows[entry["tell"], entry["number"]] = entry["record"]
-    return Earlier(rows, lost)
+    besides = {key: row[plan.cost.column] for key, row in rows.items() if key[1] >= plan.pilot}
+    return Earlier(rows, lost, besides)
 
 
 def order_from(plan: Plan, made: Made) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import inf
@@ -207,10 +208,11 @@ class Plan(Fields):
     @model_validator(mode="after")
     def _agree(self) -> Plan:
         n, method = len(self.order), self.method.name
-        for column in (self.cost.column, *(objective.column for objective in self.objectives)):
-            if column in (*self.settings, *RESERVED):
-                problem = f"the column {column!r} is also a setting or reserved"
-                stop(None, problem, "call what is measured otherwise")
+        measured = {self.cost.column, *(objective.column for objective in self.objectives)}
+        columns = [*self.settings, *RESERVED, *measured]  # of the table
+        if twice := [name for name, n in Counter(columns).items() if n > 1]:
+            problem = f"{twice[0]!r} is a setting, measured or a column of every table, and two of these"
+            stop(None, problem, "call one otherwise")
         if not 0 < len(self.objectives) == len({objective.name for objective in self.objectives}):
             stop(None, "there is no objective, or two have the same name", "name each differently")
         ends = self.stop is not None and method == RACE
@@ -313,6 +315,6 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     """
     plan = check_fields(Plan, content, source, {"folder": folder})
     if plan.evaluate is not None:
-        kind = find_evaluator(plan.evaluate.name)
-        check_fields(kind.options, plan.evaluate.options, f"{source}, field 'evaluate.{kind.name}'")
+        kind, where = find_evaluator(plan.evaluate.name), f"{source}, field 'evaluate.{plan.evaluate.name}'"
+        check_fields(kind.options, plan.evaluate.options, where)
     return plan

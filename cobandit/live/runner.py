@@ -30,9 +30,8 @@ from cobandit.live.outcome import (
     recommended,
     report_of,
 )
-from cobandit.live.pilot import FAILED, Pilot, Profile, profile_of
 from cobandit.live.plan import Plan, check_plan
-from cobandit.live.stages import Made, MainStage, Stage, make_policy
+from cobandit.live.stages import FAILED, Made, MainStage, Pilot, Profile, Stage, make_policy, profile_of
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.safe_reading import load_yaml
 from cobandit.tables.storage import write_table

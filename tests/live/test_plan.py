@@ -115,8 +115,8 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
         (arms(grid={"stop": ["x", ["y"]]}), "field 'configurations.grid.stop.1': the value ['y'] is nested"),
         (arms(grid={"n": [1, 2]}, list=[{"n": 3}]), "either a grid or a list is needed"),
         (arms(list=[{"model": "a"}, {}]), "field 'configurations.list.1': Dictionary should have at least 1"),
-        (arms(grid={"config": [1, 2]}), "'config' is the name of another column"),
-        ({"cost": {"column": "max_tokens", "unit": "tokens"}}, "'max_tokens' is also a setting or reserved"),
+        (arms(grid={"config": [1, 2]}), "'config' is a setting, measured or a column of every"),
+        ({"cost": {"column": "max_tokens", "unit": "tokens"}}, "'max_tokens' is a setting, measured or"),
         (
             {"objectives": [MISSPELT]},
             "field 'objectives.0': there is no transform 'inverse-percentil'",

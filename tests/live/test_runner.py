@@ -28,8 +28,8 @@ from cobandit.live.evaluators import Failure
 from cobandit.live.evaluators.endpoints import EndpointEvaluator
 from cobandit.live.journal import read_entries
 from cobandit.live.outcome import read_earlier
-from cobandit.live.pilot import FAILED
 from cobandit.live.plan import check_plan
+from cobandit.live.stages import FAILED
 from cobandit.policies.registry import list_methods
 from cobandit.testing.protocol import guarantees_aside
 

@@ -206,9 +206,8 @@ Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
 
 
 class Kind(NamedTuple):
-    """A registered kind of evaluator: its name, the model of its options, and what opens it."""
+    """A registered kind of evaluator: the model of its options, and what opens it."""
 
-    name: str
     options: type[EvaluatorOptions]
     open: Opener
 
@@ -224,7 +223,7 @@ def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], 
     """Register the function below, an async context manager, as what opens a kind of evaluator."""
 
     def register(open_: Opener) -> Opener:
-        EVALUATORS[name] = Kind(name, options, open_)
+        EVALUATORS[name] = Kind(options, open_)
         return open_
 
     return register
@@ -245,8 +244,8 @@ def find_evaluator(name: str) -> Kind:
 
     Examples
     --------
-    >>> find_evaluator("callable").name
-    'callable'
+    >>> find_evaluator("callable").options.__name__
+    'CallableOptions'
     >>> find_evaluator("calable")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...

@@ -84,7 +84,7 @@ class Answer(BaseModel):
 
 
 class Client:
-    """An endpoint, to be entered as a context.
+    """An endpoint; enter `http` to use it.
 
     Parameters
     ----------
@@ -98,20 +98,13 @@ class Client:
     def __init__(self, base_url: str, key: str | None, key_name: str | None):
         self.base_url = base_url
         self._key_name = key_name
-        self._http = httpx2.AsyncClient(
+        self.http = httpx2.AsyncClient(
             base_url=base_url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
             # neither how long an evaluation may take nor how many run at once is decided here
             timeout=httpx2.Timeout(None, connect=_CONNECT),
             limits=httpx2.Limits(max_connections=None),
         )
-
-    async def __aenter__(self) -> Client:
-        await self._http.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self._http.__aexit__(*error)
 
     async def ask(self, body: dict[str, Any]) -> tuple[Answer, float]:
         """Send one request; the answer, and the seconds that it took.
@@ -125,7 +118,7 @@ class Client:
         """
         began = time.perf_counter()
         try:
-            response = await self._http.post(PATH, json=body)
+            response = await self.http.post(PATH, json=body)
         except httpx2.HTTPError as error:
             nobody = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
             said = f"no answer from {self.base_url}: {describe_error(error)}"
@@ -145,7 +138,7 @@ class Client:
             If not.
         """
         try:
-            response = await self._http.get("models", timeout=_CONNECT)
+            response = await self.http.get("models", timeout=_CONNECT)
         except httpx2.HTTPError as error:
             raise CobanditError(
                 f"nobody answers at {self.base_url} ({describe_error(error)}): start the server, or correct "
@@ -290,11 +283,9 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
             stop("evaluate.openai", f"there is no column {column!r}", remedy)
     asked = dict.fromkeys(find_endpoint(options, each) for each in context.configurations)
     async with AsyncExitStack() as stack:
-        clients = {
-            (base_url, key): await stack.enter_async_context(Client(base_url, read_key(key), key))
-            for base_url, key in asked
-        }
+        clients = {(base_url, key): Client(base_url, read_key(key), key) for base_url, key in asked}
         for client in clients.values():
+            await stack.enter_async_context(client.http)
             await client.check()
         yield EndpointEvaluator(clients, prompts, options, context.instances, prices, context.cost)
 

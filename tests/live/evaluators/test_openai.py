@@ -190,8 +190,7 @@ def test_a_server_that_went_away(folder):
         pass
 
     async def ask_nobody():
-        async with Client(address, None, None) as client:
-            await client.ask({"model": "small"})
+        await Client(address, None, None).ask({"model": "small"})
 
     with pytest.raises(Failure, match="no answer from") as caught:
         anyio.run(ask_nobody)
