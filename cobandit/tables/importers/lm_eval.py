@@ -233,10 +233,10 @@ def _value(text: str) -> Any:
 def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool) -> float:
     """Count what the document cost: its responses, with its prompts if these are to be counted."""
     texts = [_text(request[0]) for request in line.requests] if prompts else []
-    if all(isinstance(request[-1], dict) for request in line.requests):
+    if all(len(request) > 1 and isinstance(request[1], dict) for request in line.requests):
         texts += [_text(text) for responses in line.resps for text in responses]
     elif prompts:  # the model rated given answers, which it read
-        texts += [_text(part) for request in line.requests for part in request[1:]]
+        texts += [_text(part) for request in line.requests for part in request[1:2]]
     else:
         problem = "the model only rated given answers here, so nothing was generated"
         stop(where, problem, "count prompts and answers with --count all")
