@@ -197,7 +197,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         problem = "there are no rows with a value" + " that --where takes" * (options.where is not None)
         stop(", ".join(map(str, files)), problem, "give tables with their data")
     frame = pd.concat(parts)
-    origin = frame.index.tolist()  # file and row
+    origin = frame.index  # file and row
     frame = frame.reset_index(drop=True)
 
     faults = Faults("the tables")
@@ -221,12 +221,12 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         options.arm,
         f"{source}, with a mapping of columns",
         {},  # what columns and cost mean stands on the card
-        _locate(frame, [origin[row] for row in frame.index], options),
+        _locate(frame, origin[frame.index], options),
     )
 
 
 def _locate(
-    frame: pd.DataFrame, origin: Sequence[tuple[str, int]], options: TidyOptions
+    frame: pd.DataFrame, origin: pd.Index[Any], options: TidyOptions
 ) -> Callable[[int, str | None], Place]:
     """Make the function that says where a row and column of the frame come from."""
     configs = frame["config"].tolist()
