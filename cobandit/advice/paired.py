@@ -278,9 +278,8 @@ class Paired:
             for others in self.evaluations.blocks(everyone):
                 at = slice(others[0], others[-1] + 1)
                 shared = mine @ self.influence(others)[:rows].transpose(0, 2, 1)
-                own = variances[:, some, None], variances[:, None, at]
-                errors[:, :, at] = own[0] + own[1] - 2 * shared
-                left[:, :, at] = self._left_open(some, others, *own, shared)
+                errors[:, :, at] = variances[:, some, None] + variances[:, None, at] - 2 * shared
+                left[:, :, at] = self._leave_open(some, others, shared) if self.finite else errors[:, :, at]
             gaps = values[:, None, :] - values[:, some, None]
             gaps[np.abs(gaps) <= tie] = 0.0
             exact = done[some][:, None] & done
@@ -294,17 +293,12 @@ class Paired:
                 ratios[:, tied.all(axis=0)] = -np.inf
             yield Gaps(some, ratios, np.sqrt(np.maximum(errors, 0.0)), gaps, np.sqrt(left))
 
-    def _left_open(
-        self,
-        arms: NDArray[np.int64],
-        others: NDArray[np.int64],
-        mine: NDArray[np.float64],
-        theirs: NDArray[np.float64],
-        shared: NDArray[np.float64],
+    def _leave_open(
+        self, arms: NDArray[np.int64], others: NDArray[np.int64], shared: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Variances of gaps, from those of both means and their covariances."""
-        if not self.finite:
-            return mine + theirs - 2 * shared
+        """Give the variances of gaps that missing instances leave, from the covariances of the means."""
+        mine, theirs = (self.variances[: len(shared), each] for each in (arms, others))
+        mine, theirs = mine[:, :, None], theirs[:, None]
         total, n = self.n_instances, self.counts.astype(float)
         _, present = self.evaluations.block(arms)
         _, there = self.evaluations.block(others)

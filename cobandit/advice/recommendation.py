@@ -292,7 +292,6 @@ class Recommendation:
         }
         found = {
             **{name: value for name, value in vars(self).items() if name not in ("next", "returned")},
-            "objectives": list(self.objectives),
             "choice": self.choice and self.choice._asdict(),
             "exhausted": self.exhausted,
             "most_efficient": self.most_efficient,
@@ -356,7 +355,7 @@ def recommend(
         Whether a configuration is off the front if another is at least as good in every objective and in
         cost, and better in one of them; or, as in the paper, better in every objective, whatever the cost.
     level : float
-        Confidence in (0, 1).
+        Confidence in (0, 0.9999].
     replications, seed : int
         Of the redraws behind shares and intervals; the seed also of the draws behind critical values, and of
         the order in which instances are named.
@@ -368,8 +367,8 @@ def recommend(
     Raises
     ------
     CobanditError
-        If the budget is not positive, the level not in (0, 1), a choice none of those that there are, or an
-        objective none of the table's.
+        If the budget is not positive, the level not in (0, 0.9999], a choice none of those that there are, or
+        an objective none of the table's.
 
     Notes
     -----
@@ -389,9 +388,7 @@ def recommend(
     ('frontier-cot-t0.0', 'frontier-cot-t0.5', 6)
     """
     _check.table(table)
-    level = _check.positive(level, "level")
-    if level >= 1:
-        raise CobanditError(f"level is {level:g}: a confidence below 1 is needed, such as 0.95")
+    level = _check.positive(level, "level", 0.9999)
     budget = None if budget is None else _check.positive(budget, "budget")
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
     strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"

@@ -12,8 +12,6 @@ from cobandit.errors import CobanditError
 from cobandit.files import replace_file
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cobandit.replay import Spec
 
 
@@ -73,6 +71,7 @@ def replay(
     """
     import cobandit as cb
     from cobandit.companion.paper import experiments
+    from cobandit.stats import summarise
 
     if output.suffix not in (".parquet", ".csv") or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(f"--output {output}: name a file .parquet or .csv in a folder that is there")
@@ -99,9 +98,12 @@ def replay(
         else:
             runs.to_parquet(partial)
 
+    by = ("method", "options", "share" if share else "rho")
     for column in ("efficiency_regret", "standard_regret") if online else ("correct", "f1"):
-        out.print(f"{column} on {data.name}: mean and 95 % interval of {replications} runs")
-        out.print(_means(runs, column), soft_wrap=True)
+        means = summarise(runs, column, by=by).drop(columns="successes", errors="ignore")
+        out.print(f"{column} on {data.name}: mean and 95 % interval")
+        shown = means.to_string(index=False, float_format="{:.4g}".format, na_rep="infeasible")
+        out.print(shown, soft_wrap=True)
     out.print(f"{len(runs)} runs written to {output}")
 
 
@@ -112,15 +114,3 @@ def _method(text: str) -> Spec:
     name, _, rest = text.partition(":")
     options = read_pairs(f"--method {text}", filter(None, rest.split(",")), "NAME:option=value,...")
     return spec(name, **options)
-
-
-def _means(runs: pd.DataFrame, column: str) -> str:
-    from cobandit.figures.style import variants
-    from cobandit.stats import summarise
-
-    budget = "share" if "share" in runs else "rho"  # as it was asked for
-    labels = {(method, options): label for method, options, label, _ in variants(runs)}
-    means = summarise(runs, column, by=("method", "options", budget))
-    means["method"] = [labels[pair] for pair in zip(means["method"], means["options"], strict=True)]
-    shown = means.reindex(columns=["method", budget, "mean", "low", "high"])
-    return shown.to_string(index=False, float_format="{:.4g}".format, na_rep="infeasible")

@@ -233,7 +233,7 @@ def test_an_exact_tie_is_said_to_be_one():
     [
         ({"budget": 0}, "budget is 0"),
         ({"budget": float("nan")}, "finite"),
-        ({"level": 1.0}, "below 1"),
+        ({"level": 1.0}, "level is 1.0: it must be positive and at most 0.9999"),
         ({"level": -0.1}, "level"),
         ({"replications": 0}, "replications"),
         ({"seed": -1}, "seed"),

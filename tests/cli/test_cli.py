@@ -93,7 +93,7 @@ def test_replay_online(suffix):
         metrics.summarise(expected, "efficiency_regret").query("rho == 4 and options == ''").itertuples()
     )
     assert all(f"{value:.4g}" in result.stdout for value in (cell.mean, cell.low, cell.high))
-    assert "CoHV-UCB " in result.stdout and "eta=" not in result.stdout  # options only tell variants apart
+    assert " CoHVUCB " in result.stdout and " eta=0.05, reward_scale=0.01 " in result.stdout
     runs["options"] = runs["options"].fillna("")  # a CSV has no empty text
     pd.testing.assert_frame_equal(runs, expected, check_dtype=False)
     assert [path.name for path in Path().iterdir()] == [f"runs.{suffix}"]
