@@ -132,16 +132,13 @@ def paired_contrasts(
             if not len(one):
                 continue
             a, b = value[first[one]], value[second[other]]
-            compared = {"difference": _difference(a, b, proportion), "ratio": ratio(a, b)}
+            apart: tuple[float, ...] = (float((a - b).mean()), *mean_interval(a - b))
+            if proportion:
+                apart = paired_difference(int((a > b).sum()), int((b > a).sum()), len(a))
+            compared = {"difference": apart, "ratio": ratio(a, b)}
             for measure, values in compared.items():
                 rows.append((*cell, *pair, measure, len(one), *values))
     return pd.DataFrame(rows, columns=[*by, over, "against", "measure", "runs", "mean", "low", "high"])
-
-
-def _difference(a: NDArray[np.float64], b: NDArray[np.float64], proportion: bool) -> tuple[float, ...]:
-    if proportion:
-        return paired_difference(int((a > b).sum()), int((b > a).sum()), len(a))
-    return float((a - b).mean()), *mean_interval(a - b)
 
 
 def leaders(

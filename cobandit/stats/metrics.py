@@ -311,16 +311,13 @@ def summarise(
     _check.choice(column, "column", runs.columns)
     proportion = runs[column].dtype == bool
     feasible, measured = (runs["status"] != "infeasible").to_numpy(), runs[column].to_numpy()
-    rows: list[dict[str, Any]] = []
+    rows = []
     for cell, here in cells(runs, by):
         values = measured[here[feasible[here]]]
-        row = dict(zip(by, cell, strict=True), runs=len(values), mean=np.nan, low=np.nan, high=np.nan)
-        if proportion:
-            row["successes"] = int(values.sum())
+        mean, interval, successes = np.nan, (np.nan, np.nan), [int(values.sum())] if proportion else []
         if len(values):
-            row["mean"] = float(values.mean())
-            row["low"], row["high"] = (
-                proportion_interval(int(values.sum()), len(values)) if proportion else mean_interval(values)
-            )
-        rows.append(row)
-    return pd.DataFrame(rows)
+            mean = float(values.mean())
+            interval = proportion_interval(values.sum(), len(values)) if proportion else mean_interval(values)
+        rows.append((*cell, len(values), mean, *interval, *successes))
+    columns = [*by, "runs", "mean", "low", "high", *(["successes"] if proportion else [])]
+    return pd.DataFrame(rows, columns=columns)

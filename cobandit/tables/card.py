@@ -49,9 +49,7 @@ class Objective(Fields):
     transform: str = Field(default="none", description="name a transform, or leave it out")
     low: float = Field(default=5.0, ge=0, le=100, description="give a percentile from 0 to 100")
     high: float = Field(default=95.0, ge=0, le=100, description="give a percentile from 0 to 100")
-    limits: tuple[float, float] | None = Field(
-        default=None, description="give the two values that score 1 and 0, or leave it out"
-    )
+    limits: tuple[float, float] | None = Field(default=None, description="give what scores 1 and 0")
 
     @model_validator(mode="after")
     def _usable(self) -> Objective:
@@ -85,9 +83,7 @@ class Split(Fields):
 
     profiling: int = Field(ge=2, description="give the number of profiling instances, at least 2")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
-    instances: tuple[str, ...] | None = Field(
-        None, description="name the profiling instances, as text, or leave it out to have them drawn"
-    )
+    instances: tuple[str, ...] | None = Field(None, description="name the profiling instances, as text")
 
     @model_validator(mode="after")
     def _as_many(self) -> Split:
@@ -107,12 +103,8 @@ class Origin(Fields):
     'swebench-bash-only'
     """
 
-    url: str = Field(
-        pattern=r"^https?://", description="give the http(s) address of the records, at a fixed version"
-    )
-    parser: Literal["tidy", "swebench-bash-only"] = Field(
-        "tidy", description="name the parser of the records; tidy reads one row per evaluation"
-    )
+    url: str = Field(pattern=r"^https?://", description="give the http(s) address of the records")
+    parser: Literal["tidy", "swebench-bash-only"] = Field("tidy", description="name the records' parser")
 
 
 class Card(Fields):
@@ -152,38 +144,21 @@ class Card(Fields):
     ('config', 'instance', 'usd', 'ok')
     """
 
-    name: str = Field(
-        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use lower case, digits, '.', '_' and '-'"
-    )
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use a-z, 0-9, '.', '_' and '-'")
     title: Text = Field(description="say in one line what the table holds")
     source: Text = Field(description="say where the table comes from, with a version")
     license: Text = Field(description="name the licence of the records")
-    kind: Literal["measured", "reconstruction", "synthetic"] = Field(
-        description="choose measured, reconstruction or synthetic"
-    )
-    records: str = Field(
-        pattern=r"^[^/\\]*\.[^./\\]+$", description="name a file next to the card, without a directory"
-    )
-    sha256: str | None = Field(
-        None,
-        pattern=r"^[0-9a-f]{64}$",
-        description="give the 64 lower case hexadecimal digits, or leave it out",
-    )
+    kind: Literal["measured", "reconstruction", "synthetic"] = Field(description="choose one of these")
+    records: str = Field(pattern=r"^[^/\\]*\.[^./\\]+$", description="name a file without a directory")
+    sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="give 64 hexadecimal digits")
     cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
     objectives: tuple[Objective, ...] = Field(description="list at least one: - {name: ..., column: ...}")
     split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
-    arms: tuple[str, ...] = Field(
-        (), description="list columns that describe a configuration, or leave it out"
-    )
+    arms: tuple[str, ...] = Field((), description="list columns that describe a configuration")
     smallest_cost: float | None = Field(
-        None,
-        gt=0,
-        allow_inf_nan=False,
-        description="give what an evaluation that cost nothing counts as, or leave it out",
+        None, gt=0, allow_inf_nan=False, description="give what a free evaluation counts as"
     )
-    n_instances: int | None = Field(
-        None, ge=1, description="say how many instances the benchmark has, or leave it out if all are here"
-    )
+    n_instances: int | None = Field(None, ge=1, description="say how many instances the benchmark has")
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
     origin: Origin | None = Field(None, description="give url and parser, or leave it out")
 

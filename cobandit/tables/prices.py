@@ -170,8 +170,7 @@ def check_paid(prices: Prices, models: Iterable[str]) -> None:
 take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
     """
     for model in models:
-        price = prices.get(model)
-        if price is not None and not (price.input or price.cached or price.output):
+        if model in prices and not any(prices[model].model_dump().values()):
             problem = f"those of {model!r} are zero, and a method needs costs above zero"
             remedy = "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}"
             stop("prices", problem, remedy)

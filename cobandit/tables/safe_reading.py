@@ -356,9 +356,8 @@ def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         name, extra = struct.unpack("<HH", header[26:30])
         file.seek(name + extra, 1)
         packed = file.read(member.compress_size)
-    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
-        content: bytes = stream.read(member.file_size + 1)
-    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+    content: bytes = pa.decompress(packed, member.file_size, "zstd", asbytes=True)
+    if zlib.crc32(content) != member.CRC:
         raise zipfile.BadZipFile(f"the sum of {member.filename} is wrong")
     return content
 

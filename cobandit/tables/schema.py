@@ -117,6 +117,7 @@ rows) -> rescale the column, or give the objective a transform
 
     profiling = _profiling_rows(configs, instances, card.split)
     _check_split(configs, profiling, card, faults)
+    refuse(faults.found)
     rewards, limits = _rewards(numbers, profiling, card, faults)
     refuse(faults.found)
 
@@ -191,7 +192,7 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
 
 
 def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
-    """At least two configurations, no pair twice; without these nothing further can be checked."""
+    """At least two configurations, no pair twice."""
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
         faults.add(problem, "choosing needs at least two", "config")
@@ -202,8 +203,6 @@ def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
         names = (configs.labels[config], instances.labels[instance])
         remedy = "keep one of them, or give repeated evaluations instance names of their own"
         faults.add(f"(config, instance) = {names} stands already in another row", remedy, "instance", again)
-    if len(configs.labels) < MIN_ARMS or again.any():
-        refuse(faults.found)
 
 
 def _profiling_rows(configs: Keys, instances: Keys, split: Split) -> np.ndarray:
@@ -235,12 +234,10 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Fault
 def _rewards(
     numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, faults: Faults
 ) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
-    """Fit and apply the transforms of the objectives whose columns are sound."""
+    """Fit and apply the transforms of the objectives."""
     rewards = np.full((len(profiling), len(card.objectives)), np.nan)
     limits: dict[str, tuple[float, float]] = {}
     for d, objective in enumerate(card.objectives):
-        if objective.column not in numbers or not profiling.any():
-            continue
         values, transform = numbers[objective.column], TRANSFORMS[objective.transform]
         fitted = objective.limits or transform.fit(values[profiling], objective.low, objective.high)
         limits[objective.name] = fitted

@@ -165,7 +165,7 @@ CARDS = [
         ["field 'objectives.0.transfrom'", "did you mean 'transform'"],
     ),
     ({"license": None}, ["field 'license'", "name the licence"]),
-    ({"kind": "real"}, ["field 'kind'", "'real'", "measured, reconstruction or synthetic"]),
+    ({"kind": "real"}, ["field 'kind'", "'measured', 'reconstruction' or 'synthetic', not 'real'"]),
     (
         {"objectives": [{"name": "accuracy", "column": "correct", "transform": "log"}]},
         ["field 'objectives.0'", "'log'", "inverse-percentile"],
