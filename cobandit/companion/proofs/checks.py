@@ -41,12 +41,13 @@ Holds = Callable[[float], bool]
 
 
 class Finding(NamedTuple):
-    """What one check found: the statement holds if it does with every constant as it is."""
+    """What one check looked at and found; it holds if it does with every constant as it is."""
 
+    size: str
+    found: str
     constants: Mapping[str, Holds]  #: by the constant, with a sign for how it is changed
     holds: bool = True  #: what depends on no constant
     informative: bool = True
-    found: str = ""  #: where no constant tells
 
 
 class Check(NamedTuple):
@@ -66,11 +67,11 @@ def check(
 ) -> Callable[[Callable[[int], Finding]], Callable[[int], Finding]]:
     """Register a test, from a seed to a `Finding`, of a statement of the paper or one of ours.
 
-    The docstring of the test says what is looked at, and how much of it.
+    The docstring of the test says what is looked at.
     """
 
     def register(test: Callable[[int], Finding]) -> Callable[[int], Finding]:
-        _CHECKS[statement] = Check(test, page, " ".join((test.__doc__ or "").split()).rstrip("."), ours)
+        _CHECKS[statement] = Check(test, page, (test.__doc__ or "").rstrip("."), ours)
         return test
 
     return register
@@ -102,11 +103,11 @@ def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> 
     Returns
     -------
     DataFrame, one row per statement
-        ``statement``; ``ours``; ``tested``, what was looked at; ``outcome`` (``holds``, ``holds, vacuous at
-        this size`` if every bound tried is above what holds trivially, or ``counterexample``); ``found``,
-        where no constant tells; ``slack``, a dict with, for each constant, the smallest factor by which it
-        can be cut (÷) or raised (×) so that the check fails; ``page``, the notebook that has more.  Seconds
-        for all of them.
+        ``statement``; ``ours``; ``tested``, what was looked at; ``size``; ``outcome`` (``holds``, ``holds,
+        vacuous at this size`` if every bound tried is above what holds trivially, or
+        ``counterexample``); ``found``, the number behind it; ``slack``, a dict with, for each constant, the
+        smallest factor by which it can be cut (÷) or raised (×) so that the check fails; ``page``, the
+        notebook that has more.  Seconds for all of them.
 
     Raises
     ------
@@ -128,8 +129,8 @@ def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> 
         slack = {name: noticed_at(holds) for name, holds in found.constants.items()}
         holds = found.holds and not np.isnan(list(slack.values())).any()
         outcome = (HOLDS if found.informative else SAYS_NOTHING) if holds else FAILS
-        rows.append((statement, ours, tested, outcome, found.found, slack, page))
-    columns = ["statement", "ours", "tested", "outcome", "found", "slack", "page"]
+        rows.append((statement, ours, tested, found.size, outcome, found.found, slack, page))
+    columns = ["statement", "ours", "tested", "size", "outcome", "found", "slack", "page"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -444,17 +444,18 @@ def _pulls(better: float, worse: float, round_: float, budget: float) -> int:
 # ----------------------------------------------------------------------------- checks
 @check("Theorem 2, Step 3: what every phase collects", "copsi")
 def check_targets(seed: int) -> Finding:
-    """N γ² of every phase over B / (2 L H): four budgets where the floor costs most, four random problems."""
+    """N γ² of every phase over B / (2 L H), gaps where the floor costs most."""
 
     def starts(p: Problem) -> float:
         return 2 * theory.allocation_constant(p.n_arms, p.costs.min()) * p.complexity
 
     # H gamma^2 = C, and budgets just short of another pull of both arms
-    two = Problem([[0.9], [0.05]], [1.0, 1.0])
+    two, few = Problem([[0.9], [0.05]], [1.0, 1.0]), random_problems(4, seed)
     cases = [(two, b) for b in 3.0 * np.arange(2, 7) * (1 - 1e-6) if b >= starts(two)]
-    cases += [(p, starts(p)) for p in random_problems(4, seed)]
+    size = f"{len(cases)} budgets for a gap of {two.classification_gaps[0]:g}; {len(few)} random problems"
+    cases += [(p, starts(p)) for p in few]
     least = min(least_target_share(p, budget, seed) for p, budget in cases)
-    return Finding({"2 ÷": lambda by: by <= least})
+    return Finding(size, f"at least {least:.3g}", {"2 ÷": lambda by: by <= least})
 
 
 def compare_deviations(
@@ -463,20 +464,22 @@ def compare_deviations(
     """Exact deviations against twice an exponential: both of its constants."""
     ever, _, bound = np.array([deviation(*case) for case in cases]).T
     return Finding(
-        {"2 in front ÷": below(ever, bound), "exponent ×": below(ever, lambda by: 2 * (bound / 2) ** by)}
+        f"{len(cases)} cases",
+        f"at most {(ever / bound).max():.2g} of the bound",
+        {"2 in front ÷": below(ever, bound), "exponent ×": below(ever, lambda by: 2 * (bound / 2) ** by)},
     )
 
 
 @check("Theorem 2, Step 4: concentration at adaptive targets", "copsi")
 def check_concentration(seed: int) -> Finding:
-    """Exact probability that running means ever leave after N draws, five cases."""
+    """Exact probability that running means ever leave after N draws."""
     cases = [(0.5, 100, 0.06), (0.5, 100, 0.12), (0.5, 200, 0.15), (0.2, 50, 0.15), (0.9, 100, 0.1)]
     return compare_deviations(uniform_deviation, cases)
 
 
 @check("Concentration of differences", "copsi", ours=True)
 def check_differences(seed: int) -> Finding:
-    """Exact probability that a difference of two running means ever leaves after N draws, four cases."""
+    """Exact probability that a difference of two running means ever leaves after N draws."""
     cases = [(0.5, 0.5, 100, 0.09), (0.5, 0.5, 100, 0.2), (0.6, 0.4, 100, 0.2), (0.9, 0.3, 40, 0.3)]
     return compare_deviations(difference_deviation, cases)
 
@@ -505,13 +508,17 @@ def compare_errors(
         return np.array([bound(n_arms=2, n_objectives=1, **how, **case) for case in cases])  # type: ignore[arg-type]
 
     at, error = bounds(), seen["error"].to_numpy() - SLACK
-    constants = {f"{exponent} ÷": below(error, bounds), f"{front} ÷": below(error, at)}
-    return Finding(constants, informative=bool((at < 1).any()))
+    return Finding(
+        f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
+        f"at most {(error / at)[at < 1].max(initial=0):.2g} of a bound below one",
+        {f"{exponent} ÷": below(error, bounds), f"{front} ÷": below(error, at)},
+        informative=bool((at < 1).any()),
+    )
 
 
 @check("Theorem 2: error probability", "copsi")
 def check_error(seed: int) -> Finding:
-    """Exact error of CoPSI on two arms, three pairs of means, 28 budgets to 60,000."""
+    """Exact error of CoPSI on two arms, three pairs of means."""
     seen = ties_to_tiny(12_000).drop(columns="allocation")
     return compare_errors(seen, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0)
 
@@ -525,12 +532,12 @@ def check_exponent(seed: int) -> Finding:
     errors = [first_phase_error(*means, 14, budget, allocation=L) for budget in budgets]
     falls = float(-np.diff(np.log(errors))[0] / np.diff(budgets)[0] * H)
     says = f"log error falls by {falls:.2f} per B/H, where the claim asks for 1"
-    return Finding({}, holds=falls >= 1, found=says)
+    return Finding(f"{len(budgets)} budgets to {budgets[-1]:,.0f}", says, {}, holds=falls >= 1)
 
 
 @check("Error probability by differences", "copsi", ours=True)
 def check_difference_error(seed: int) -> Finding:
-    """Exact error of CoPSI and of its adaptive form on two arms, 56 budgets to 60,000."""
+    """Exact error of CoPSI and of its adaptive form on two arms."""
     constants = (1.5, 1.0)  # printed; with two arms the exact and the adaptive constant are one
     seen = pd.concat([ties_to_tiny(600, constant) for constant in constants], ignore_index=True)
     return compare_errors(seen, theory.difference_error_bound, "16", "K(K−1)²D")
@@ -558,7 +565,7 @@ def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
 
 @check("Error probability by variances of pairs, instances shared", "copsi", ours=True)
 def check_variance_error(seed: int) -> Finding:
-    """Exact error of two arms that answer the same instances, 60 budgets to 80,000 for both together."""
+    """Exact error of two arms that answer the same instances, the same budget for both."""
     rows = []
     for better, worse in ((0.1, 0.0), (0.06, 0.02), (0.3, 0.2), (0.51, 0.49), (0.9, 0.05)):
         gap, variance = better - worse, better + worse - (better - worse) ** 2

@@ -18,6 +18,8 @@ PAPER_SHARE = 1 / 16
 #: What the same proof allows with each of its inequalities at its best: any share below this one.
 SHARP_SHARE = 1 / 8
 
+#: Of random problems.
+MOST_ARMS = 8
 FAMILIES = ("uniform", "close to a front", "dominated copies", "one decimal")
 
 
@@ -140,7 +142,7 @@ def lemma_trials(
         family, aimed = FAMILIES[trial % 4], bool(trial // 4 % 2)
         gaps = np.zeros(1)
         while gaps[0] <= 1e-6:  # the paper assumes positive gaps
-            means = random_means(rng, family, *(1 + rng.integers((1, 0), (8, 4))).tolist())
+            means = random_means(rng, family, *(1 + rng.integers((1, 0), (MOST_ARMS, 4))).tolist())
             gaps = np.sort(dominance.classification_gaps(means))
         for (place, share), _ in product(enumerate(shares), range(draws)):
             errors = [adverse_errors(rng, means.shape, share * gap, aimed) for gap in gaps[:0:-1]]
@@ -291,7 +293,7 @@ def smallest_gaps(trials: int, seed: int) -> NDArray[np.float64]:
     rng = np.random.default_rng(seed)
     smallest = np.empty((trials, 2))
     for trial in range(trials):
-        shape = rng.integers(2, 9), rng.integers(1, 5)
+        shape = rng.integers(2, MOST_ARMS + 1), rng.integers(1, 5)
         means = np.round(rng.random(shape), 1 if trial % 2 else 15)
         smallest[trial] = np.sort(dominance.classification_gaps(means))[:2]
     return smallest
@@ -341,34 +343,52 @@ def one_term_gaps(means: ArrayLike) -> NDArray[np.float64]:
 # ----------------------------------------------------------------------------- checks
 @check("Section 3.2: complexity H", "copsi")
 def check_complexity(seed: int) -> Finding:
-    """Sorted form against the maximum over all sets of arms, 300 problems of up to 10 arms."""
-    rng, ratios = np.random.default_rng(seed), []
-    for n_arms in rng.integers(2, 11, 300).tolist():
+    """Sorted form against the maximum over all sets of arms."""
+    rng, rows = np.random.default_rng(seed), []
+    for _ in range(300):
+        n_arms = int(rng.integers(2, 11))
         gaps, costs = 10 ** rng.uniform(-2, 0, n_arms), 10 ** rng.uniform(-3, 0, n_arms)
-        ratios.append(theory.cost_complexity(gaps, costs) / brute_force_complexity(gaps, costs))
-    return Finding({"H ÷": lambda by: bool((abs(np.array(ratios) / by - 1) <= SLACK).all())})
+        rows.append((n_arms, theory.cost_complexity(gaps, costs) / brute_force_complexity(gaps, costs)))
+    sizes, ratio = np.array(rows).T
+    return Finding(
+        f"{len(rows)} problems to {sizes.max():.0f} arms",
+        f"largest relative difference {abs(ratio - 1).max():.1g}",
+        {"H ÷": lambda by: bool((abs(ratio / by - 1) <= SLACK).all())},
+    )
 
 
 @check("Lemma 2: no mistake while margins err by little", "copsi")
 def check_lemma(seed: int) -> Finding:
-    """Gap elimination with means that err by 1/16 of the phase's gap, 2,000 problems of up to 8 arms.
-
-    What misleads it is searched for around the sharp example, on 150 problems.
-    """
-    share, misled = PAPER_SHARE, local_search(150, seed, margin=0.05)[0]
-    wrong = lemma_trials(2000, seed, shares=(share,))[0]
-    return Finding({"γ/8 ×": lambda by: by * share < misled}, holds=bool(wrong == 0))
+    """Gap elimination with means that err by 1/16 of the phase's gap."""
+    share, trials, tries = PAPER_SHARE, 2000, 150
+    wrong, misled = lemma_trials(trials, seed, shares=(share,))[0], local_search(tries, seed, margin=0.05)[0]
+    return Finding(
+        f"{trials:,} problems to {MOST_ARMS} arms; {tries} around the sharp example",
+        f"{wrong} wrong sets; the smallest error that misled was {misled:.4f}",
+        {"γ/8 ×": lambda by: by * share < misled},
+        holds=bool(wrong == 0),
+    )
 
 
 @check("The two smallest gaps are equal", "copsi", ours=True)
 def check_equal_gaps(seed: int) -> Finding:
-    """The smallest gap and the next, 1,000 problems, about 200 of them with a gap of zero."""
+    """The smallest gap and the next."""
     first, second = smallest_gaps(1000, seed).T
-    return Finding({"γ₍₂₎ ÷": below(first * (1 - SLACK), second)}, holds=bool((first == second).all()))
+    return Finding(
+        f"{len(first):,} problems, {int((first == 0).sum())} with a gap of zero",
+        f"largest difference {np.abs(first - second).max():g}",
+        {"γ₍₂₎ ÷": below(first * (1 - SLACK), second)},
+        holds=bool((first == second).all()),
+    )
 
 
 @check("Lemma 2 with margins off by less than γ/4", "copsi", ours=True)
 def check_sharp_lemma(seed: int) -> Finding:
-    """Smallest error of the means that misleads gap elimination, over the gap, 150 problems."""
-    allowed, misled = SHARP_SHARE, local_search(150, seed, margin=0.05)[0]
-    return Finding({"γ/4 ×": lambda by: by * allowed <= misled})
+    """Smallest error of the means that misleads gap elimination, over the gap."""
+    tries, allowed = 150, SHARP_SHARE
+    misled = local_search(tries, seed, margin=0.05)[0]
+    return Finding(
+        f"{tries} problems around the sharp example",
+        f"{misled:.5f}, where less than {allowed:g} is allowed",
+        {"γ/4 ×": lambda by: by * allowed <= misled},
+    )

@@ -315,11 +315,9 @@ def three_arms(within: float) -> NDArray[np.float64]:
 
 @check("Reachable sets: where phases without a failure lead", "which-arms", ours=True)
 def check_sets(seed: int) -> Finding:
-    """Sets that runs with errors below γ/8 come to, 2 problems of 5 arms, 60 runs each.
-
-    The middle of three arms, at all 8 extreme errors.
-    """
-    missing = sum(unlisted_sets(means, 60, seed) for means in np.random.default_rng(seed).random((2, 5, 2)))
+    """Sets that runs with errors below γ/8 come to; the middle of three arms, at all extreme errors."""
+    drawn, runs = np.random.default_rng(seed).random((2, 5, 2)), 60
+    missing = sum(unlisted_sets(means, runs, seed) for means in drawn)
     corners = np.array(list(product((-1.0, 1.0), repeat=3)))[:, :, None]
 
     def stays(means: NDArray[np.float64], by: float) -> bool:
@@ -333,49 +331,56 @@ def check_sets(seed: int) -> Finding:
         "γ/8 by intervals ×": (theory.may_leave, three_arms(1 / 2 + APART)),
     }
     told = all(len(theory.reachable_sets(means, leaves)[1]) == 1 for leaves, means in cases.values())
-    constants = {name: partial(stays, means) for name, (_, means) in cases.items()}
-    return Finding(constants, holds=missing == 0 and told)
+    return Finding(
+        f"{len(drawn)} problems of 5 arms, {runs} runs each; {len(cases)} times {len(corners)} errors",
+        f"{missing} sets that are not listed",
+        {name: partial(stays, means) for name, (_, means) in cases.items()},
+        holds=missing == 0 and told,
+    )
 
 
 @check("Error probability with reachable sets", "which-arms", ours=True)
 def check_reachable_error(seed: int) -> Finding:
-    """Error of CoPSI with the exact constant, from below, an expensive arm being easy to classify, 8 budgets.
-
-    The paper's complexity is ten times that over reachable sets.
-    """
+    """Error of CoPSI with the exact constant, from below, an expensive arm being easy to classify."""
     better, worse, cheap = 0.55, 0.45, 0.05
     p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
     L, H = theory.exact_allocation_constant(p.costs), theory.reachable_complexity(p.means, p.costs)
     how: dict[str, Any] = {"n_arms": 3, "n_objectives": 1, "allocation": L, "complexity": H}
-    budgets, seen = np.geomspace(20, 2000, 8), []
+    budgets, errors = np.geomspace(20, 2000, 8), []
     for budget in budgets:
         first, last = int(budget / (L * p.costs.sum())), int(budget / (L * 2 * cheap))
         # unless the worse arm has no success in the first phase, the expensive one leaves
         wrong = two_arm_error(better, worse, 2.0 * last, allocation=1.0)
-        seen.append(wrong - (1 - worse) ** first)
+        errors.append(wrong - (1 - worse) ** first)
 
     def bound(by: float = 1.0) -> NDArray[np.float64]:
         return np.array([theory.difference_error_bound(by * budget, **how) for budget in budgets])
 
-    constants = {"16 H_reach ÷": below(seen, bound), "K(K−1)²D ÷": below(seen, bound())}
-    return Finding(constants, informative=bool((bound() < 1).any()))
+    seen, at = np.array(errors), bound()
+    return Finding(
+        f"{len(budgets)} budgets to {budgets[-1]:,.0f}; H is {p.complexity / H:.3g} H_reach",
+        f"at most {(seen / at).max():.2g} of the bound",
+        {"16 H_reach ÷": below(seen, bound), "K(K−1)²D ÷": below(seen, at)},
+        informative=bool((at < 1).any()),
+    )
 
 
 @check("One objective: H_reach and the sum over arms", "which-arms", ours=True)
 def check_one_objective(seed: int) -> Finding:
-    """H_reach over the sum of c/γ², one objective, exactly; three arms, the middle one just may leave."""
+    """H_reach over the sum of c/γ², one objective, exactly."""
     costs, means = np.array([1e-4, 1e-4, 1.0]), three_arms(1 / 4 - APART)
     most = theory.reachable_complexity(means, costs, exactly_leave)
     total = theory.summed_complexity(Problem(means, costs).classification_gaps, costs)
-    return Finding({"16/9 ÷": below(most, 16 / 9 * total * (1 + SLACK))})
+    return Finding(
+        "three arms, of which the middle one just may leave",
+        f"{most / total:.4f}, where 16/9 is allowed",
+        {"16/9 ÷": below(most, 16 / 9 * total * (1 + SLACK))},
+    )
 
 
 @check("No method errs less for every cost vector", "which-arms", ours=True)
 def check_least_error(seed: int) -> Finding:
-    """Least error that any method can have on two contested arms, exact, 8 budgets to a million pulls.
-
-    Complexities of the hard family, 11 problems with fronts of up to 3 arms.
-    """
+    """Least error that any method can have on two contested arms, exact; complexities of the hard family."""
     rows = []  # least error, budget, complexity
     for size, budgets in ((1, (2, 10, 30, 100, 300, 500)), (3, (10**5, 10**6))):
         p = hard_family(np.ones(size + 1), size)[1]
@@ -397,10 +402,14 @@ def check_least_error(seed: int) -> Finding:
             small = (q.means - first.means)[arm, 0] / 2  # gamma_i = s C_i
             sum_ = costs[: arm + 1].sum()
             scaled.append(theory.reachable_complexity(q.means, costs) * small**2 / sum_)
+    at = bound()
     return Finding(
+        f"{len(pulls)} budgets to {pulls.max():,.0f} pulls; {len(scaled)} problems, fronts to {size} arms",
+        f"at least {(least / at).min():.2g} times the bound; "
+        f"complexities up to {max(scaled):.3g} of what is allowed",
         {
             "18 ÷": lambda by: bool((least >= bound(by)).all()),
-            "¼ ×": below(bound(), least),
+            "¼ ×": below(at, least),
             "1/(s²C) ÷": below(scaled, 1 + SLACK),
         },
         holds=all(fronts),
