@@ -64,10 +64,9 @@ def _change_methods(
     tuned = experiments.tuning(table, seed=seed, **parallel)
     tuned = tuned[tuned["status"] == "ok"]
     at_end = tuned[tuned["rho"] == tuned["rho"].max()]
-    points = {spec("CoHVUCB", **point).options: point for point in experiments.TUNING_GRID}
 
     def chosen(runs: pd.DataFrame, quantity: str) -> Spec:
-        return spec("CoHVUCB", **points[str(runs.groupby("options")[quantity].mean().idxmin())])
+        return spec("CoHVUCB", **experiments.choose_point(runs, quantity))
 
     ours = chosen(tuned, "efficiency_regret")
     alternatives = {

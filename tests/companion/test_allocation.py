@@ -15,26 +15,23 @@ def table():
     return cb.load("synthetic-24")
 
 
-@pytest.mark.parametrize("methods", ["CoHVUCB", ["HVUCB", "UniformAllocation"], ["CoPSI", cb.spec("PSISR")]])
+@pytest.mark.parametrize("methods", ["CoHVUCB", ["HVUCB", "UniformAllocation"]])
 def test_allocation_adds_up_to_the_runs_of_the_replay(table, methods):
     rho, replications, seed = [40, 60], 6, 3
-    online = "UCB" in str(methods)
-    kind = "online" if online else "identification"
-    counted = allocation(table, methods, kind, rho, replications, seed)
-    runs = (cb.replay_online if online else cb.replay_identification)(table, methods, rho, replications, seed)
+    counted = allocation(table, methods, rho, replications, seed)
+    runs = cb.replay_online(table, methods, rho, replications, seed)
     by = ["method", "rho", "replication"]
     assert len(counted) == len(runs) * table.n_arms
     totals = counted.groupby(by)["pulls"].sum()
     assert totals.sort_index().equals(runs.set_index(by)["pulls"].sort_index())
-    if online:
-        per_run = counted.pivot_table(index=by, columns="arm", values="pulls")
-        regret = metrics.efficiency_regret(table.problem, per_run.to_numpy())
-        expected = runs.set_index(by)["efficiency_regret"].reindex(per_run.index)
-        np.testing.assert_allclose(regret, expected, rtol=1e-12)
+    per_run = counted.pivot_table(index=by, columns="arm", values="pulls")
+    regret = metrics.efficiency_regret(table.problem, per_run.to_numpy())
+    expected = runs.set_index(by)["efficiency_regret"].reindex(per_run.index)
+    np.testing.assert_allclose(regret, expected, rtol=1e-12)
 
 
 def test_allocation_of_a_budget_that_is_too_small_is_empty(table):
-    assert allocation(table, "CoPSI", "identification", 1, 2).empty
+    assert allocation(table, "CoHVUCB", 0.01, 2).empty
 
 
 def test_table_for_some_objectives_is_the_table_that_never_had_the_others():

@@ -426,22 +426,17 @@ def _count_pulls(source: Source, cell: GridCell) -> dict[str, Any]:
 def allocation(
     table: EvaluationTable,
     methods: Any,
-    kind: str,
     rho: Iterable[float] | float,
     replications: int = 100,
     seed: int = 0,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Count the pulls of each arm in the runs that the replays make.
-
-    Same seed, same runs; identification is charged the declared costs.
+    """Count the pulls of each arm in the runs that `replay_online` makes of the same seed.
 
     Parameters
     ----------
     table, methods, rho, replications, seed, **parallel
         As in the replays.
-    kind : {"online", "identification"}
-        Of the methods.
 
     Returns
     -------
@@ -449,19 +444,13 @@ def allocation(
         ``method``, ``options``, ``rho``, ``replication``, ``arm`` and ``pulls``, K rows per run and none for
         a budget that is too small; ``dataset``, ``kind`` and ``unit`` of the table.
 
-    Raises
-    ------
-    CobanditError
-        If a method, an option or a number is not valid.
-
     Examples
     --------
     >>> import cobandit as cb
     >>> table = cb.load("synthetic-24")
-    >>> counted = allocation(table, "UniformIdentification", "identification", rho=4, replications=2)
-    >>> len(counted), counted["pulls"].unique().tolist()  # 24 arms in two runs
-    (48, [4])
+    >>> len(allocation(table, "UniformAllocation", rho=4, replications=2))  # 24 arms in two runs
+    48
     """
     # one part per cell: with K rows per run, many small frames would take longer than the runs
-    cells = cut_grid(table, read_methods(methods, kind), rho, replications, seed, most=1)
+    cells = cut_grid(table, read_methods(methods, "online"), rho, replications, seed, most=1)
     return run_grid(_count_pulls, cells, table, source=pack_table(table), **parallel)

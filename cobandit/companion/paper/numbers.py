@@ -172,15 +172,17 @@ def published() -> tuple[Published, ...]:
     source = Path(__file__).with_name("numbers.yml")
     # every scalar stays the text that it is, so that 0.270 keeps its last digit
     groups = yaml.load(source.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    frame = pd.DataFrame([group | own for group in groups for own in group.pop("numbers")])
-    items = [[*range(1, 1 + len(each))] if isinstance(each, list) else None for each in frame["printed"]]
-    frame = frame.assign(item=items)
+    rows: list[dict[str, Any]] = [group | own for group in groups for own in group.pop("numbers")]
+    for row in rows:
+        grid = row["printed"]
+        row["item"] = [*range(1, 1 + len(grid))] if isinstance(grid, list) else None
+    frame = pd.DataFrame(rows)
     for several in (["printed", "item"], "experiment", "dataset", "costs"):
         frame = frame.explode(several)
     seen: Counter[str] = Counter()
     numbers = []
-    for row in frame.to_dict("records"):
-        fields: dict[str, Any] = {str(k): v for k, v in row.items() if pd.notna(v) and v != "null"}
+    for each in frame.to_dict("records"):
+        fields: dict[str, Any] = {str(k): v for k, v in each.items() if pd.notna(v) and v != "null"}
         fields |= {"rho": float(fields["rho"])} if "rho" in fields else {}
         key = _key(fields)
         seen[key] += 1

@@ -69,7 +69,7 @@ def rising_average(table: EvaluationTable) -> float:
 
 def pulls_of_poor_arms(table: EvaluationTable) -> float:
     """Pulls by CoHV-UCB of arms below the median efficiency, over those that equal parts would give them."""
-    counted = experiments.allocation(table, _COHV, "online", RHO, ONLINE_REPLICATIONS, SEED)
+    counted = experiments.allocation(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     pulls = counted.groupby("arm")["pulls"].sum().to_numpy()
     poor = table.problem.efficiency < np.median(table.problem.efficiency)
     return float(pulls[poor].sum() / pulls.sum() / poor.mean())

@@ -41,16 +41,12 @@ def speeds(rng: np.random.Generator, n_instances: int, means: NDArray[np.float64
     return np.clip(means[:, None] + noise, 0, 1)
 
 
-def short_list(n_instances: int) -> Callable[[np.random.Generator], Any]:
+def short_list(rng: np.random.Generator, n_instances: int) -> Any:
     """Three sizes and two prompts, all on the front: the larger, the better and the slower."""
-
-    def drawn(rng: np.random.Generator) -> Any:
-        size, prompt = np.repeat(np.arange(3), 2), np.tile([0, 1], 3)
-        right = answers(rng, n_instances, -0.6 + 0.7 * size + 0.25 * prompt)
-        fast = speeds(rng, n_instances, 0.8 - 0.2 * size - 0.07 * prompt)
-        return np.stack([right, fast], axis=2), 4.0**size * (1 + 0.3 * prompt)
-
-    return drawn
+    size, prompt = np.repeat(np.arange(3), 2), np.tile([0, 1], 3)
+    right = answers(rng, n_instances, -0.6 + 0.7 * size + 0.25 * prompt)
+    fast = speeds(rng, n_instances, 0.8 - 0.2 * size - 0.07 * prompt)
+    return np.stack([right, fast], axis=2), 4.0**size * (1 + 0.3 * prompt)
 
 
 def two_agents(rng: np.random.Generator) -> Any:
@@ -81,30 +77,26 @@ def rarely_apart(rng: np.random.Generator) -> Any:
     return 1.0 - wrong[:, :, None], np.linspace(2, 1, 5)
 
 
-def scattered(n_arms: int, n_instances: int, n_objectives: int) -> Callable[[np.random.Generator], Any]:
+def scattered(rng: np.random.Generator, n_arms: int, n_instances: int, n_objectives: int) -> Any:
     """Means all over, the first objective right or wrong, the others continuous."""
-
-    def drawn(rng: np.random.Generator) -> Any:
-        means = rng.uniform(0.2, 0.8, (n_objectives, n_arms))
-        right = rng.random((n_arms, n_instances)) < means[0][:, None]
-        rest = [speeds(rng, n_instances, mean) for mean in means[1:]]
-        return np.stack([right, *rest], axis=2), np.exp(rng.uniform(0, 3, n_arms))
-
-    return drawn
+    means = rng.uniform(0.2, 0.8, (n_objectives, n_arms))
+    right = rng.random((n_arms, n_instances)) < means[0][:, None]
+    rest = [speeds(rng, n_instances, mean) for mean in means[1:]]
+    return np.stack([right, *rest], axis=2), np.exp(rng.uniform(0, 3, n_arms))
 
 
 #: Made-up tables by name; each is drawn anew for the seed, and none is one that the threshold was chosen on.
-MADE_UP: dict[str, Callable[[np.random.Generator], Any]] = {
-    "short list, N = 100": short_list(100),
-    "short list, N = 300": short_list(300),
-    "two agents": two_agents,
-    "ties in tenths": tied,
-    "near-perfect jokers": jokers,
-    "rarely apart": rarely_apart,
-    "K = 20, D = 1": scattered(20, 300, 1),
-    "K = 20, D = 3": scattered(20, 300, 3),
-    "K = 8, N = 30": scattered(8, 30, 2),
-    "K = 12, N = 2,000": scattered(12, 2000, 2),
+MADE_UP: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
+    "short list, N = 100": (short_list, (100,)),
+    "short list, N = 300": (short_list, (300,)),
+    "two agents": (two_agents, ()),
+    "ties in tenths": (tied, ()),
+    "near-perfect jokers": (jokers, ()),
+    "rarely apart": (rarely_apart, ()),
+    "K = 20, D = 1": (scattered, (20, 300, 1)),
+    "K = 20, D = 3": (scattered, (20, 300, 3)),
+    "K = 8, N = 30": (scattered, (8, 30, 2)),
+    "K = 12, N = 2,000": (scattered, (12, 2000, 2)),
 }
 
 
@@ -113,7 +105,8 @@ def read_rows(name: str) -> tuple[FeedbackRows, NDArray[np.float64]]:
     if name not in MADE_UP:
         source = pack_shared(load(name))
         return source.feedback, np.array(source.costs)
-    rewards, costs = MADE_UP[name](np.random.default_rng([SEED, 31, list(MADE_UP).index(name)]))
+    draw, sizes = MADE_UP[name]
+    rewards, costs = draw(np.random.default_rng([SEED, 31, list(MADE_UP).index(name)]), *sizes)
     n_arms, n_instances, n_objectives = rewards.shape
     cost = np.repeat(costs, n_instances)[:, None]
     rows = np.hstack([cost, cost / costs.max(), rewards.reshape(-1, n_objectives)])

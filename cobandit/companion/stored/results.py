@@ -249,19 +249,9 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     >>> predictions_of([load("synthetic-24")]) is None
     True
     """
-    return paper.predict_numbers(read_result("posterior")) if bundled(tables) else None
-
-
-def bundled(tables: Sequence[EvaluationTable]) -> bool:
-    """Say whether all tables are bundled reconstructions, of which results are stored.
-
-    Examples
-    --------
-    >>> from cobandit import load
-    >>> bundled([load("gsm8k"), load("piqa")]), bundled([load("gsm8k"), load("synthetic-24")])
-    (True, False)
-    """
-    return all(table.name in NAMES and table.card.kind == "reconstruction" for table in tables)
+    if all(table.name in NAMES and table.card.kind == "reconstruction" for table in tables):
+        return paper.predict_numbers(read_result("posterior"))
+    return None
 
 
 def ledger() -> pd.DataFrame:
