@@ -15,19 +15,10 @@ from cobandit.stats import metrics
 
 
 @pytest.mark.slow
-@given(problems(), st.data())
-def test_regrets(given_problem, data):
+@given(problems(), st.integers(0, 2**32), st.floats(0.5, 1e4))
+def test_regrets(given_problem, seed, budget):
     problem = Problem(*given_problem)
-    pulls = np.array(
-        data.draw(
-            st.lists(
-                st.lists(st.integers(0, 99), min_size=problem.n_arms, max_size=problem.n_arms),
-                min_size=1,
-                max_size=3,
-            )
-        )
-    )
-    budget = data.draw(st.floats(0.5, 1e4))
+    pulls = np.random.default_rng(seed).integers(0, 100, (3, problem.n_arms))
     nu = [h / c for h, c in zip(problem.hypervolume, problem.costs, strict=True)]
     efficiency = [sum(n * (max(nu) - e) for n, e in zip(row, nu, strict=True)) for row in pulls]
     standard = [

@@ -165,18 +165,6 @@ def test_paired_difference_solves_the_score_equation():
     )
 
 
-@pytest.mark.parametrize(("b", "c"), [(0.1, 0.2), (0.02, 0.06), (0.3, 0.3)])
-def test_paired_difference_covers(b, c):
-    n, covered = 40, 0.0
-    for i in range(n + 1):
-        for j in range(n + 1 - i):
-            chance = comb(n, i) * comb(n - i, j) * b**i * c**j * (1 - b - c) ** (n - i - j)
-            if chance > 1e-6:
-                _, low, high = paired_errors.paired_difference(i, j, n)
-                covered += chance * (low <= b - c <= high)
-    assert 0.93 <= covered <= 0.985
-
-
 def test_wrong_counts_are_refused():
     for wrong in (
         lambda: paired_errors.couplings(6, 1, 5),

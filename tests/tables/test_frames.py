@@ -127,10 +127,6 @@ def broken(column, value):
     return frame
 
 
-def again():
-    return pd.concat([evaluations(), evaluations()[:1]])
-
-
 def percentil():
     return {"speed": ("latency", "inverse-percentil")}
 
@@ -140,19 +136,9 @@ WRONG = [
     (lambda: [1, 2], {}, "'model': the column is missing"),
     (evaluations, {"cost": "usdd"}, "'usdd': the column is missing -> did you"),
     (evaluations, {"config": "modle", "instance": "q"}, "2 faults\n- from_frame, column 'modle'"),
-    (lambda: evaluations().rename(columns={"answer": "usd"}), {}, "'usd': the column is there more"),
-    (lambda: broken("usd", np.nan), {}, f"{AT_5} 'usd': the value is missing"),
     (lambda: broken("model", None), {}, f"{AT_5} 'model': the name is missing"),
     (lambda: broken("size", None), {"config": ["model", "size"]}, f"{AT_5} 'size': the name"),
-    (lambda: broken("usd", -1), {}, f"{AT_5} 'usd': the cost -1.0 is not positive"),
-    (lambda: broken("correct", 87), {}, f"{AT_5} 'correct': the objective 87.0 is outside [0, 1]"),
-    (again, {}, "from_frame, row 25, column 'instance': (config, instance)"),
-    (lambda: evaluations(1), {}, "'config': there is only one configuration, 'm0'"),
-    (lambda: evaluations(3, 3), {}, "'m0' has 2 profiling and 1 evaluation instances"),
-    (evaluations, {"profiling": 8}, "change the number of profiling instances, now 8"),
     (evaluations, {"profiling": 1}, "from_frame, profiling: "),
-    (evaluations, {"profiling": 0}, "from_frame, profiling: "),
-    (lambda: evaluations()[:0], {}, "from_frame: the table has no rows"),
     (evaluations, {"objectives": {}}, "from_frame, objectives: there are 0 objectives"),
     (evaluations, {"objectives": percentil()}, "objectives['speed']: there is no transform"),
     (
@@ -161,12 +147,10 @@ WRONG = [
         "'column': Input should be a valid string, not 5",
     ),
     (evaluations, {"objectives": {"cost": "usd"}}, "['cost']: 'cost' is the name"),
-    (lambda: evaluations().assign(latency=2.0), {}, "column 'latency': 2 and 2 span no scale"),
     (evaluations, {"kind": "guess"}, "from_frame, kind: "),
     (evaluations, {"name": "My Table"}, "from_frame, name: "),
     (evaluations, {"cost": {"m9": 1}}, "cost: there is no configuration 'm9'"),
     (evaluations, {"cost": {"m0": 1, "m1": 1}}, "from_frame, cost: none is given to m2"),
-    (lambda: evaluations().assign(model=[[1]] * 24), {}, "column 'model': the names are nested values"),
 ]
 
 

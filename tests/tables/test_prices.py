@@ -44,15 +44,11 @@ def test_prices_are_per_million_and_cached_input_costs_as_other_input_if_not_sai
         ("- small", "it holds no prices"),
         ("small: 3", "model 'small'"),
         ("small: {input: 3}", "model 'small', field 'output': the field is missing -> give USD per million"),
-        ("small: {output: 3}", "field 'input': the field is missing"),
         ("small: {input: -1, output: 3}", "field 'input': Input should be greater than or equal to 0"),
         ("small: {input: .nan, output: 3}", "field 'input'"),
-        ("small: {input: 1, output: .inf}", "field 'output'"),
-        ("small: {input: much, output: 3}", "field 'input'"),
         ("small: {input: 1, ouput: 3, output: 3}", "unknown key 'ouput' -> did you mean 'output'?"),
         ("small: {input: 1, output: 3}\nsmall: {input: 1, output: 3}", "the key 'small' is given twice"),
         ("smal: {input: 1, output: 3}", "it has no price of 'small' -> did you mean 'smal'? add it"),
-        ("a: [", "is not valid YAML"),
     ],
 )
 def test_what_is_no_file_of_prices_is_refused(write, content, said):

@@ -104,13 +104,6 @@ def test_the_table_cannot_be_changed():
     assert set(table.arms["model"]) == {"m0", "m1"}
 
 
-def test_the_frame_given_is_left_alone():
-    given_frame = frame()
-    before = given_frame.copy(deep=True)
-    EvaluationTable.from_records(given_frame, card())
-    pd.testing.assert_frame_equal(given_frame, before)
-
-
 def test_arms_may_have_different_instances():
     ragged = frame(arms=3, instances=12).query("not (config == 'arm1' and instance in ['q1', 'q2', 'q3'])")
     table = EvaluationTable.from_records(ragged, card(split={"profiling": 5}))
@@ -139,7 +132,9 @@ def test_names_are_text_and_sorted_as_text():
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6))
 def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     given_frame = frame(arms, instances, seed)
+    before = given_frame.copy(deep=True)
     one = EvaluationTable.from_records(given_frame, card())
+    pd.testing.assert_frame_equal(given_frame, before)
     two = EvaluationTable.from_records(given_frame.sample(frac=1, random_state=shuffle), card())
     pd.testing.assert_frame_equal(one.rows, two.rows)
     pd.testing.assert_frame_equal(one.arms, two.arms)
@@ -284,15 +279,11 @@ def test_subset_keeps_transforms_and_split():
     ("query", "words"),
     [
         ("temprature > 0", ["'temprature'", "config, model, temperature"]),
-        ("temperature >", ["cannot be evaluated"]),
         ("", ["cannot be evaluated"]),
         ("temperature + 1", ["not true or false"]),
-        ("temperature = 1", ["not true or false"]),
-        ("1 == 1", ["not true or false"]),
         ("@known == 1", ["subset"]),
         ("__import__('os')", ["subset"]),
         ("model > 3", ["cannot be evaluated"]),
-        ("temperature > 9", ["0 of 3", "two at least"]),
         ("config == 'arm1'", ["1 of 3", "two at least"]),
     ],
 )

@@ -1,10 +1,7 @@
 """Evaluation tables: every bad input gives one error that says where it is and what to do."""
 
 import json
-import subprocess
-import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -54,19 +51,14 @@ def objectives(**changes):
 
 ROWS = [
     (with_cell(3, "correct", 1.2), ["row 3", "'correct'", "1.2", "[0, 1]", "rescale"]),
-    (with_cell(3, "correct", -0.1), ["row 3", "'correct'", "-0.1", "[0, 1]"]),
     (with_cell(3, "correct", 1 + 1e-15), ["row 3", "1.000000000000001"]),
     (with_cell(2, "correct", np.nan), ["row 2", "'correct'", "missing", "evaluate it again"]),
     (with_cell(2, "correct", np.inf), ["row 2", "'correct'", "inf is not finite"]),
     (with_cell(5, "usd", 0.0), ["row 5", "'usd'", "0.0 is not positive", "smallest cost"]),
-    (with_cell(5, "usd", -2.5), ["row 5", "'usd'", "-2.5 is not positive"]),
     (with_cell(5, "usd", 1e300), ["row 5", "'usd'", "1e+300 is not between 1e-30 and 1e+30"]),
     (with_cell(5, "usd", 1e-300), ["row 5", "'usd'", "1e-300 is not between", "another unit"]),
-    (with_cell(8, "usd", None), ["row 8", "'usd'", "missing"]),
-    (with_cell(8, "usd", np.inf), ["row 8", "'usd'", "inf is not finite"]),
     (with_cell(8, "usd", -np.inf), ["row 8", "'usd'", "-inf is not finite"]),
     (with_cell(4, "seconds", 0.0), ["row 4", "'seconds'", "0.0 is not positive"]),
-    (with_cell(4, "seconds", np.nan), ["row 4", "'seconds'", "missing"]),
     (with_cell(6, "usd", "n/a"), ["row 6", "'usd'", "'n/a'", "not a number", "as numbers"]),
     (with_cell(6, "usd", None).assign(usd=[[1]] * 8), ["row 1", "[1]", "7 more rows"]),
     (frame().astype({"usd": str}), ["row 1", "'usd'", "'1.0'", "7 more rows"]),
@@ -79,7 +71,6 @@ ROWS = [
     ),
     (with_cell(7, "config", None), ["row 7", "'config'", "missing", "give every row its config;"]),
     (with_cell(7, "config", " "), ["row 7", "'config'", "missing"]),
-    (with_cell(7, "instance", np.nan), ["row 7", "'instance'", "missing"]),
     (frame().assign(instance=[[1]] * 8), ["'instance'", "nested"]),
     (frame().assign(correct=[{"value": 1}] * 8), ["'correct'", "row 1", "json_normalize"]),
     (frame()[:4], ["'config'", "only one configuration, 'a'", "at least two"]),
@@ -93,8 +84,6 @@ ROWS = [
     (frame()[:0], ["no rows", "export it again"]),
     (frame().drop(columns="usd"), ["'usd'", "missing", "add it"]),
     (frame().rename(columns={"seconds": "second"}), ["'seconds'", "did you mean 'second'"]),
-    (frame().drop(columns="model"), ["'model'", "missing"]),
-    (frame().rename(columns={"config": "Configs"}), ["'config'", "did you mean 'Configs'"]),
     (pd.concat([frame(), frame()[["usd"]]], axis=1), ["'usd'", "more than once", "keep one"]),
 ]
 
@@ -157,14 +146,9 @@ def limited(**changes):
 CARDS = [
     ({"licence": "MIT"}, ["field 'licence'", "unknown key", "did you mean 'license'"]),
     (
-        {"cost": {"column": "usd", "unit": "USD", "colour": 1}},
-        ["field 'cost.colour'", "unknown key", "did you mean 'column'"],
-    ),
-    (
         {"objectives": [{"name": "accuracy", "column": "correct", "transfrom": "none"}]},
         ["field 'objectives.0.transfrom'", "did you mean 'transform'"],
     ),
-    ({"license": None}, ["field 'license'", "name the licence"]),
     ({"kind": "real"}, ["field 'kind'", "'measured', 'reconstruction' or 'synthetic', not 'real'"]),
     (
         {"objectives": [{"name": "accuracy", "column": "correct", "transform": "log"}]},
@@ -182,10 +166,8 @@ CARDS = [
         ["low is 96 and high is 95"],
     ),
     ({"split": {"profiling": 1}}, ["field 'split.profiling'", "at least 2"]),
-    ({"split": {}}, ["field 'split.profiling'", "missing"]),
     ({"records": "../toy.csv"}, ["field 'records'", "without a directory"]),
     ({"sha256": "abc"}, ["field 'sha256'", "64"]),
-    ({"name": 128}, ["field 'name'", "128"]),
     (limited(transform="none"), ["mean nothing without a transform"]),
     (limited(transform="inverse-percentile", low=10), ["low and high mean nothing with limits"]),
     ({"split": {"profiling": 2, "instances": ["a", "a"]}}, ["1 different instances", "profiling is 2"]),
@@ -276,7 +258,6 @@ def test_a_card_or_a_folder_in_place_of_a_table(tmp_path, monkeypatch):
 CSV, JSONL = frame().to_csv(index=False), frame().to_json(orient="records", lines=True)
 PARQUET, OTHER = frame().to_parquet(), pd.DataFrame({"konfig": ["a"], "x": [1]})
 ROW, LINES = "a,q3,3.0,1.0,3.0,small", JSONL.splitlines(keepends=True)
-GRUEN = with_cell(5, "config", "grün").to_csv(index=False).encode("latin-1")
 HOLES = JSONL.replace('"usd":6.0', '"usd":"n/a"').replace('3.0,"correct":1.0', '3.0,"correct":null')
 FILES = [
     ("csv", "", ["the file is empty"]),
@@ -291,23 +272,16 @@ FILES = [
     ("csv", CSV.replace(ROW, "a,q3"), ["Row #4: Expected 6 columns, got 2: a,q3"]),
     ("csv", CSV.replace(",", ";"), ["there are ['config;instance;usd;"]),
     ("csv", CSV.encode().replace(b"usd", b"us\x80d", 1), ["does not parse: 'utf-8' codec"]),
-    ("csv", GRUEN, ["does not parse"]),
-    *[
-        ("csv", CSV.replace("6.0", cell, 1), ["row 6", "'usd'", repr(cell)])
-        for cell in ("n/a", "NA", "0x10", "-")
-    ],
-    ("csv", CSV.replace("6.0", '"1,5"', 1), ["row 6", "'usd'", "'1,5'"]),
+    *[("csv", CSV.replace("6.0", cell, 1), ["row 6", "'usd'", repr(cell)]) for cell in ("NA", "0x10")],
     ("csv", CSV.replace("6.0", "", 1), ["row 6", "'usd'", "missing"]),
     ("csv", CSV.replace("6.0", "nan", 1), ["row 6", "'usd'", "missing"]),
     ("csv", CSV.replace("6.0", "inf", 1), ["row 6", "'usd'", "not finite"]),
     ("csv", CSV.partition("\n")[0] + "\n", ["no rows"]),
     ("csv", CSV.replace("seconds", "usd", 1), ["'usd': the column is there more than once"]),
     ("csv", OTHER.to_csv(index=False), ["did you mean 'konfig'", "6 faults"]),
-    ("parquet", OTHER.to_parquet(), ["did you mean 'konfig'", "6 faults"]),
     ("jsonl", OTHER.to_json(orient="records", lines=True), ["did you mean 'konfig'", "6 faults"]),
     ("jsonl", "".join([*LINES[:2], "{\n", *LINES[2:]]), ["line 3 is not a JSON object: Expecting"]),
     ("jsonl", "".join([*LINES[:2], "[1]\n", *LINES[2:]]), ["line 3 is not a JSON object"]),
-    ("jsonl", "".join([*LINES[:2], '{"a": 1}, {"b": 2}\n', *LINES[2:]]), ["line 3"]),
     ("jsonl", HOLES, ["row 6, column 'usd'", "row 3, column 'correct': the value is missing"]),
     ("jsonl", b'{"config": "\xff"}\n', ["utf-8"]),
 ]
@@ -328,9 +302,8 @@ def not_utf8(values):
     return pa.Array.from_buffers(pa.string(), len(held), held.buffers())
 
 
-@pytest.mark.parametrize("column", ["config", "usd"])
 @pytest.mark.parametrize("encoded", [False, True], ids=["plain", "dictionary"])
-def test_parquet_text_that_is_not_utf8(tmp_path, column, encoded):
+def test_parquet_text_that_is_not_utf8(tmp_path, encoded, column="config"):
     """Readers of Parquet do not look; what comes later would end in a traceback."""
     table = pa.Table.from_pandas(frame())
     bad = not_utf8(frame()[column])
@@ -369,26 +342,3 @@ def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch
         else:
             with pytest.raises(TableError, match=r"to read about 1,\d{3} rows takes 0.0 GB .* -> leave out"):
                 read(path, card)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read where Linux has it")
-def test_what_reading_takes_is_near_what_is_said(tmp_path):
-    """Peak memory of a process that reads 600,000 rows, less one that reads 60,000: of the right size."""
-    peaks = []
-    for n in (60_000, 600_000):
-        rows = pd.DataFrame({"config": np.repeat(["a", "b"], n // 2), "instance": np.tile(range(n // 2), 2)})
-        rows = rows.assign(
-            usd=1.0, correct=np.arange(n) % 2, seconds=np.arange(n) + 1.0, model=rows["config"]
-        )
-        rows.to_parquet(tmp_path / "toy.parquet", index=False)
-        (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD | {"records": "toy.parquet"}))
-        code = (
-            "import re, sys, cobandit; cobandit.read(sys.argv[1]);"
-            "print(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1])"
-        )
-        command = [sys.executable, "-c", code, str(tmp_path / "toy.parquet")]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        peaks.append(1024 * int(done.stdout))
-    said = storage.BYTES_PER_VALUE * 540_000 * 6
-    assert 0.3 * said < peaks[1] - peaks[0] < 1.2 * said
