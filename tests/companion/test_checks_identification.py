@@ -95,15 +95,6 @@ def test_gap_terms_give_the_gaps(means):
     assert misclassification.gap_bounds_hold(means)
 
 
-@given(mean_matrices())
-def test_the_two_smallest_gaps_are_equal_so_that_no_single_arm_decides_the_complexity(means):
-    gaps = np.sort(cb.classification_gaps(means))
-    assert gaps[0] == gaps[1]
-    if gaps[0] > 0:
-        costs = np.linspace(0.1, 1, len(gaps))
-        assert theory.cost_complexity(gaps, costs) >= costs[-2:].sum() / gaps[0] ** 2
-
-
 @pytest.mark.slow
 @given(st.integers(2, 20), st.floats(0.01, 0.5), st.randoms(use_true_random=False))
 def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
@@ -140,10 +131,6 @@ def test_what_costs_do_to_the_complexities(gaps, random):
     dearest_hardest = theory.summed_complexity(np.sort(gaps), np.sort(costs)[::-1])
     harmonic = 1 + sum(1 / k for k in range(2, len(gaps) + 1))
     assert dearest_hardest <= theory.cost_complexity(gaps, costs) * harmonic * (1 + 1e-9)
-
-
-def test_no_gap_no_complexity():
-    assert theory.summed_complexity([0.0, 0.5], [1.0, 1.0]) == np.inf
 
 
 # ----------------------------------------------------------------------------- Lemma 2
@@ -259,13 +246,6 @@ def test_the_time_uniform_bound(mean, first, width):
     assert at_first == pytest.approx(stats.binom.pmf(outside, first, mean).sum())
     assert at_first < ever < min(bound, 1.0)
     assert bound < 10 * ever or mean != 0.5  # coins come close
-
-
-@pytest.mark.parametrize(("better", "worse"), [(0.5, 0.5), (0.6, 0.4), (0.9, 0.3), (1.0, 0.5)])
-def test_differences_of_independent_arms_are_closer_than_two_means_say(better, worse):
-    ever, _, bound = concentration.difference_deviation(better, worse, 40, 0.3)
-    assert ever < bound == pytest.approx(2 * np.exp(-3.6))
-    assert bound < 4 * np.exp(-1.8)  # what two means that may each be off by half as much give
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(-6, 6))
@@ -397,43 +377,6 @@ def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
     assert limit == pytest.approx(2 * (n_arms - 1) / (n_arms * how["allocation"]), rel=1e-4)
 
 
-HOW = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5, "complexity": 4.0}
-SHARP = {"n_arms": 3, "n_objectives": 2, "allocation": 2.0, "complexity": 4.0, "budget": 9.0}
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: theory.identification_budget(0.0, **HOW),
-        lambda: theory.identification_budget(1.5, **HOW),
-        lambda: theory.identification_budget(0.5, **HOW | {"complexity": -1}),
-        *(
-            lambda name=name, bad=bad: theory.sharpened_error_bound(**SHARP | {name: bad})
-            for name, bad in [
-                ("n_arms", 1),
-                ("n_objectives", 0),
-                ("allocation", 0),
-                ("complexity", 0),
-                ("budget", 0),
-            ]
-        ),
-        lambda: theory.exact_allocation_constant([1.0]),
-        lambda: theory.exact_allocation_constant([1.0, 0.0]),
-        lambda: theory.needed_allocation_constant(1, 0.5),
-        lambda: theory.summed_complexity([0.5], [1.0, 1.0]),
-        lambda: theory.summed_complexity([-0.5, 0.5], [1.0, 1.0]),
-    ],
-)
-def test_invalid_arguments(call):
-    with pytest.raises(CobanditError):
-        call()
-
-
-def test_what_an_undecidable_problem_needs():
-    assert theory.identification_budget(0.5, **HOW | {"complexity": np.inf}) == np.inf
-    assert theory.sharpened_error_bound(**SHARP | {"complexity": np.inf}) > 1
-
-
 # ----------------------------------------------------------------------------- how many pulls a budget holds
 @pytest.mark.slow
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
@@ -468,12 +411,3 @@ def test_targets_of_psi_sr_at_unit_costs_are_what_its_bound_reads(n_arms):
             theory.needed_allocation_constant(n_arms, 1.0) * np.arange(n_arms, 1, -1)
         )
         assert (finder.targets >= shares * (1 - 1e-9)).all()
-
-
-@pytest.mark.slow
-def test_every_phase_collects_what_step_3_promises():
-    for problem in identification_error.random_problems(3, seed=5):
-        L = theory.allocation_constant(problem.n_arms, problem.costs.min())
-        for times in (2, 2.9):
-            budget = times * L * problem.complexity
-            assert identification_error.least_target_share(problem, budget) >= 1

@@ -148,20 +148,6 @@ def test_what_is_needed_of_thousands_in_exact_numbers(g, m, delta):
     assert needed_in([g], [m], delta)[0] == pytest.approx(float(high - 1 + share))
 
 
-@pytest.mark.parametrize("delta", [0.01, 0.1, 0.3])
-def test_a_method_that_guesses_shows_that_the_two_in_two_delta_is_needed(delta):
-    """Guess each of the three fronts of two configurations at delta / 2, else evaluate everything.
-
-    It is wrong with probability delta at most, on every table.
-    """
-    rewards = np.ones((2, 9, 1))
-    rewards[1, 0] = 0.5
-    evaluations = (1 - 1.5 * delta) * 9
-    assert theory.least_evaluations(rewards, delta)[0] == pytest.approx((1 - 2 * delta) * 9)
-    assert theory.least_evaluations(rewards, delta)[0] < evaluations
-    assert theory.least_evaluations(rewards, delta / 2)[0] > evaluations
-
-
 @pytest.mark.slow
 def test_the_least_falls_with_what_may_go_wrong_and_is_below_what_is_spent():
     table = cb.load("synthetic-24")

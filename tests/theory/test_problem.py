@@ -12,7 +12,7 @@ from support.strategies import cost_vectors, mean_matrices, problems
 
 from cobandit import Problem, classification_gaps, hypervolume, pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.theory import cost_complexity
+from cobandit.theory import cost_complexity, exact_allocation_constant, summed_complexity
 
 
 def complexity(gaps, costs):
@@ -113,7 +113,11 @@ GAPS = [([0.5, -0.1], [1, 1]), ([0.5, 0.5], [1, 0]), ([0.5, 0.5], [1, 1, 1]), ([
 
 @pytest.mark.parametrize(
     ("function", "given"),
-    [*((hypervolume, [point]) for point in POINTS), *((cost_complexity, pair) for pair in GAPS)],
+    [
+        *((hypervolume, [point]) for point in POINTS),
+        *((complexity, pair) for complexity in (cost_complexity, summed_complexity) for pair in GAPS),
+        *((exact_allocation_constant, [costs]) for costs in ([1.0], [1.0, 0.0])),
+    ],
 )
 def test_invalid_points_and_gaps(function, given):
     with pytest.raises(CobanditError):

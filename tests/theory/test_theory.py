@@ -107,7 +107,11 @@ def test_radius(n, B, lam, alpha):
 
 
 def test_an_undecidable_problem_has_a_bound_that_says_nothing():
-    assert theory.identification_error_bound(9, n_arms=2, n_objectives=3, cost_ratio=1, complexity=inf) == 24
+    how = {"n_arms": 2, "n_objectives": 3, "complexity": inf}
+    assert theory.identification_error_bound(9, cost_ratio=1, **how) == 24
+    assert theory.identification_budget(0.5, cost_ratio=1, **how) == inf
+    assert theory.sharpened_error_bound(9, allocation=2, **how) > 1
+    assert theory.summed_complexity([0.0, 0.5], [1.0, 1.0]) == inf
 
 
 # Every argument of every function, out of its range.
@@ -130,7 +134,12 @@ GOOD = {
     | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")},
     theory.difference_error_budget: {"error": 0.5, "allocation": 1.5, "complexity": 4.0}
     | {k: HOW[k] for k in ("n_arms", "n_objectives")},
+    theory.sharpened_error_bound: {"allocation": 1.5, "complexity": 4.0}
+    | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")},
+    theory.identification_budget: {"error": 0.5, "complexity": 4.0}
+    | {k: HOW[k] for k in ("n_arms", "n_objectives", "cost_ratio")},
     theory.allocation_constant: {"n_arms": 3, "cost_ratio": 0.5},
+    theory.needed_allocation_constant: {"n_arms": 3, "cost_ratio": 0.5},
     theory.identification_error_bound: {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"},
 }
 NAN, INF = float("nan"), inf
