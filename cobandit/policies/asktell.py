@@ -177,20 +177,28 @@ class AskTell:
             self._warned = True
             warnings.warn(f"cost {cost:g} of arm {int(pull)} is {doubt}", GuaranteeWarning, stacklevel=2)
 
-    def find(self, arm: int) -> Pull:
+    def find(self, arm: int, among: list[tuple[int, int]] | None = None) -> Pull:
         """Find the evaluation in flight that `tell` would take.
 
         Parameters
         ----------
         arm : Pull or int
             Of a plain number the oldest evaluation in flight.
+        among : list of (arm, number), optional
+            Where to look instead.
 
         Raises
         ------
         CobanditError
-            If it is not in flight.
+            If it is not there.
         """
-        return self._found(arm, self._flying)
+        number, known = getattr(arm, "number", None), self._flying if among is None else among
+        found = [each for each in known if each[0] == arm and number in (None, each[1])]
+        if not found:
+            which = f"arm {arm!r}" if number is None else f"evaluation {number} of arm {arm}"
+            arms = sorted({each for each, _ in known})
+            raise CobanditError(f"told about {which}, which is not in flight: of arms {arms} some are")
+        return Pull(*found[0])
 
     def leave_out(self, pull: int) -> None:
         """Leave the instance of an evaluation out, where instances are shared and evaluated once.
@@ -219,16 +227,6 @@ class AskTell:
     def _committed(self) -> float:
         """What is spent, and set aside for what is in flight."""
         return self.spent + float(self.in_flight @ self._set_aside) if self._flying else self.spent
-
-    def _found(self, arm: int, among: list[tuple[int, int]]) -> Pull:
-        """The evaluation that the user means, of those; of an arm's number the oldest."""
-        number = getattr(arm, "number", None)
-        found = [each for each in among if each[0] == arm and number in (None, each[1])]
-        if not found:
-            which = f"arm {arm!r}" if number is None else f"evaluation {number} of arm {arm}"
-            arms = sorted({each for each, _ in among})
-            raise CobanditError(f"told about {which}, which is not in flight: of arms {arms} some are")
-        return Pull(*found[0])
 
     def _land(self, pull: Pull) -> None:
         self._flying.remove(pull.key)

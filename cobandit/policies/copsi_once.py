@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
-from math import inf, log, sqrt
+from math import floor, inf, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
+from cobandit._check import SLACK
 from cobandit.dominance import TIE, find_clearest
 from cobandit.errors import CobanditError
 from cobandit.policies.once_policy import Once
@@ -221,14 +221,27 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     >>> planned_depth([1, 4, 1], depth=0, n_instances=10, left=60)  # everything
     10
     """
-    round_costs = np.cumsum(np.sort(_check.costs(costs)))[:0:-1]  # C_1, ..., C_{k-1}
+    return find_depth(np.cumsum(np.sort(_check.costs(costs))), depth, n_instances, left)
 
-    def spend(m: int) -> float:  # added up from the first phase on, as the kernel does
-        targets = np.minimum(n_instances, np.floor(_check.add_slack(m * round_costs[0] / round_costs)))
-        more = np.diff(np.maximum(targets, depth), prepend=depth)
-        return float(np.cumsum(round_costs * more)[-1])
 
-    return depth + bisect_right(range(depth + 1, n_instances + 1), left, key=spend)
+def find_depth(sums: NDArray[np.float64], depth: int, n_instances: int, left: float) -> int:
+    """As `planned_depth`, of sums of the cheapest, second cheapest, ...; the kernel runs this, too, compiled.
+
+    A phase that is too dear, or evaluates everything, decides: what the later ones cost is never negative.
+    """
+    low, high = depth, n_instances + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        reached, spend = depth, 0.0
+        for round_cost in sums[:0:-1]:  # C_1, ..., C_{k-1}
+            target = min(n_instances, floor(middle * sums[-1] / round_cost * (1.0 + SLACK)))
+            if target > reached:
+                spend += round_cost * (target - reached)
+                reached = target
+            if spend > left or reached == n_instances:
+                break
+        low, high = (middle, high) if spend <= left else (low, middle)
+    return low
 
 
 def find_gaps(weakest: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -69,7 +69,7 @@ class Once(IdentificationPolicy):
         CobanditError
             If it is neither; nothing has changed then.
         """
-        found = self._found(pull, self._flying + self._failed)
+        found = self.find(pull, self._flying + self._failed)
         number = found.number
         if found.key in self._flying:
             self._land(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING, Any, Unpack
@@ -13,7 +12,8 @@ import pandas as pd
 from cobandit import _check
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.policies.registry import Spec, read_methods
+from cobandit.policies.pareto_race import ParetoRace
+from cobandit.policies.registry import read_methods
 from cobandit.replay import kernels
 from cobandit.replay.grid import (
     GridCell,
@@ -204,7 +204,7 @@ def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict
     feedback = source.feedback
     runs = run_kernel(policy, feedback, cell.seed, cell.replications, realised=realised)
     status: Any = "ok"
-    if _stops(cell.spec):
+    if issubclass(cell.spec.policy, ParetoRace):
         status = np.where(runs.settled, "settled", "out of budget").astype(object)
     names = np.array(problem.names, dtype=object)
     truth = pareto_mask(problem.means, policy.dominance)
@@ -218,11 +218,6 @@ def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict
         f1=metrics.f1_score(runs.returned, truth),
         **{each.__name__: each(runs.returned, problem.means) for each in off},
     )
-
-
-def _stops(method: Spec) -> bool:
-    """Whether a method needs no budget, since it stops by itself."""
-    return inspect.signature(method.policy).parameters["budget"].default is None
 
 
 def replay_identification(
@@ -308,7 +303,7 @@ def replay_identification(
     chosen = read_methods(methods, "once" if once else "identification")
     source = (pack_shared if once else pack_table)(table)
     everything = float(np.diff(source.feedback.offsets) @ source.costs / source.costs.sum())  # as rho
-    free = rho is share is None and all(map(_stops, chosen))
+    free = rho is share is None and all(issubclass(each.policy, ParetoRace) for each in chosen)
     if (rho is None) == (share is None) and not free:
         raise CobanditError("budgets are given by rho or by share: exactly one of the two is needed")
     shares: dict[float, float] = {}

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import joblib
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from cobandit import _check
 from cobandit.errors import CobanditError
@@ -113,10 +113,9 @@ def run(
     [(3, 1), (2, 1)]
     """
     finished: list[Any] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
         spread(workers, backend, scheduler, shared),
-        Progress(*columns, console=Console(stderr=True), disable=not progress) as bar,
+        Progress(console=Console(stderr=True), disable=not progress) as bar,
     ):
         shown = bar.add_task("replaying", total=len(tasks))
         calls = (joblib.delayed(function)(*shared, *task) for task in tasks)

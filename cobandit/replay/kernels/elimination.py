@@ -221,14 +221,6 @@ register(
 # ----------------------------------------------------------------------------- gap elimination
 
 
-class Active(NamedTuple):
-    """The k arms that are left: ``arms`` ascending, ``order`` by falling first mean, ``costs`` ascending."""
-
-    arms: np.ndarray
-    order: np.ndarray
-    costs: np.ndarray
-
-
 @inner
 def without(value, values):
     """Take a value out, keeping the order of the others."""
@@ -241,21 +233,21 @@ def without(value, values):
 
 
 @inner
-def _find_removed(left, front, at):
+def _find_removed(arms, order, front, at):
     """e_r, and whether it is accepted.
 
     The gap of an arm of the front is looked for only as far as it may still be the largest.
     """
     largest = 0.0
-    for arm in left.arms:
+    for arm in arms:
         largest = max(largest, at.minus[arm])
     position = 0
     for arm in front:
-        while left.order[position] != arm:
+        while order[position] != arm:
             position += 1
-        at.plus[arm] = front_gap(position, left.order, at, find_least(largest))
+        at.plus[arm] = front_gap(position, order, at, find_least(largest))
         largest = max(largest, at.plus[arm])
-    return find_clearest(left.arms, at.minus, at.plus)
+    return find_clearest(arms, at.minus, at.plus)
 
 
 @inner
@@ -263,32 +255,32 @@ def _eliminate(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     n_arms, n_objectives = seen.sums.shape
     at, declared = empirical(n_arms, n_objectives), terms.costs
-    left = Active(np.arange(n_arms), np.arange(n_arms), terms.costs[terms.by_cost[::-1]])
+    # of those that are left: ascending, by falling first mean, and their costs, ascending
+    arms, order, costs = np.arange(n_arms), np.arange(n_arms), declared[terms.by_cost[::-1]]
     spent, reached, front, moved = 0.0, 0, at.front, True
 
     for phase in range(1, n_arms):
         round_cost = 0.0
-        for arm in left.arms:
+        for arm in arms:
             round_cost += declared[arm]
-        goal = int(p.call(PhaseState(phase, left.costs, round_cost, reached, spent), p.numbers))
+        goal = int(p.call(PhaseState(phase, costs, round_cost, reached, spent), p.numbers))
         if goal > reached:  # otherwise the means, and so their order, are as they were
-            spent, complete = sample(left.arms, goal, draws, terms, seen, spent)
+            spent, complete = sample(arms, goal, draws, terms, seen, spent)
             if not complete:  # the empirical Pareto set of the active arms that were ever evaluated
-                evaluated = left.arms[seen.pulls[left.arms] > 0]
+                evaluated = arms[seen.pulls[arms] > 0]
                 return_front(evaluated, seen.sums, seen.pulls, returned)
                 return spent, False
             reached = goal
-            order = sort_by_mean(left.order, seen.sums, seen.pulls, at.means)
-            left, moved = Active(left.arms, order, left.costs), True
+            order, moved = sort_by_mean(order, seen.sums, seen.pulls, at.means), True
 
         if moved:  # else nobody is dominated by the arm that left, and the front and its margins are the same
-            front = find_front(left.order, at)
-        arm, accepted = _find_removed(left, front, at)
+            front = find_front(order, at)
+        arm, accepted = _find_removed(arms, order, front, at)
         moved = accepted
         returned[arm] = accepted
-        costs = without(declared[arm], left.costs)
-        left = Active(without(arm, left.arms), without(arm, left.order), costs)
-    returned[left.arms[0]] = True
+        costs = without(declared[arm], costs)
+        arms, order = without(arm, arms), without(arm, order)
+    returned[arms[0]] = True
     return spent, False
 
 

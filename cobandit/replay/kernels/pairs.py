@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cobandit import policies
-from cobandit._check import SLACK
 from cobandit.dominance import TIE
-from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STAKES, STEP, count_claims
+from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STAKES, STEP, count_claims, find_depth
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import compile_run, register, sample
 from cobandit.replay.kernels.elimination import find_clearest, return_front, without
@@ -46,31 +45,7 @@ class Evidence(NamedTuple):
 
 
 inner(count_claims)
-
-
-@inner
-def _planned_depth(costs, depth, n_instances, left):
-    """As `cobandit.policies.copsi_once.planned_depth`, of costs in ascending order.
-
-    A phase that is too dear, or evaluates everything, decides: what the later ones cost is never negative.
-    """
-    round_costs = np.cumsum(costs)[:0:-1]
-    low, high = depth, n_instances + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        reached, spend = depth, 0.0
-        for round_cost in round_costs:
-            target = min(n_instances, floor(middle * round_costs[0] / round_cost * (1.0 + SLACK)))
-            if target > reached:
-                spend += round_cost * (target - reached)
-                reached = target
-            if spend > left or reached == n_instances:
-                break
-        if spend <= left:
-            low = middle
-        else:
-            high = middle
-    return low
+inner(find_depth)
 
 
 @inner
@@ -313,7 +288,7 @@ def _play(p, terms, draws, seen, returned):
 
     while len(arms) > 1 and depth < n_instances and complete:
         step = max(FIRST_LOOK, depth + max(1, floor(STEP * depth)))
-        target = _planned_depth(costs, depth, n_instances, limit - spent)
+        target = find_depth(np.cumsum(costs), depth, n_instances, limit - spent)
         goal = min(step, max(1, target))
         spent, complete = sample(arms, goal, draws, terms, seen, spent)
         if not complete:
@@ -328,7 +303,7 @@ def _play(p, terms, draws, seen, returned):
             if certainty:
                 leaves, accepted = _find_certain(arms, dominated, evidence.spared)
             if leaves < 0:
-                target = _planned_depth(costs, depth, n_instances, limit - spent)
+                target = find_depth(np.cumsum(costs), depth, n_instances, limit - spent)
                 if target == n_instances or (certainty and depth < target):
                     break
                 if compared < depth:

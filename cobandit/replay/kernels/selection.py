@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log, pi, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -22,44 +22,32 @@ from cobandit.replay.kernels.compiling import compile_run, draw, register_formul
 from cobandit.theory.sharper import cheapest
 
 
-class Tournament(NamedTuple):
-    """Leaf i is arm i; an inner node is the better of its two children, the left (lower) arm on ties.
-
-    ``value`` (2 size,) are the indices at the nodes, -inf outside; ``winner`` (2 size,) names the arms, the
-    best of all at node 1; ``size`` is a power of two, and leaf i stands at node size + i.
-    """
-
-    value: np.ndarray
-    winner: np.ndarray
-
-
 @inner
 def _tournament(n_arms):
-    """Return a tournament in which nobody has played."""
+    """Return a tournament in which nobody has played: the ``values`` (2 size,) and the ``winners`` (2 size,).
+
+    Leaf i is arm i, and stands at node size + i, a power of two; an inner node is the better of its two
+    children, the left (lower) arm on ties, and node 1 the best of all.  Values outside are -inf.
+    """
     size = 1
     while size < n_arms:
         size *= 2
-    value, winner = np.empty(2 * size), np.zeros(2 * size, dtype=np.int64)
-    for node in range(2 * size):
-        value[node], winner[node] = -np.inf, node - size
-    return Tournament(value, winner)
+    return np.full(2 * size, -np.inf), np.arange(2 * size) - size
 
 
 @inner
-def _play_all(tree):
-    value, winner = tree
+def _play_all(value, winner):
     for node in range(len(value) // 2 - 1, 0, -1):
         better = 2 * node if value[2 * node] >= value[2 * node + 1] else 2 * node + 1
         value[node], winner[node] = value[better], winner[better]
 
 
 @inner
-def _play_again(tree, arm, value):
+def _play_again(values, winner, arm, value):
     """Give an arm its new value and play its matches again; the best of all.
 
     The winner goes up from match to match, and is not looked up again.
     """
-    values, winner = tree
     node = (len(values) >> 1) + arm
     values[node] = value
     while node > 1:
@@ -72,21 +60,6 @@ def _play_again(tree, arm, value):
     return arm
 
 
-class Totals(NamedTuple):
-    """What one replication has seen of each arm: pulls (K,), sums (K, D + 1) of cost over the largest and
-    of the objectives, and sums of their squares, without columns if the index reads none.
-    """  # noqa: D205
-
-    pulls: np.ndarray
-    sums: np.ndarray
-    squares: np.ndarray
-
-
-@inner
-def _look_up(arm, totals, p):
-    return p.call(totals.pulls[arm], totals.sums[arm], totals.squares[arm], p.numbers)
-
-
 @inner
 def _select(p, terms, draws, seen, returned):
     """One replication: fills the pulls and the record of ``seen``, and returns nobody; the spend."""
@@ -96,9 +69,8 @@ def _select(p, terms, draws, seen, returned):
     n_arms = len(pulls)
     sums = np.zeros((n_arms, rows.shape[1] - 1))
     squares = np.zeros((n_arms, sums.shape[1] if p.squares else 0))
-    totals = Totals(pulls, sums, squares)
-    tree = _tournament(n_arms)
-    leaves = tree.value[len(tree.value) // 2 :]
+    values, winner = _tournament(n_arms)
+    leaves = values[len(values) // 2 :]
     affordable = np.ones(n_arms, dtype=np.bool_)
     ahead = np.empty(n_arms, dtype=np.int64)  # the row of each arm's next pull, known before it is chosen
     for i in range(n_arms):
@@ -111,7 +83,7 @@ def _select(p, terms, draws, seen, returned):
             arm = by_cost[gone]
             affordable[arm] = False
             if begun:
-                best = _play_again(tree, arm, -np.inf)
+                best = _play_again(values, winner, arm, -np.inf)
             gone += 1
         if gone == n_arms:
             if t < len(arms):
@@ -127,9 +99,9 @@ def _select(p, terms, draws, seen, returned):
             if not begun:
                 for i in range(n_arms):
                     if affordable[i]:
-                        leaves[i] = _look_up(i, totals, p)
-                _play_all(tree)
-                best = tree.winner[1]
+                        leaves[i] = p.call(pulls[i], sums[i], squares[i], p.numbers)
+                _play_all(values, winner)
+                best = winner[1]
                 begun = True
             arm = best
 
@@ -149,7 +121,7 @@ def _select(p, terms, draws, seen, returned):
         ahead[arm] = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
         t += 1
         if begun:
-            best = _play_again(tree, arm, _look_up(arm, totals, p))
+            best = _play_again(values, winner, arm, p.call(pulls[arm], sums[arm], squares[arm], p.numbers))
 
 
 _run_selection = compile_run(_select)
