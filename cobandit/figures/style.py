@@ -207,7 +207,7 @@ def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
         ax.tick_params(axis="x", labelrotation=45)
     above = ax.secondary_xaxis("top", functions=(lambda value: value * cost, lambda value: value / cost))
     above.set_xlabel(f"budget B ({units[0]})" if len(units) == 1 else "budget B", fontsize="small")
-    plain_log(above.xaxis, cost * rho[0], cost * rho[-1])
+    plain_log(above.xaxis, (1, 3) if rho[-1] > 50 * rho[0] else (1, 2, 5))
     above.tick_params(labelsize="small")
 
 
@@ -240,13 +240,13 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
         ax.set_ylim(0.1, 1)
     ax.set(**{f"{which}scale": "log"})
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
-    plain_log(axis, *axis.get_view_interval())
+    low, high = axis.get_view_interval()
+    choices = {1000: (1,), 60: (1, 3), 10: (1, 2, 5), 1: range(1, 10)}  # three labels at least, and no crowd
+    plain_log(axis, next(digits for ratio, digits in choices.items() if high >= ratio * low))
 
 
-def plain_log(axis: Axis, low: float, high: float) -> None:
-    """Put plain numbers at a logarithmic axis between two values, so few that they do not collide."""
-    choices = {300: (1,), 30: (1, 3), 5: (1, 2, 5), 1: range(1, 10)}
-    digits = next(digits for ratio, digits in choices.items() if high >= ratio * low)
+def plain_log(axis: Axis, digits: Sequence[int]) -> None:
+    """Put plain numbers that begin with these digits at a logarithmic axis."""
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")

@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -17,9 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numba
-import pooch
 from numba import njit
 from numba.extending import register_jitable
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # tqdm, which pooch loads, asks every notebook for ipywidgets
+    import pooch
 
 config: Any = numba.config
 
