@@ -69,9 +69,7 @@ class Conductor:
         self.stage = stage
         self.watch = watch
         self._waiting: list[Pull] = []  # handed out, and not part of a call
-        self._held: list[
-            tuple[Pull, Row | Failure]
-        ] = []  # ended before anything was answered that has a cost
+        self._held: list[tuple[Pull, Row | Failure]] = []  # ended before others were answered, at a cost
         self._n_held = 0  # so far
         self._calls = 0
         self._told = anyio.Event()
@@ -121,10 +119,10 @@ class Conductor:
     def _ask(self) -> list[Pull]:
         """Ask as far ahead as it helps, and list what can be evaluated now."""
         block, policy = self.evaluator.block, self.stage.policy
-        if isinstance(policy, OnlinePolicy):  # wants to know most before it decides
-            most, room = 1 if block == 1 else block * self.plan.at_once, block * self.plan.at_once
-        else:  # so many that some configuration fills a block, past those of configurations that rest
-            most, room = 1 if block == 1 else block * policy.n_arms, sys.maxsize
+        online = isinstance(policy, OnlinePolicy)  # which wants to know most before it decides
+        # any other is asked until some configuration fills a block, past those of configurations that rest
+        ahead = block * (self.plan.at_once if online else policy.n_arms)
+        most, room = 1 if block == 1 else ahead, ahead if online else sys.maxsize
         ready = [pull for pull in self._waiting if self._is_due(pull)]
         while (
             len(ready) < most and len(self._waiting) < room and (pull := self.stage.journal.ask()) is not None

@@ -18,9 +18,11 @@ import pandas as pd
 import pytest
 import yaml
 from support.local_sums import FIXED, MODEL, PROMPTS, evaluate
+from support.runs import PLAN
 
 import cobandit as cb
 from cobandit.companion.measured import models, word_sums
+from cobandit.live.journal import read_entries
 
 pytest.importorskip("inspect_ai")
 
@@ -76,16 +78,11 @@ def evaluators(address):
 
 def write_plan(folder, name, address):
     options, model, column = evaluators(address)[name]
-    plan = {
+    plan = PLAN | {
         "name": name,
-        "configurations": {
-            "list": [{"model": model, "prompt": prompt, "max_tokens": limit} for prompt, limit in ARMS]
-        },
+        "configurations": {"list": [{"model": model, "prompt": p, "max_tokens": limit} for p, limit in ARMS]},
         "instances": {"file": "questions.jsonl"},
-        "method": "CoPSIOnce",
         "budget": 0.6,
-        "unit": "share",
-        "cost": {"column": "tokens", "unit": "tokens"},
         "largest_cost": "max_tokens",
         "objectives": [
             {"name": "accuracy", "column": column},
@@ -103,29 +100,17 @@ def write_plan(folder, name, address):
 
 
 def told(folder):
-    """Lines of both journals that tell a result."""
+    """What both journals were told."""
     journals = [folder / "runs" / folder.name / f"{name}.journal" for name in ("pilot", "run")]
-    return [
-        line
-        for path in journals
-        if path.exists()
-        for line in path.read_bytes().split(b"\n")
-        if b'"tell"' in line
-    ]
+    return [each for path in journals if path.exists() for each in read_entries(path) if "tell" in each]
 
 
 def start(folder, address):
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(
-            [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
-        ),
-        "LOCAL_BASE_URL": f"{address}/v1",
-        "LOCAL_API_KEY": "none",
-    }
+    path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")])
+    local = {"PYTHONPATH": path, "LOCAL_BASE_URL": f"{address}/v1", "LOCAL_API_KEY": "none"}
     command = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(command, cwd=folder, env=os.environ | local, **pipes)
 
 
 @pytest.mark.parametrize("name", ["callable", "openai", "inspect"])

@@ -417,11 +417,7 @@ def test_what_is_kept_of_an_evaluation_comes_back(path):
     assert pickle.loads(before)[5] == [(0, 1), (0, 2), (0, 3)]
 
 
-@pytest.mark.parametrize(
-    "record",
-    [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, [1, 2], "text", 3],
-    ids=["NaN", "object", "set", "list", "text", "number"],
-)
+@pytest.mark.parametrize("record", [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, [1, 2], "text", 3])
 def test_a_record_that_cannot_be_kept_is_refused(path, record):
     with cb.Journal(path, policy := MAKERS["CoPSI"]()) as run:
         arm = run.ask()
@@ -436,12 +432,10 @@ def test_a_record_that_cannot_be_kept_is_refused(path, record):
 )
 def test_what_cannot_be_left_out_is_not_written(path, name, message):
     with cb.Journal(path, MAKERS[name]()) as run:
-        pull = run.ask()
-        before = path.read_bytes()
-        with pytest.raises(CobanditError, match=message):
-            run.leave_out(pull)
-        with pytest.raises(CobanditError, match="not in flight"):
-            run.leave_out(2)
+        pull, before = run.ask(), path.read_bytes()
+        for which, said in ((pull, message), (2, "not in flight")):
+            with pytest.raises(CobanditError, match=said):
+                run.leave_out(which)
         assert path.read_bytes() == before and run.in_flight == [pull]
 
 

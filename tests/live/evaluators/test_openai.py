@@ -361,23 +361,23 @@ def test_prices_are_among_what_must_not_change(folder):
     assert {name for name in found[0] if found[0][name] != found[1][name]} == {"prices.yml"}
 
 
+def arm(**settings):
+    return {"configurations": [settings]}
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"configurations": [{"temperature": 0}]}, "it has no model -> give each configuration a 'model'"),
-        (
-            {"configurations": [{"model": "m", "temprature": 0}]},
-            "changes nothing in the request -> did you mean",
-        ),
-        ({"configurations": [{"model": "m", "top_k": 1}]}, "'top_k' changes nothing"),
-        ({"configurations": [{"model": "m", "prompt": "x"}]}, "there is no prompt 'x'"),
+        (arm(temperature=0), "it has no model -> give each configuration a 'model'"),
+        (arm(model="m", temprature=0), "changes nothing in the request -> did you mean"),
+        (arm(model="m", top_k=1), "'top_k' changes nothing"),
+        (arm(model="m", prompt="x"), "there is no prompt 'x'"),
+        (arm(model="m", question="x"), "{question} has to be a setting or a column"),
         ({"prompt": {"a": "{question}"}}, "there is no prompt '' -> let its setting"),
         (
             {"prompt": "{qestion}"},
-            "{qestion} has to be a setting or a column of the instances, and not both -> did you mean",
+            "{qestion} has to be a setting or a column of the instances, and not both -> did",
         ),
-        ({"configurations": [{"model": "m", "question": "x"}]}, "{question} has to be a setting or a column"),
-        ({"prompt": "{model} {question}", "configurations": [{"model": "m"}]}, ""),
         ({"prompt": "{question[0]}"}, "not all braces of '{question[0]}' hold a name"),
         ({"prompt": "{question:>3}"}, "not all braces of '{question:>3}' hold a name"),
         ({"prompt": "{question"}, "not all braces of '{question' hold a name"),
@@ -392,29 +392,22 @@ def test_prices_are_among_what_must_not_change(folder):
         ({"cost": "cost_usd", "prices": "free.yml"}, "those of 'small' are zero, and a method needs costs"),
         ({"cost": "token"}, "there is no column 'token' -> did you mean 'tokens'?"),
         ({"objectives": ["score", "second"]}, "no column 'second' -> did you mean 'seconds'? it gives"),
-        (
-            {"prices": "prices.yml", "configurations": [{"model": "smal"}]},
-            "no price of 'smal' -> did you mean",
-        ),
+        ({"prices": "prices.yml"} | arm(model="smal"), "no price of 'smal' -> did you mean"),
         ({"prices": "nowhere.yml"}, "there is no such file of prices"),
         ({"models": (401, "who are you?")}, "the key in None (status 401: who are you?)"),
-        ({"models": (404, "no list")}, ""),
     ],
 )
 def test_what_is_wrong_is_found_before_anything_is_asked(folder, given, said):
-    def answer(body):
-        asked.append(body)
-        return completion("2")
-
     asked = []
-    if not said:
-        ask(folder, answer, **given)
-        assert asked
-        return
     with pytest.raises(CobanditError) as caught:
-        ask(folder, answer, **given)
-    assert said in str(caught.value)
-    assert not asked
+        ask(folder, asked.append, **given)
+    assert said in str(caught.value) and not asked
+
+
+def test_an_endpoint_need_not_list_its_models(folder):
+    prompt = "{model} {question}"
+    rows, requests = ask(folder, lambda _: completion("2"), models=(404, "no list"), prompt=prompt)
+    assert len(rows) == 2 and requests[0][2]["messages"][0]["content"] == "small 1 + 1?"
 
 
 @pytest.mark.parametrize(
