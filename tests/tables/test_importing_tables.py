@@ -256,7 +256,7 @@ def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
     objectives += ["speed=one:negate-minmax", "accuracy=tokens", "accuracy=holes", "accuracy=model"]
     wrong = [{"objective": [each]} for each in [*objectives, "cost=correct"]]
     wrong += [{"profiling": 11}, {"profiling": 1}, {"cost": "minus"}, {"cost": "holes"}]
-    wrong += [{"arm": ["question"]}, {"name": "A B"}, {"kind": "reconstruction"}]
+    wrong += [{"arm": ["question"]}, {"name": "A B"}]
     for options in wrong:
         tidy(one=1.5, minus=-1, holes=lambda f: f["tokens"].where(f.index > 3))
         with pytest.raises(CobanditError) as error:

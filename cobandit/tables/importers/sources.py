@@ -417,7 +417,7 @@ def import_logs(
         fields["split"] |= _given(split)
         if notes.smallest is not None:  # of an earlier table the larger one: it covers both
             fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
-        card = check_fields(Card, fields, lambda field: f"--{field.rpartition('.')[2] or 'title, --kind'}")
+        card = check_fields(Card, fields, lambda field: f"--{field.rpartition('.')[2]}")
         _validate(found, card, f"what was read of the {source} logs")
     except TableError as error:
         raise TableError("\n".join([str(error), *notes.list_logs()])) from None
