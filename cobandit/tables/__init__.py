@@ -9,4 +9,3 @@ from cobandit.tables.catalogue import open_table as open_table
 from cobandit.tables.storage import read as read
 from cobandit.tables.storage import save as save
 from cobandit.tables.table import EvaluationTable as EvaluationTable
-from cobandit.tables.table import Feedback as Feedback

@@ -58,14 +58,12 @@ class Objective(Fields):
         if self.transform not in TRANSFORMS:
             remedy = suggest(self.transform, TRANSFORMS, f"choose one of {', '.join(TRANSFORMS)}")
             stop(None, f"there is no transform {self.transform!r}", remedy)
-        fits = TRANSFORMS[self.transform].percentiles and self.limits is None
-        if (self.low, self.high) != (5, 95) and not fits:
+        percentiles, limits = (self.low, self.high) != (5, 95), self.limits is not None
+        if percentiles and (limits or not TRANSFORMS[self.transform].percentiles):
             problem = f"low and high mean nothing with limits or transform {self.transform}"
             stop(None, problem, "leave them out")
-        if self.limits is not None and self.transform == "none":
+        if limits and self.transform == "none":
             stop(None, "limits mean nothing without a transform", "name one, or leave them out")
-        if not self.low < self.high:
-            stop(None, f"low is {self.low:g} and high is {self.high:g}", "make low the smaller one")
         return self
 
 
@@ -84,14 +82,6 @@ class Split(Fields):
     profiling: int = Field(ge=2, description="give the number of profiling instances, at least 2")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
     instances: tuple[str, ...] | None = Field(None, description="name the profiling instances, as text")
-
-    @model_validator(mode="after")
-    def _as_many(self) -> Split:
-        named = len(set(self.instances or ()))
-        if self.instances is not None and named != self.profiling:
-            problem = f"{named} different instances are named, and profiling is {self.profiling}"
-            stop(None, problem, "let profiling count those that are named")
-        return self
 
 
 class Origin(Fields):

@@ -231,9 +231,8 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
         first = column.iloc[int(foreign.argmax())]
         remedy = NESTED if isinstance(first, dict) else "store the column as numbers"
         faults.add(f"{first!r} is text or another thing that is not a number", remedy, name, foreign)
-    broken = {rule: ~foreign & rule.broken(values) for rule in (MISSING, FINITE)}
-    broken |= {rule: ~foreign & np.isfinite(values) & rule.broken(values) for rule in rules}
-    for rule, rows in broken.items():
+    for rule in (MISSING, FINITE, *rules):
+        rows = ~foreign & rule.broken(values) & (np.isfinite(values) | (rule in (MISSING, FINITE)))
         if rows.any():
             problem = rule.problem.format(value=float(values[rows.argmax()]))
             faults.add(problem, rule.remedy, name, rows)

@@ -97,13 +97,14 @@ def read_arrays(
     scores = scores[:, :, None] if scores.ndim == 2 else scores
     if scores.ndim != 3:
         stop("rewards", f"they have the shape {scores.shape}", "give (K, N, D), or (K, N) for one objective")
-    labels = [
-        list(given or (f"{stem}{number:0{len(str(count - 1))}}" for number in range(count)))
-        for given, stem, count in zip(
-            (configs, instances, names), ("config", "instance", "objective"), scores.shape, strict=True
-        )
-    ]
+    kinds = zip(("config", "instance", "objective"), scores.shape, (configs, instances, names), strict=True)
+    labels = [_number(stem, count) if given is None else [*given] for stem, count, given in kinds]
     places = pd.MultiIndex.from_product(labels[:2], names=["config", "instance"])
     frame = pd.DataFrame(scores.reshape(-1, scores.shape[2]), places, labels[2])
     frame["cost"] = np.broadcast_to(paid[:, None] if paid.ndim == 1 else paid, scores.shape[:2]).ravel()
     return frame.dropna(how="all", subset=labels[2]).reset_index()
+
+
+def _number(stem: str, count: int) -> list[str]:
+    """Names that sort as they stand."""
+    return [f"{stem}{number:0{len(str(count - 1))}}" for number in range(count)]

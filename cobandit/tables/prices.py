@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from cobandit.faults import stop, suggest
 from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
@@ -86,18 +86,13 @@ class Price(Fields):
 
     Examples
     --------
-    >>> Price(input=0.25, output=2).cached
-    0.25
+    >>> cost_usd(Usage(0, 1000, 0), {"m": Price(input=0.25, output=2)}, "m")
+    0.00025
     """
 
     input: _Usd = Field(description="give USD per million tokens of input")
-    cached: _Usd = Field(description="give USD per million tokens of input from a cache, or leave it out")
+    cached: _Usd | None = Field(default=None, description="give USD per million tokens from a cache")
     output: _Usd = Field(description="give USD per million tokens of output")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _cached_as_input(cls, given: object) -> object:
-        return {"cached": given["input"]} | given if isinstance(given, dict) and "input" in given else given
 
 
 class Usage(NamedTuple):
@@ -205,4 +200,5 @@ def cost_usd(usage: Usage, prices: Prices, model: str) -> float:
     if model not in prices:
         stop("--prices", f"there is no price of {model!r}", suggest(model, prices, "add it, or count tokens"))
     price = prices[model]
-    return (price.input * usage.input + price.cached * usage.cached + price.output * usage.output) / MILLION
+    cached = price.input if price.cached is None else price.cached
+    return (price.input * usage.input + cached * usage.cached + price.output * usage.output) / MILLION

@@ -81,7 +81,6 @@ def ragged_table(
     rng: np.random.Generator,
     n_arms: int,
     n_objectives: int,
-    sizes: tuple[int, int] = (2, 12),
     noise: float = 0.5,
 ) -> EvaluationTable:
     """Make a random table in which each arm has its own number of instances, mean cost and mean rewards.
@@ -90,8 +89,6 @@ def ragged_table(
     ----------
     rng : Generator
     n_arms, n_objectives : int
-    sizes : (int, int)
-        Fewest and most evaluation instances of an arm.
     noise : float
         Costs lie within ``1 - noise`` and ``1 + noise`` times their mean.  Rewards have one decimal, so
         that ties are frequent.
@@ -109,7 +106,7 @@ def ragged_table(
     arms, seen = [], []
     for _ in range(n_arms):
         base, mean = rng.uniform(0.1, 1.0), rng.uniform(size=n_objectives)
-        n = int(rng.integers(*sizes, endpoint=True))
+        n = int(rng.integers(2, 12, endpoint=True))
         costs = base * rng.uniform(1 - noise, 1 + noise, n)
         rewards = np.clip(np.round(mean + rng.normal(0, 0.3, (n, n_objectives)), 1), 0, 1)
         arms.append(np.column_stack([costs, rewards]).tolist())
@@ -206,8 +203,8 @@ def _fresh(policy: AskTell, **options: Any) -> Any:
     return type(policy)(**policy.options | options)
 
 
-def on(table: EvaluationTable) -> Feedback:
-    """Feedback from a table: each arm has its instances in turn.
+def on(table: EvaluationTable, declared: bool = False) -> Feedback:
+    """Feedback from a table: each arm has its instances in turn, charged what they cost or was profiled.
 
     Examples
     --------
@@ -218,14 +215,10 @@ def on(table: EvaluationTable) -> Feedback:
     def evaluate(pull: Pull) -> tuple[NDArray[np.float64], float]:
         first, last = table.feedback.offsets[int(pull) : int(pull) + 2]
         row = first + pull.number % (last - first)
-        return table.feedback.rewards[row], float(table.feedback.costs[row])
+        cost = table.costs[int(pull)] if declared else table.feedback.costs[row]
+        return table.feedback.rewards[row], float(cost)
 
     return evaluate
-
-
-def at_declared_cost(table: EvaluationTable) -> Feedback:
-    """Feedback from a table, charged the mean costs that were profiled."""
-    return lambda pull: (on(table)(pull)[0], float(table.costs[int(pull)]))
 
 
 def with_failures(evaluate: Feedback, rng: np.random.Generator, billed: float) -> Feedback:
@@ -467,21 +460,22 @@ def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
     Pulls, phases and recommendation are those of one at a time, bit for bit, also if evaluations fail and
     cost nothing.  Of index methods nothing of the kind is asked.
     """
+
+    def end_of(plan: Any) -> list[bytes]:
+        return [pickle.dumps(end) for end in (plan.pulls, plan.phases, plan.recommend())]
+
     for policy, table, rng in _policies(method, seeds):
         if not isinstance(policy, IdentificationPolicy):
             return
-        fly(alone := _fresh(policy), at_declared_cost(table))
+        fly(alone := _fresh(policy), on(table, declared=True))
         for at_once in (1, 3, ALL):
             fly(
-                flown := _fresh(policy), with_failures(at_declared_cost(table), rng, billed=0.0), at_once, rng
+                flown := _fresh(policy),
+                with_failures(on(table, declared=True), rng, billed=0.0),
+                at_once,
+                rng,
             )
-            ends = [
-                [pickle.dumps(end) for end in (each.pulls, each.phases, each.recommend())]
-                for each in (flown, alone)
-            ]
-            _require(
-                ends[0] == ends[1], flown, f"with {at_once} at once it ends otherwise than one at a time"
-            )
+            _require(end_of(flown) == end_of(alone), flown, f"it ends otherwise with {at_once} at once")
 
 
 def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
@@ -494,7 +488,7 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     for policy, table, rng in _policies(method, seeds):
         limit = _check.add_slack(policy.budget)
         fixed, alone = _fresh(policy), _fresh(policy)
-        fly(fixed, at_declared_cost(table))
+        fly(fixed, on(table, declared=True))
         _require(fixed.spent <= limit, fixed, f"spent {fixed.spent} with fixed costs")
         last = fly(alone, on(table))[-1]
         before = alone.spent - last.told[1] if last.told else 0.0

@@ -29,7 +29,7 @@ def write(tmp_path):
 
 def test_prices_are_per_million_and_cached_input_costs_as_other_input_if_not_said(write):
     prices = read_prices(write(FILE), ["small", "free"])
-    assert prices["org/large-v1.5"] == Price(input=3, cached=3, output=15)
+    assert prices["org/large-v1.5"] == Price(input=3, output=15)
     assert cost_usd(Usage(10**6, 0, 0), prices, "small") == 0.25
     assert cost_usd(Usage(0, 10**6, 0), prices, "small") == 0.025
     assert cost_usd(Usage(0, 0, 10**6), prices, "small") == 2
