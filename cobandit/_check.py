@@ -73,8 +73,7 @@ def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64
             raise TypeError(f"it holds {raw.dtype}")
         array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        wanted = "" if ndim is None else f" of {ndim} dimension(s)"
-        raise CobanditError(f"{name}: expected numbers in an array{wanted} ({error})") from None
+        raise CobanditError(f"{name}: expected numbers in an array ({error})") from None
     if ndim is not None and array.ndim != ndim:
         raise CobanditError(f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}")
     if not np.isfinite(array).all():

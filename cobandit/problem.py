@@ -36,10 +36,8 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     array([0.25, 0.25])
     """
     array = _check.numbers(means, "means", None)
-    if array.ndim == 0 or array.shape[-1] == 0:
-        raise CobanditError(f"means: the last dimension holds the objectives, got shape {array.shape}")
-    if (array < 0).any():
-        raise CobanditError("means: a hypervolume with the origin as reference needs entries >= 0")
+    if array.ndim == 0 or array.shape[-1] == 0 or (array < 0).any():
+        raise CobanditError(f"means: entries >= 0, objectives in the last dimension, got shape {array.shape}")
     return np.prod(array, axis=-1)
 
 

@@ -382,11 +382,8 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
     array([2.88, 0.  ])
     """
     rewards = _check.numbers(rewards, "rewards", 3)
-    if rewards.size == 0 or rewards.min() < 0 or rewards.max() > 1:
-        raise CobanditError("rewards: values in [0, 1] are needed, shape (K, N, D) with none of them zero")
-    delta = _check.non_negative(delta, "delta")
-    if delta >= 0.5:
-        raise CobanditError(f"delta: below one half is needed, where guessing is not enough, got {delta:g}")
+    if not rewards.size or rewards.min() < 0 or rewards.max() > 1 or not 0 <= delta < 0.5:
+        raise CobanditError("rewards in [0, 1], one at least, and delta in [0, 1/2) are needed")
     n_instances = rewards.shape[1]
     raising, lowering = smallest_changes(rewards.mean(axis=1)) * n_instances
     least = np.zeros(len(rewards))

@@ -494,12 +494,7 @@ def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: f
 
 # ----------------------------------------------------------------------------- several evaluations at once
 def alpha_in_flight(
-    at_once: int,
-    n_init: int,
-    *,
-    budget: float,
-    cost_ratio: float,
-    alpha: float = 2.0,
+    at_once: int, n_init: int, *, budget: float, cost_ratio: float, alpha: float = 2.0
 ) -> float:
     r"""Exploration constant :math:`\alpha_m` that makes up for m evaluations in flight (ours).
 

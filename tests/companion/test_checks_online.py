@@ -157,26 +157,6 @@ def test_the_index_bound_holds_on_the_event(runs):
         assert (seen.closest[seen.on_event()] <= 1).all()
 
 
-@pytest.mark.parametrize("D", [1, 2, 5])
-def test_the_hypervolume_is_lipschitz_with_constant_d_and_no_less(D):
-    """Half of the pairs on the diagonal near (1, ..., 1), where the ratio comes closest to D."""
-    rng = np.random.default_rng(0)
-    points = 1 - 10.0 ** rng.uniform(-3, 0, (20_000, 1, 1)) * rng.random((20_000, 2, D))
-    points[::2] = points[::2, :, :1]
-    u, v = points[:, 0], points[:, 1]
-    ratios = np.abs(u.prod(axis=1) - v.prod(axis=1)) / np.abs(u - v).max(axis=1)
-    assert 0.99 * D < ratios.max() <= D * (1 + 1e-9)
-
-
-def test_half_the_constant_is_not_enough_with_truncation_at_half_lambda():
-    lam = 0.1
-    half = theory.index_constant(1, lam) / 2
-    radius, efficiency = lam / 2, 1 / (1.5 * lam)  # mean cost 3/2 lambda, every sample lambda, rewards 1
-    printed, other = (optimism.index_at([1.0], lam, radius, floor=f) - efficiency for f in (lam / 2, lam))
-    assert half * radius < printed <= 2 * half * radius
-    assert other <= half * radius
-
-
 def test_index_at_is_the_index_of_the_class():
     policy = cb.CoHVUCB(2, 2, 10.0, (0.25, 1.0))
     for reward, cost in (([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)):

@@ -11,7 +11,6 @@ from support.strategies import examples
 import cobandit as cb
 from cobandit import theory
 from cobandit.companion.proofs import reachable
-from cobandit.companion.proofs.reachable import Disjunctions
 from cobandit.errors import CobanditError
 
 
@@ -54,15 +53,6 @@ def test_swapped_costs_are_told_apart():
     assert hard == pytest.approx(640) and easy == pytest.approx(120)
 
 
-def test_a_disjunction_needs_one_of_its_groups():
-    program = Disjunctions()
-    a, b = program.variable(0, 1), program.variable(0.6, 1)
-    program.one_of([[{a: 1.0, b: -1.0}, {b: 1.0, a: -1.0}], [{b: 1.0}]])  # a = b, or b <= 0
-    assert program.feasible()
-    program.all_of([{a: 2.0, b: -1.0}])  # a <= b / 2
-    assert not program.feasible()
-
-
 @pytest.mark.slow
 @given(st.integers(2, 7), st.integers(1, 6), st.integers(0, 2**32))
 @examples(40)
@@ -90,15 +80,6 @@ def test_the_steps_of_the_lower_bound(K, size, seed):
     # the whole of a reward is in [0, 1]: its place, and a share that one coin is worth
     places = first.means - (reachable.SHARE if size > 1 else 1) / 2
     assert size == 1 or (places.max() <= 0.05 + 1e-12 and places.min() > -0.01)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [2, 3])
-def test_the_lower_bound_holds_of_exact_reachable_sets_too(size):
-    costs = np.array([0.2, 0.3, 0.5, 1.0])
-    for problem in reachable.hard_family(costs, size)[1:]:
-        exact = theory.reachable_complexity(problem.means, costs, reachable.exactly_leave)
-        assert exact <= theory.reachable_complexity(problem.means, costs) * (1 + 1e-9)
 
 
 def test_a_front_has_to_leave_two_arms_contested():

@@ -68,13 +68,6 @@ def test_two_arms_have_the_complexity_of_the_paper():
     assert theory.reachable_complexity(p.means, p.costs) == pytest.approx(p.complexity)
 
 
-def test_an_expensive_arm_that_is_easy_to_classify_is_gone_when_gaps_are_small():
-    means = [[0.9], [0.85], [0.1]]
-    hard, easy = [1.0, 0.1, 0.1], [0.1, 0.1, 1.0]
-    assert theory.reachable_complexity(means, hard) == pytest.approx(1.1 / 0.05**2)
-    assert theory.reachable_complexity(means, easy) == pytest.approx(0.2 / 0.05**2)
-
-
 def test_ties_have_no_finite_complexity():
     tied = [[0.5, 0.5], [0.5, 0.8], [0.1, 0.1]]
     assert theory.reachable_complexity(tied, [1, 1, 1]) == np.inf

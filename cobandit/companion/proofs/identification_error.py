@@ -133,10 +133,9 @@ def errors_by_budget(
     runs = replay_identification(table, method, rhos, replications, seed)
     rows = []
     for budget, rho in zip(budgets, rhos, strict=True):
-        correct = runs.loc[runs["rho"] == rho, "correct"]
-        errors, n = int((~correct).sum()), len(correct)
-        low, high = metrics.proportion_interval(errors, n)
-        rows.append((budget, errors, n, errors / n, low, high))
+        wrong = ~runs.loc[runs["rho"] == rho, "correct"]
+        errors, n = int(wrong.sum()), len(wrong)
+        rows.append((budget, errors, n, errors / n, *metrics.proportion_interval(errors, n)))
     return pd.DataFrame(rows, columns=["budget", "errors", "runs", "error", "low", "high"])
 
 

@@ -15,12 +15,7 @@ from cobandit.errors import CobanditError
 
 # ----------------------------------------------------------------------------- what a budget earns
 def optimal_utility(
-    utilities: ArrayLike,
-    costs: ArrayLike,
-    probabilities: ArrayLike,
-    budget: int,
-    *,
-    boundary: bool = False,
+    utilities: ArrayLike, costs: ArrayLike, probabilities: ArrayLike, budget: int, *, boundary: bool = False
 ) -> NDArray[np.float64]:
     r"""Largest expected total utility :math:`R_b^\star` of any adaptive policy, for every budget b up to B.
 
