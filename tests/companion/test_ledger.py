@@ -23,11 +23,6 @@ def cells_at(shift, half):
     return pd.DataFrame(rows).drop_duplicates(["dataset", "experiment", "quantity", "method", "rho", "costs"])
 
 
-def test_every_number_of_these_roles_has_one_row():
-    rows = paper.ledger(cells_at(0.0, 0.1))
-    assert rows["key"].tolist() == [n.key for n in NUMBERS] and rows["key"].is_unique
-
-
 def test_predictions_stand_in_their_rows():
     number, other = NUMBERS[10:12]
     predicted = pd.DataFrame({"predicted_low": [1.0], "predicted_high": [2.0]}, index=[number.key])

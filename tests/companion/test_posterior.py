@@ -15,15 +15,7 @@ from cobandit.companion.paper import predictive
 from cobandit.companion.paper.experiments import FOURTEEN
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.paper.predictive import played_key
-from cobandit.companion.reconstruction import (
-    chain,
-    experiment,
-    facts,
-    hierarchy,
-    instances,
-    other,
-    rows_of,
-)
+from cobandit.companion.reconstruction import chain, experiment, facts, hierarchy, instances, other, rows_of
 from cobandit.companion.reconstruction.hierarchy import (
     N_PROFILING,
     PARAMETERS,
@@ -88,14 +80,14 @@ def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
     for each in drawn:
         table, count = each.land.scene.body, each.land.count
         correct = table.rank < count[:, None]
-        ends = [(correct.mean(axis=1), setting.accuracy, 1e-9)]
-        ends += [
-            (table.seconds.mean(axis=1), setting.latency, 5e-4),
-            (table.tokens.mean(axis=1), setting.tokens, 0.05),
-        ]
-        ends += [(table.tokens[:, :N_PROFILING].mean(axis=1), setting.profiling_tokens, 0.005 + 1e-9)]
-        for values, (low, high), tolerance in ends:
-            assert abs(values.min() - low) <= tolerance and abs(values.max() - high) <= tolerance
+        for values, ends, off in (
+            (correct, setting.accuracy, 1e-9),
+            (table.seconds, setting.latency, 5e-4),
+            (table.tokens, setting.tokens, 0.05),
+            (table.tokens[:, :N_PROFILING], setting.profiling_tokens, 0.005 + 1e-9),
+        ):
+            values = values.mean(axis=1)
+            assert (values.min(), values.max()) == pytest.approx(ends, abs=off, rel=0)
         assert table.tokens.min() >= 1 and table.tokens.max() <= setting.limits[1]
         assert table.seconds.min() > 0
 
@@ -207,8 +199,6 @@ def test_tables_of_the_other_generator_meet_what_is_printed_about_means(name):
         (land.count / 1000, setting.accuracy, 1e-9),
     ):
         assert (values.min(), values.max()) == pytest.approx(ends, abs=off)
-    ranks = stats.spearmanr(land.all_means[:, 0], land.costs).statistic
-    assert np.isfinite(ranks)
 
 
 # --- the final inference ----------------------------------------------------------------------------------
@@ -268,12 +258,8 @@ def test_values_that_are_odd_together_are_odd():
     rng = np.random.default_rng(3)
     common = rng.standard_normal(300)
     scores = np.stack([common, common + 0.1 * rng.standard_normal(300)], axis=1)
-    assert (
-        predictive.joint(scores, np.array([1.5, 1.5]))
-        > 0.1
-        > 0.01
-        > predictive.joint(scores, np.array([1.5, -1.5]))
-    )
+    alike, apart = (predictive.joint(scores, np.array([1.5, other])) for other in (1.5, -1.5))
+    assert alike > 0.1 > 0.01 > apart
 
 
 @pytest.mark.slow
@@ -316,9 +302,7 @@ def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
     few = table.subset(FOURTEEN)
     arms = facts.subset_of(SETTINGS[name])
     runs = cb.replay_identification(few, "UniformIdentification", 50, replications=5, seed=4)
-    found, truth = (
-        experiment.find_sets(land, "UniformIdentification", 50, 5, 4, arms),
-        few.problem.pareto_mask,
-    )
+    found = experiment.find_sets(land, "UniformIdentification", 50, 5, 4, arms)
+    truth = few.problem.pareto_mask
     assert (runs["correct"].to_numpy() == (found == truth).all(axis=1)).all()
     assert runs["f1"].to_numpy() == pytest.approx(metrics.f1_score(found, truth))

@@ -106,13 +106,6 @@ def test_words(p, inside, width, remoteness, says):
     assert contrasts.word(p, inside, width, remoteness) == says
 
 
-def test_tables_that_are_not_kept_have_no_say(plays):
-    first = (plays["kind"] == "table") & (plays["number"] == 0)
-    missed = plays[~first | (plays["key"] == "kept")].copy()
-    missed.loc[first & (plays["key"] == "kept"), "value"] = 0.0
-    assert len(contrasts.tables(missed, "piqa")) == 299
-
-
 def test_a_reading_changes_what_it_changes_and_nothing_else(plays):
     contrast = contrasts.CONTRASTS[-1]
     own = plays[(plays["kind"] == "table") & (plays["dataset"] == "piqa")]

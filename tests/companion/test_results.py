@@ -173,7 +173,6 @@ SMALL = {
     "cobandit.policies.one": '''
 from cobandit.theory import bound
 
-
 class One:
     """Words."""
 
@@ -183,11 +182,9 @@ class One:
     "cobandit.theory": """
 from cobandit._check import SLACK
 
-
 def bound(n):
     # why
     return 2 * n + SLACK
-
 
 def other(n):
     return n
@@ -196,7 +193,6 @@ def other(n):
     "cobandit.replay.kernels.fast": """
 from cobandit import policies
 
-
 @policies.register(policies.One)
 def _index(n):
     return n
@@ -204,11 +200,9 @@ def _index(n):
     "cobandit.result": '''
 METHODS = ("One",)
 
-
 def part(name):
     """Words."""
     return play(METHODS)
-
 
 def play(methods):
     return methods
@@ -249,7 +243,7 @@ def package(tmp_path, monkeypatch):
         ("cobandit.theory", "    return n\n", "    return -n\n", False),  # of a function that nothing calls
         ("cobandit.theory", "# why", "# because", False),
         ("cobandit.result", "Words", "Other words", False),
-        ("cobandit.policies.one", "\n\n\nclass", "\nclass", False),
+        ("cobandit.policies.one", "\n\nclass", "\nclass", False),
     ],
 )
 def test_the_code_of_a_result_is_all_that_it_leads_to(package, module, old, new, counts):

@@ -166,11 +166,8 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
     """
     part = RESULTS[name].part(*arguments)
     if found := differences_of(name, arguments, part):
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        raise CobanditError(
-            f"the result {name!r} {arguments} recomputed differs from the stored one: "
-            f"{'; '.join(found[:3])}{more}"
-        )
+        told = "; ".join(found[:3])
+        raise CobanditError(f"the result {name!r} {arguments} recomputed differs from the stored one: {told}")
     return part
 
 
@@ -219,9 +216,8 @@ def differences(before: pd.DataFrame, again: pd.DataFrame, keys: Sequence[str]) 
         else:
             differ = np.array((old != new) & ~(old.isna() & new.isna()))
         for row in np.flatnonzero(differ):
-            row_keys = again.iloc[row][list(dict.fromkeys(keys))].dropna()
-            values = ["missing" if pd.isna(one) else str(one) for one in (old[row], new[row])]
-            found.append(f"{' '.join(map(str, row_keys))}: {column} is {values[0]}, recomputed {values[1]}")
+            place = " ".join(map(str, again.iloc[row][list(dict.fromkeys(keys))].dropna()))
+            found.append(f"{place}: {column} is {old[row]}, recomputed {new[row]}")
     return found
 
 
@@ -239,10 +235,8 @@ def compare(
     name: str,
     chosen: Sequence[tuple[Any, ...]],
     *,
-    workers: int = 1,
-    backend: str = "loky",
-    scheduler: str | None = None,
     tell: Callable[[str, int, int], None] | None = None,
+    **how: Any,
 ) -> tuple[Verification, pd.DataFrame | None]:
     """Recompute parts of a result; what differs, and the result: recomputed if they are all, else as stored.
 
@@ -251,10 +245,10 @@ def compare(
     name : str
     chosen : sequence of tuple
         Arguments of the parts.
-    workers, backend, scheduler
-        How the parts run in parallel, as in `cobandit.replay_online`.
     tell : callable, optional
         Called as ``tell(name, done, parts)`` after each part.
+    **how
+        How the parts run in parallel, as in `cobandit.replay_online`.
     """
     result, began = RESULTS[name], time.perf_counter()
     count = len(result.arguments())
@@ -264,7 +258,7 @@ def compare(
         return Verification(name, 0, count, 0.0, [str(error)]), None
     found: list[str] = []
     parts = []
-    with spread(workers, backend, scheduler):
+    with spread(**how):
         done = Parallel(return_as="generator")(delayed(result.part)(*each) for each in chosen)
         for arguments, part in zip(chosen, done, strict=True):
             found += differences_of(name, arguments, part)

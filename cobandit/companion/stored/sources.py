@@ -66,25 +66,21 @@ def _names(statement: ast.stmt, context: type) -> set[str]:
 
 
 def _leads(module: str, path: list[str]) -> Iterator[Place]:
-    """Where a dotted name leads that stands in a module: through imports to what defines it."""
+    """Where a dotted name leads from a module: through imports to what defines it."""
+    if not module.startswith("cobandit") or module.startswith(ELSEWHERE) or not path:
+        return
+    if _tree(f"{module}.{path[0]}").body:
+        yield from _leads(f"{module}.{path[0]}", path[1:])
+        return
     for statement in _bound(module).get(path[0], ()):
         if not isinstance(statement, ast.Import | ast.ImportFrom):
             yield module, path[0]
             continue
         name = next(one.name for one in statement.names if path[0] in (one.asname, one.name))
         if isinstance(statement, ast.Import):
-            yield from _within(name, path[1:])
+            yield from _leads(name, path[1:])
         else:
-            yield from _within(statement.module or "", [name, *path[1:]])
-
-
-def _within(module: str, path: list[str]) -> Iterator[Place]:
-    if not module.startswith("cobandit") or module.startswith(ELSEWHERE) or not path:
-        return
-    if _tree(f"{module}.{path[0]}").body:
-        yield from _within(f"{module}.{path[0]}", path[1:])
-    else:
-        yield from _leads(module, path)
+            yield from _leads(statement.module or "", [name, *path[1:]])
 
 
 @cache
@@ -103,13 +99,13 @@ def _kernels() -> dict[str, set[Place]]:
     return found
 
 
-class _Wordless(ast.NodeTransformer):
-    """Takes docstrings away."""
-
-    def visit(self, node: ast.AST) -> ast.AST:
+def _without_words(statement: ast.stmt) -> str:
+    """The code of a statement without docstrings, comments and layout."""
+    tree = ast.parse(ast.unparse(statement))
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-        return self.generic_visit(node)
+    return ast.unparse(tree).replace('"', "'")  # versions of Python quote differently
 
 
 @cache
@@ -120,8 +116,7 @@ def _definition(place: Place) -> tuple[str, frozenset[Place]]:
     if module.startswith("cobandit.policies"):
         named |= _kernels().get(name, set())
     for statement in _bound(module)[name]:
-        wordless = ast.unparse(_Wordless().visit(ast.parse(ast.unparse(statement))))
-        said.append(wordless.replace('"', "'"))  # versions of Python quote differently
+        said.append(_without_words(statement))
         own = set[str]()  # what a function takes and assigns
         if isinstance(statement, ast.FunctionDef):
             own = _names(statement, ast.Store)
