@@ -89,7 +89,7 @@ class AskTell:
         self._flying: list[tuple[int, int]] = []  # arm and number, the oldest first
         self._failed: list[tuple[int, int]] = []  # to be tried again
         self._excess = 1.0  # largest ratio of a cost told to the largest declared
-        self._warned = False
+        self.warned = False  # of a cost outside what was declared
 
     @property
     def begun(self) -> NDArray[np.int64]:
@@ -164,7 +164,7 @@ class AskTell:
             cost = 0.0 if failed else self._declared_cost(pull)
         cost = (_check.non_negative if failed else _check.positive)(cost, "cost")
         fits = cost <= _check.add_slack(self._largest[pull])
-        doubt = "" if self._warned or (failed and fits) else self._doubt(pull, cost)
+        doubt = "" if self.warned or (failed and fits) else self._doubt(pull, cost)
         self._land(pull)
         self._excess = max(self._excess, cost / self._largest[pull])
         if failed:
@@ -174,7 +174,7 @@ class AskTell:
             self._record(pull, values, cost)
         self._settle()
         if doubt:
-            self._warned = True
+            self.warned = True
             warnings.warn(f"cost {cost:g} of arm {int(pull)} is {doubt}", GuaranteeWarning, stacklevel=2)
 
     def find(self, arm: int, among: list[tuple[int, int]] | None = None) -> Pull:

@@ -365,12 +365,13 @@ class CoPSIOnce(Once):
         #: Of paired differences, of those that are active.
         self._squares = np.zeros((self.n_arms, self.n_arms, self.n_objectives))
         self._weakest: NDArray[np.float64] | None = None  # of the active at this depth, once it is needed
-        self._evidence = None
+        #: What is certain so far; None without ``confidence``.
+        self.evidence = None
         if self.confidence is not None:
-            self._evidence = PairedEvidence(*shape, self.n_instances, self.confidence)
+            self.evidence = PairedEvidence(*shape, self.n_instances, self.confidence)
 
     def leave_out(self, pull: int) -> None:  # noqa: D102 (as its parent)
-        if self._evidence:
+        if self.evidence:
             raise CobanditError(
                 "with a confidence no instance can be left out: what is certain is certain of all "
                 f"{self.n_instances}; tell a score, or leave the instance out of a new run"
@@ -380,7 +381,7 @@ class CoPSIOnce(Once):
     @property
     def certain(self) -> NDArray[np.bool_]:
         """Whose membership is certain at ``confidence``, shape (K,); nobody's without it."""
-        return self._evidence.certain if self._evidence else np.zeros(self.n_arms, dtype=np.bool_)
+        return self.evidence.certain if self.evidence else np.zeros(self.n_arms, dtype=np.bool_)
 
     def recommend(self) -> NDArray[np.int64]:
         """Estimate the Pareto set of the full means.
@@ -417,10 +418,10 @@ class CoPSIOnce(Once):
             self._sums[active] += scores
             self._squares[pairs] += differences**2
             self.depth += 1
-            if self._evidence:
-                self._evidence.add(active, differences)
-        if self._evidence:
-            self._evidence.lower_limit()
+            if self.evidence:
+                self.evidence.add(active, differences)
+        if self.evidence:
+            self.evidence.lower_limit()
 
     def _find_weakest(self) -> NDArray[np.float64]:
         """Compute the smallest of the D paired t-statistics of j over i, shape (k, k)."""
@@ -440,12 +441,12 @@ class CoPSIOnce(Once):
         active, n, N = self._active, self.depth, self.n_kept
         if len(active) < 2 or n in (0, N):
             return False
-        if self._evidence and (sure := self._evidence.leaving(active)).any():
+        if self.evidence and (sure := self.evidence.leaving(active)).any():
             # the dominated before those that dominate them: whoever is left last is returned
-            dominated = self._evidence.dominated[active]
+            dominated = self.evidence.dominated[active]
             return self._let_go(int((dominated if dominated.any() else sure).argmax()), ~dominated)
         target = self._target()
-        if target == N or (self._evidence and n < target):
+        if target == N or (self.evidence and n < target):
             return False
         gaps, front = self._find_gaps()
         clearest = find_clearest(gaps, front)

@@ -157,7 +157,7 @@ def run_class(
             named = np.random.SeedSequence([options["seed"], int(seed), int(replication)])
             options["seed"] = int(named.generate_state(1, np.uint64)[0])
         new: Any = type(policy)(**options)
-        new._warned = True
+        new.warned = True
         run = _play(new, rows, feedback.offsets, feedback.once, seed, replication, realised)
         runs.pulls[r], runs.spent[r] = new.pulls, new.spent
         taken = min(len(run.arms), record.arms.shape[1])

@@ -61,7 +61,7 @@ def test_no_arm_that_is_level_is_certainly_dominated(tables, data):
     level = np.stack([tables[0], tables[0][list(order)]])
     finder = CoPSIOnce([1, 1], level[..., 0].size, level.shape[2], level.shape[1], confidence=0.999999)
     play_once(finder, level / 10)
-    assert finder.recommend().tolist() == [0, 1] and not finder._evidence.dominated.any()
+    assert finder.recommend().tolist() == [0, 1] and not finder.evidence.dominated.any()
 
 
 @pytest.mark.slow

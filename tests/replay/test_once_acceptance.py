@@ -138,7 +138,7 @@ def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limi
         everything = n_instances * costs.sum()
         finder = cb.CoPSIOnce(costs, everything, cut.shape[2] - 2, n_instances, confidence=confidence)
         if limit is not None:
-            finder._evidence.limit = limit
+            finder.evidence.limit = limit
         # the budget holds everything, so that a run ends when all memberships are certain
         returned = run_kernel(finder, feedback, part, np.arange(orders), realised=False).returned
         wrong += int((returned != truth).any(axis=1).sum())

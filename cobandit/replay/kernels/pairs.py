@@ -331,7 +331,7 @@ def _play(p, terms, draws, seen, returned):
 
 def _read(policy):
     """What the run reads; the limit of claims is infinite where nothing has to be certain."""
-    evidence = policy._evidence
+    evidence = policy.evidence
     limit, delta = (evidence.limit, evidence.delta) if evidence else (inf, 1.0)
     return policy.n_instances, policy.chance, limit, delta
 
