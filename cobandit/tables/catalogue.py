@@ -170,11 +170,10 @@ def datasets() -> pd.DataFrame:
     >>> datasets().set_index("name").loc["synthetic-24", "availability"]
     'bundled'
     """
-    rows = []
-    for card in map(read_card, _cards().values()):
-        row = card.model_dump(include={"name", "title", "kind", "license", "attribution", "source"})
-        rows.append(row | {"availability": _found(card)[0]})
-    return pd.DataFrame(rows)
+    fields = ["name", "title", "kind", "license", "attribution", "source"]
+    cards = [read_card(path) for path in _cards().values()]
+    listed = pd.DataFrame([card.model_dump() for card in cards])[fields]
+    return listed.assign(availability=[_found(card)[0] for card in cards])
 
 
 def _cards() -> dict[str, Path]:

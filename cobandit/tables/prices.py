@@ -70,10 +70,8 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
     except Exception as error:  # its Rust core raises plain Exception
         stop(tokenizer, f"this is no tokenizer.json ({str(error)[:80]})", "take the model's own file")
 
-    def count(text: str) -> int:
-        return len(encoder.encode(text, add_special_tokens=False).ids)
-
-    return TokenCounter(count, f"tokens ({tokenizer.name})")
+    unit = f"tokens ({tokenizer.name})"
+    return TokenCounter(lambda text: len(encoder.encode(text, add_special_tokens=False).ids), unit)
 
 
 MILLION = 1_000_000

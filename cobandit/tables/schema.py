@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobandit.faults import Faults, TableError, refuse, suggest
+from cobandit.faults import Faults, TableError, refuse, stop, suggest
 from cobandit.tables.card import Card, Split
 from cobandit.tables.columns import (
     COST,
@@ -101,9 +101,8 @@ rows) -> rescale the column, or give the objective a transform
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     faults = Faults(source)
     check_columns(frame, card.columns, faults)
-    if not len(frame):
-        faults.add("the table has no rows", "export it again, with its data")
-        refuse(faults.found)
+    if frame.empty:
+        stop(source, "the table has no rows", "export it again, with its data")
     wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
     numbers = _check_measures(frame, card, faults)

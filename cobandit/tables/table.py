@@ -270,7 +270,12 @@ class EvaluationTable:
             With every fault that :func:`cobandit.tables.schema.validate` found.
         """
         records, arms, limits = validate(frame, card, source)
-        return cls(card, (*notes, *_moved(records, card)), records, arms, limits)
+        if card.split.instances is None:
+            mask = profiling_mask(len(records.instances), card.split.profiling, card.split.seed)
+            if moved := (records.profiling != mask[records.instance]).sum():
+                said = f"few instances: {moved:,} evaluations were moved between profiling and evaluation"
+                notes = (*notes, f"{said}, so that every configuration has {MIN_INSTANCES} in either")
+        return cls(card, notes, records, arms, limits)
 
     def __repr__(self) -> str:
         """Name, kind, size, objectives, unit of cost and notes, in lines of 84 characters."""
@@ -560,20 +565,6 @@ class EvaluationTable:
         )
         limits = {name: self._limits[name] for name in names}
         return EvaluationTable(card, self.notes, records, self._arms, limits)
-
-
-def _moved(records: Records, card: Card) -> list[str]:
-    """Say if configurations have another profiling part than the random one, so that both have some."""
-    if card.split.instances is not None:  # chosen by a run
-        return []
-    mask = profiling_mask(len(records.instances), card.split.profiling, card.split.seed)
-    moved = int((records.profiling != mask[records.instance]).sum())
-    if not moved:
-        return []
-    return [
-        f"few instances: {moved:,} evaluations were moved between profiling and evaluation, so that every "
-        f"configuration has {MIN_INSTANCES} in either"
-    ]
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
