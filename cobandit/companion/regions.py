@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from cobandit import _check
 from cobandit.companion.known_arms import feedback_source, random_arms
 from cobandit.companion.paper import experiments
 from cobandit.errors import BudgetError
@@ -74,8 +73,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
         online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing
         is returned: the loss is 1, and ``strict`` is NaN.
     """
-    play = {"online": _online, "identification": _identification}
-    once = play[_check.choice(selection, "selection", METHODS)]
+    once = {"online": _online, "identification": _identification}[selection]
     rows = []
     for problem in range(PROBLEMS):
         source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))

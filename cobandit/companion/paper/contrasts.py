@@ -176,13 +176,10 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
         low, high = found.interval(1 - LEVEL, WIDENING)
         nothing = np.empty((len(prior), 0))
         before = np.diff(predictive.predict(nothing, contrast.of(prior), np.empty(0)).interval(1 - LEVEL))
-        rows.append(
-            contrast._asdict()
-            | {"tables": len(played), "printed": np.exp(value), "centre": np.exp(found.centre)}
-            | {"low": np.exp(low), "high": np.exp(high), "p": found.p(value, WIDENING)}
-            | {"width": float((high - low) / before[0]), "remoteness": found.remoteness}
-            | {"regressed": found.regressed}
-        )
+        seen = contrast._asdict() | {"tables": len(played), "remoteness": found.remoteness}
+        seen |= {"width": float((high - low) / before[0]), "regressed": found.regressed}
+        seen |= {"p": found.p(value, WIDENING), "printed": np.exp(value)}
+        rows.append(seen | {"centre": np.exp(found.centre), "low": np.exp(low), "high": np.exp(high)})
     frame = pd.DataFrame(rows)
     frame["adjusted"] = predictive.holm(frame["p"].to_numpy())
     inside = (frame["low"] <= frame["printed"]) & (frame["printed"] <= frame["high"])

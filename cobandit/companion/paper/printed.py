@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.companion.paper.derived import Estimate, derive, round_off
+from cobandit.companion.paper.derived import Estimate, derive
 from cobandit.companion.paper.judge import HOLDS, NOTHING, Claim, by_place, claims, judge_claim
 from cobandit.companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
 from cobandit.companion.paper.predictive import REPLAYS
@@ -104,20 +104,15 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     >>> cells.loc[("piqa", "CoHVUCB"), ["low", "mean", "high"]].tolist()
     [1097.745, 1097.75, 1149.325]
     """
-    about = run_of(claim.experiment), claim.quantity, None
-    found: dict[Any, list[Published]] = {}
-    for number in published():
-        if number.method and (run_of(number.experiment), number.quantity, number.operation) == about:
-            found.setdefault(number.coordinates, []).append(number)
-    rows = []
-    for numbers in found.values():
-        number = min(numbers, key=lambda each: each.experiment != claim.experiment)
-        _, low, high = zip(*map(round_off, numbers), strict=True)
-        place = (number.dataset, number.rho, number.rho, number.method, number.costs)
-        rows.append((*place, number.value, min(low), max(high)))
-    columns = ["dataset", "rho", "spent", "method", "costs", "mean", "low", "high"]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame[frame["rho"].isin(_at(claim))].reset_index(drop=True)
+    frame = as_frame()
+    frame = frame[frame["method"].notna() & frame["operation"].isna() & (frame["quantity"] == claim.quantity)]
+    frame = frame[frame["experiment"].map(run_of) == run_of(claim.experiment)]
+    # of what is printed twice, first what the claim's own experiment prints
+    frame = frame.sort_values("experiment", key=lambda name: name != claim.experiment, kind="stable")
+    frame = frame.assign(low=frame["value"] - frame["half_unit"], high=frame["value"] + frame["half_unit"])
+    places = frame.groupby(["dataset", "rho", "method", "costs"], sort=False, dropna=False)
+    cells = places.agg(mean=("value", "first"), low=("low", "min"), high=("high", "max")).reset_index()
+    return cells[cells["rho"].isin(_at(claim))].assign(spent=cells["rho"])
 
 
 def judge_printed() -> pd.DataFrame:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cobandit.companion.paper.experiments import IDENTIFICATION, RADII
 from cobandit.companion.paper.numbers import run_key
 from cobandit.companion.reconstruction.facts import RHO, WINDOW, Landscape, fronts, subset_of, uniform_online
+from cobandit.companion.reconstruction.hierarchy import ONLINE_QUANTITIES
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem
@@ -33,7 +34,6 @@ Values = dict[str, float]
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
 """Replays behind a printed regret or F1, and behind a printed error."""
 
-ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
 ERROR_RHO, F1_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}, (10, 200)
 """Budgets at which errors and F1 are printed."""

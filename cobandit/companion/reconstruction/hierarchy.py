@@ -44,6 +44,9 @@ NAMED = ("GPT-2", "CodeLlama-7B", "Tulu-7B", "Tulu-2-7B", "Gemma-7B", "LLaMA-7B"
 """The models that the paper names, in its order (Appendix A)."""
 
 
+ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
+
+
 class Ends(NamedTuple):
     """Smallest and largest value over the configurations."""
 
@@ -70,7 +73,7 @@ class Setting(NamedTuple):
         Whether the arm of the largest hypervolume has the largest hypervolume per cost (Section 5).
     subset_front, subset_gap : int, float
         Pareto arms and smallest classification gap of the 14-arm subset (Section 5, Appendix A).
-    uniform : (float, float, float)
+    uniform : tuple of float
         Both regrets and the moving average of uniform allocation at the largest budget; the middle of what is
         printed twice.
     accuracy_cost : float
@@ -87,7 +90,7 @@ class Setting(NamedTuple):
     same_best: bool
     subset_front: int
     subset_gap: float
-    uniform: tuple[float, float, float]
+    uniform: tuple[float, ...]
     accuracy_cost: float
 
     @property
@@ -106,8 +109,6 @@ def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
         return runs[run_key(name, "online", 32, method, quantity)]
 
     others = range(len(NAMED) + 1, int(printed[f"{name}-table1-models"]) + 1)
-    quantities = "efficiency_regret", "standard_regret", "moving_average"
-    first, second, third = (regret("UniformAllocation", quantity) for quantity in quantities)
     return Setting(
         models=(*NAMED, *(f"model-{i:02d}" for i in others)),
         limits=limits,
@@ -119,7 +120,7 @@ def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
         same_best=same_best,
         subset_front=int(printed[f"{name}-identification-pareto_arms"]),
         subset_gap=printed[f"{name}-identification-gap_min"],
-        uniform=(first, second, third),
+        uniform=tuple(regret("UniformAllocation", quantity) for quantity in ONLINE_QUANTITIES),
         accuracy_cost=regret("AccuracyCostUCB", "efficiency_regret"),
     )
 
