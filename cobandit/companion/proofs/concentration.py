@@ -102,10 +102,8 @@ def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides:
 
 
 # ------------------------------------------------------------------------- of targets that depend on the data
-def leaving_from(
-    steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int
-) -> tuple[float, float]:
-    r"""Probability that a running mean is off by x or more at some n from N to M, and at N.
+def leaving_from(steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int) -> float:
+    r"""Probability that a running mean is off by x or more at some n from N to M.
 
     Parameters
     ----------
@@ -120,7 +118,7 @@ def leaving_from(
 
     Returns
     -------
-    ever, at_first : float
+    float
         Time O(M^2 S).
 
     Examples
@@ -128,17 +126,21 @@ def leaving_from(
     Two coins are off by 1/2 if they agree; one draw later the others may be off by more than 1/3.
 
     >>> leaving_from([0, 1], [0.5, 0.5], first=2, width=0.5, last=2)
-    (0.5, 0.5)
+    0.5
     """
     mean = float(np.asarray(steps) @ np.asarray(chances))
 
     def off(n: int, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
         return (np.abs(sums - n * mean) >= n * width - 1e-9) & (n >= first)
 
-    return ever_outside(steps, chances, off, last), ever_outside(steps, chances, off, first)
+    return ever_outside(steps, chances, off, last)
 
 
-def uniform_deviation(mean: float, first: int, width: float, span: int = 20) -> tuple[float, float, float]:
+#: Paths end after so many N draws, so that probabilities are a little too small, which favours the bounds.
+SPAN = 20
+
+
+def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, float]:
     r"""How often a running mean is off by x or more at *some* n >= N, against :math:`2\exp(-2Nx^2)`.
 
     Parameters
@@ -149,47 +151,42 @@ def uniform_deviation(mean: float, first: int, width: float, span: int = 20) -> 
         N.
     width : float
         x > 0.
-    span : int
-        Paths end after ``span`` N draws, so that probabilities are a little too small, which favours the
-        bound; what is cut off is at most :math:`2\exp(-2\,\mathrm{span}\,Nx^2)`.
 
     Returns
     -------
-    ever, at_first, bound : float
-        The probabilities of being off at some n and at n = N, exact; the bound.
+    ever, bound : float
+        Exact, but for what comes after 20 N draws: at most :math:`2\exp(-40Nx^2)`.
 
     Examples
     --------
-    >>> ever, at_first, bound = uniform_deviation(0.5, 50, 0.15)
-    >>> at_first < ever < bound
+    >>> ever, bound = uniform_deviation(0.5, 50, 0.15)
+    >>> ever < bound
     True
     """
-    leaving = leaving_from([0, 1], [1 - mean, mean], first, width, span * first)
-    return *leaving, 2 * exp(-2 * first * width**2)
+    ever = leaving_from([0, 1], [1 - mean, mean], first, width, SPAN * first)
+    return ever, 2 * exp(-2 * first * width**2)
 
 
-def difference_deviation(
-    better: float, worse: float, first: int, width: float, span: int = 20
-) -> tuple[float, float, float]:
+def difference_deviation(better: float, worse: float, first: int, width: float) -> tuple[float, float]:
     r"""How often the difference of two running means is off by x or more, against :math:`2\exp(-Nx^2)`.
 
     Parameters
     ----------
     better, worse : float
         Means of the Bernoulli draws of two independent arms, in [0, 1].
-    first, width, span
+    first, width
         As in `uniform_deviation`.
 
     Returns
     -------
-    ever, at_first, bound : float
+    ever, bound : float
 
     Examples
     --------
-    >>> ever, _, bound = difference_deviation(0.6, 0.4, 50, 0.25)
+    >>> ever, bound = difference_deviation(0.6, 0.4, 50, 0.25)
     >>> ever < bound
     True
     """
     up, down = better * (1 - worse), worse * (1 - better)
-    leaving = leaving_from([-1, 0, 1], [down, 1 - up - down, up], first, width, span * first)
-    return *leaving, 2 * exp(-first * width**2)
+    ever = leaving_from([-1, 0, 1], [down, 1 - up - down, up], first, width, SPAN * first)
+    return ever, 2 * exp(-first * width**2)
