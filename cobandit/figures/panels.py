@@ -79,6 +79,7 @@ def use_style() -> None:
         formatters["image/png"].pop(Figure, None)  # the same picture again, ten times the size when packed
 
 
+@mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False})
 def panels(figure: Figure) -> str:
     """Draw a figure as HTML: an inline SVG for each panel, and one for each entry of the figure's legends.
 
@@ -87,6 +88,7 @@ def panels(figure: Figure) -> str:
     Parameters
     ----------
     figure : Figure
+        It stays as it is placed here, with labels at all of its axes.
 
     Returns
     -------
@@ -104,34 +106,23 @@ def panels(figure: Figure) -> str:
         if isinstance(ticked.get_major_formatter(), LogFormatterMathtext):  # would be drawn digit by digit
             ticked.set_major_formatter(lambda value, _: show_power(value))
     figure.draw_without_rendering()  # places everything
-    layout, parts = figure.get_layout_engine(), [p for p in figure.get_children() if p is not figure.patch]
+    figure.set_layout_engine(None)  # with any, each panel would be drawn twice
+    parts = [part for part in figure.get_children() if part is not figure.patch]
     outside = [legend for ax in figure.axes if (legend := ax.get_legend()) and _beside(legend, ax)]
     shown = {part: part.get_visible() for part in [*parts, *outside]}
-    with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
-        figure.set_layout_engine(None)  # with any, "none" too, each panel would be drawn twice
-        unlabelled: list[tuple[Axis, str]] = []
-        try:
-            for legend in outside:
-                legend.set_visible(False)
-            titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
-            grid = _grid(ax for ax in figure.axes if shown[ax])
-            unlabelled = [
-                axis for row in grid if len(row) > 1 for panel in row for axis in _unlabelled(panel)
-            ]
-            for axis, side in unlabelled:
-                axis.set_tick_params(which="both", **{side: True})
-            columns = _columns(grid)
-            drawn = [_row(figure, parts, row) for row in titles]
-            drawn += [_row(figure, parts, row, columns) for row in grid]
-        finally:
-            for part, visible in shown.items():
-                part.set_visible(visible)
-            for axis, side in unlabelled:
-                axis.set_tick_params(which="both", **{side: False})
-            if layout is not None:
-                figure.set_layout_engine(layout)
-        legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
-        drawn += [_legend(legend) for legend in legends.values()]  # what several panels say the same, once
+    for legend in outside:
+        legend.set_visible(False)
+    titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
+    grid = _grid(ax for ax in figure.axes if shown[ax])
+    for axis, side in [each for row in grid if len(row) > 1 for panel in row for each in _unlabelled(panel)]:
+        axis.set_tick_params(which="both", **{side: True})
+    columns = _columns(grid)
+    drawn = [_row(figure, parts, row) for row in titles]
+    drawn += [_row(figure, parts, row, columns) for row in grid]
+    for part, visible in shown.items():
+        part.set_visible(visible)
+    legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
+    drawn += [_legend(legend) for legend in legends.values()]  # what several panels say the same, once
     inside = "".join(drawn)
     return f'<div class="panels">{inside if len(inside) < LARGEST else _raster(figure)}</div>'
 
