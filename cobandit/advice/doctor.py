@@ -90,7 +90,7 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     ]
 
 
-def _names(configs: Iterable[str]) -> str:
+def _names(configs: Iterable[object]) -> str:
     """Name some configurations, of long names beginning and end."""
     return some_names([ellipsize(str(name), LONGEST) for name in configs])
 
@@ -281,16 +281,17 @@ def _missing(table: EvaluationTable, rows: pd.DataFrame) -> Found:
 
     name = table.objectives[0]
     every = rows.groupby("instance", observed=True)[name].agg(["count", "sum"])
-    counts = rows["config"].value_counts(sort=False)
-    short = counts.index[counts <= len(every) - GONE]
-    for config in short:
-        own = rows[rows["config"] == config].set_index("instance")[name].reindex(every.index)
-        others = every["count"] - own.notna()
-        rest = ((every["sum"] - own.fillna(0)) / others)[others > 0]
-        there, gone = rest[own.notna()], rest[own.isna()]
-        if min(len(there), len(gone)) < GONE or np.ptp(rest) == 0:
+    short = (table.n_instances <= len(every) - GONE).sum()
+    for config, scores in rows.set_index("instance").groupby("config", observed=True)[name]:
+        if len(scores) > len(every) - GONE:
             continue
-        if stats.mannwhitneyu(gone, there).pvalue * len(short) <= FALSE_ALARMS:
+        own = scores.reindex(every.index)
+        others = every["count"] - own.notna()
+        rest = (every["sum"] - own.fillna(0)) / others.where(others > 0)  # NaN where it is alone
+        there, gone = rest[own.notna()].dropna(), rest[own.isna()]
+        if min(len(there), len(gone)) < GONE or rest.nunique() == 1:
+            continue
+        if stats.mannwhitneyu(gone, there).pvalue * short <= FALSE_ALARMS:
             yield (
                 gone.mean() - there.mean(),
                 f"{_names([config])} is missing on {len(gone)} of {len(every)} instances, where the others' "
