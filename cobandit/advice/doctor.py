@@ -289,7 +289,7 @@ def _missing(table: EvaluationTable, rows: pd.DataFrame) -> Found:
         others = every["count"] - own.notna()
         rest = (every["sum"] - own.fillna(0)) / others.where(others > 0)  # NaN where it is alone
         there, gone = rest[own.notna()].dropna(), rest[own.isna()]
-        if min(len(there), len(gone)) < GONE or rest.nunique() == 1:
+        if min(len(there), len(gone)) < GONE or rest.min() == rest.max():
             continue
         if stats.mannwhitneyu(gone, there).pvalue * short <= FALSE_ALARMS:
             yield (
