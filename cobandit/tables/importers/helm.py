@@ -7,6 +7,7 @@ where inference ran in batches, so it is divided by ``batch_size``.  Trials of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -29,11 +30,10 @@ from cobandit.tables.safe_reading import Number, Record, find_files, parse, plai
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
-_BOOKKEEPING = (
-    *("num_", "training_", "inference_", "finish_reason_"),
-    *("batch_size", "prompt_truncated", "max_prob", "logprob", "predicted_index"),
+_BOOKKEEPING = re.compile(
+    r"(num|training|inference|finish_reason)_.*|batch_size|prompt_truncated|max_prob|logprob|predicted_index"
 )
-"""How the statistics of every run begin that say nothing of how good an answer is."""
+"""Statistics of every run that say nothing of how good an answer is."""
 
 
 class HelmOptions(PricedOptions):
@@ -108,7 +108,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
     instances = read_each(files, lambda file: _instances(file, notes), notes)
     scored = [
-        (specs[file].task, [name for name in stats if not name.startswith(_BOOKKEEPING)])
+        (specs[file].task, [name for name in stats if not _BOOKKEEPING.fullmatch(name)])
         for file, rows in instances.items()
         for stats in rows.values()
     ]

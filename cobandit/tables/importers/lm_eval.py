@@ -2,8 +2,9 @@
 
 A run of one model writes ``results_<date>.json`` and, for each task, ``samples_<task>_<date>.jsonl``.  A line
 of the latter is one document under one *filter* (a way to extract the answer), with each metric's value as a
-top-level key; a task with several filters has several lines a document.  The log has neither tokens nor
-times: tokens are counted here, and there is no efficiency objective.
+top-level key; a task with several filters has several lines a document.  Lines name their filter and metrics
+since August 2024; older ones are refused.  The log has neither tokens nor times: tokens are counted here, and
+there is no efficiency objective.
 """
 
 from __future__ import annotations
