@@ -7,20 +7,20 @@
 3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
    ``cobandit.tables.load``, and links there all the same.
 4. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
-5. `without_empty_roles`: the bibliography is no list to a screen reader, as none of its entries is an item.
-6. `mend_source_pages`: a source page leads back to where the reference documents it.
-7. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
-8. `describe_pictures`: what a cell drew says in words what it shows.
-9. `say_how_made`: at each figure's corner, behind an i, what it rests on and the lines that draw it.
-10. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
-11. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
+5. `mend_bodies`: the bibliography is no list to a screen reader, as none of its entries is an item; no line
+   ends between a number and its percent sign; and a source page does not say where the reference documents
+   it, since viewcode takes everything to be documented under its module.
+6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+7. `describe_pictures`: what a cell drew says in words what it shows.
+8. `say_how_made`: at each figure's corner, behind an i, what it rests on and the lines that draw it.
+9. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
+10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
     but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
     book so, since it runs the notebooks against these outputs, and the cells that measure on less.
-12. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
-13. `cells`: figures and tables of cells have numbers, code is behind one switch a page, folds have names.
-14. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
-15. `reference`: the page on the interface is written from the docstrings.
-16. `keep_percent_together`: no line ends between a number and its percent sign.
+11. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
+12. `cells`: figures and tables of cells have numbers, code is behind one switch a page, folds have names.
+13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
+14. `reference`: the page on the interface is written from the docstrings.
 """
 
 from __future__ import annotations
@@ -156,22 +156,20 @@ def without_thebe(app: Sphinx, config: Config) -> None:
     sheets[:] = [sheet for sheet in sheets if "thebe" not in sheet[0]]
 
 
-def without_empty_roles(
-    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
-) -> None:
-    """Take the role of a list from the bibliography: none of its entries is an item."""
-    if isinstance(body := context.get("body"), str):
-        context["body"] = body.replace(
-            '<div role="list" class="citation-list">', '<div class="citation-list">'
-        )
+#: What is written otherwise in the finished pages.
+MENDED = {
+    '<div role="list" class="citation-list">': '<div class="citation-list">',
+    r"(?<=\d) %": "\N{NO-BREAK SPACE}%",
+    r'<a class="viewcode-back" [^>]*>\[docs\]</a>': "",
+}
 
 
-def keep_percent_together(
-    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
-) -> None:
-    """Put a no-break space before each percent sign."""
+def mend_bodies(app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None) -> None:
+    """Write parts of a finished page otherwise."""
     if isinstance(body := context.get("body"), str):
-        context["body"] = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", body)
+        for pattern, other in MENDED.items():
+            body = re.sub(pattern, other, body)
+        context["body"] = body
 
 
 def describe_pictures(app: Sphinx, doctree: document) -> None:
@@ -226,37 +224,6 @@ def offer_the_notebook(
         context["ipynb_source"] = f"{page}.ipynb"
 
 
-WAY_BACK = re.compile(r'(?<=#)[\w.]+(?=">\[docs\])')
-
-
-def lead_back(body: str, anchors: dict[str, str]) -> str:
-    """Mend the links from source to reference: viewcode takes a thing to be documented under its module.
-
-    ``anchors`` has those of the documented names.  Of a name that is not among them, class and method or the
-    last part alone say which one is meant.
-    """
-
-    def documented(found: re.Match[str]) -> str:
-        name = found[0]
-        if name in anchors:
-            return anchors[name]
-        parts = name.split(".")
-        tail = "." + ".".join(parts[-2:] if parts[-2][:1].isupper() else parts[-1:])
-        same = {anchor for known, anchor in anchors.items() if known.endswith(tail)}
-        return same.pop() if len(same) == 1 else ""
-
-    return WAY_BACK.sub(documented, body)
-
-
-def mend_source_pages(
-    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
-) -> None:
-    """Let the source pages lead back to the reference."""
-    if page.startswith("_modules/") and isinstance(body := context.get("body"), str):
-        documented = app.env.domains["py"].objects
-        context["body"] = lead_back(body, {name: entry.node_id for name, entry in documented.items()})
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("reference")
@@ -274,7 +241,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", offer_the_notebook, priority=400)  # before the theme makes the menu
     app.connect("missing-reference", find_by_last_name)
     app.connect("missing-reference", find_the_section)
-    app.connect("html-page-context", without_empty_roles)
-    app.connect("html-page-context", keep_percent_together)
-    app.connect("html-page-context", mend_source_pages)
+    app.connect("html-page-context", mend_bodies)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -538,9 +538,3 @@ def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path
     for cost in advice.front["cost"]:
         assert f" {cost:,.4g} " in cells, cost
     assert re.search(r"<th>n</th>\s+<th>cost \(tokens", report._arms(advice))
-
-
-@pytest.mark.slow
-def test_a_budget_that_buys_nothing_is_said_to():
-    shown = call("recommend", "synthetic-24", "--budget", "0.001", "--replications", "5").stdout
-    assert "only new instances tell more" in " ".join(shown.split())

@@ -230,11 +230,6 @@ def test_titles_say_what_was_not_measured(kind):
     assert [ax.get_title() for ax in axes] == [title] * 3
 
 
-def test_several_tables_are_named_one_by_one(synthetic):
-    tables = [table_of([[[1.0, 0.5]] * 2] * 2, kind="reconstruction", name="made"), synthetic]
-    assert figures.provenance(tables) == "made (reconstruction), synthetic-24 (synthetic)"
-
-
 @pytest.mark.slow
 def test_landscape(synthetic):
     ax = figures.landscape(synthetic, "accuracy", "efficiency")
@@ -313,16 +308,6 @@ def test_a_stepper_shows_one_step_and_prints_those_that_are_asked_for():
     assert shown.count("checked>") == 1 and "one &lt;" in shown and shown.count('class="step paper"') == 1
     one, other = (re.search(r'id="([^"]+)"', figures.stepper([("", "")]))[1] for _ in range(2))
     assert one != other  # two on a page do not share their buttons
-
-
-@pytest.mark.slow
-def test_shared_legend_names_each_method_once(online):
-    figure, axes = plt.subplots(1, 2)
-    for ax, column in zip(axes, ("efficiency_regret", "standard_regret"), strict=True):
-        figures.by_budget(online, column, "regret", ax)
-    figures.shared_legend(figure)
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == [line.get_label() for line in axes[0].get_lines()] and len(labels) == 3
 
 
 @pytest.mark.slow
