@@ -43,18 +43,6 @@ def test_ratios_agree_with_resampling_by_hand():
     assert ends == pytest.approx(by_hand, rel=0.01)
 
 
-def test_pairing_is_what_makes_the_interval_short():
-    shared = np.random.default_rng(2).uniform(0, 100, 50)
-    runs = pd.concat(
-        pd.DataFrame({"method": name, "rho": 2.0, "replication": range(50), "regret": shared + shift})
-        for name, shift in (("A", 0.0), ("B", 1.0))
-    ).assign(status="ok")
-    row = paired_contrasts(runs, "regret", [("A", "B")]).iloc[0]
-    assert [row["low"], row["high"]] == pytest.approx([-1, -1])
-    alone = mean_interval(shared)
-    assert alone[1] - alone[0] > 10
-
-
 @pytest.mark.slow
 def test_errors_are_compared_by_their_joint_counts():
     runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=60)

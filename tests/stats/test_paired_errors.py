@@ -91,15 +91,19 @@ def slow_power(n: int, first: float, second: float, both: float) -> float:
 @pytest.mark.parametrize("n", [1, 5, 6, 7, 12, 25])
 @pytest.mark.parametrize(
     ("first", "second", "both"),
-    [(0.1, 0.4, 0.1), (0.1, 0.4, 0.04), (0.3, 0.3, 0.1), (0.5, 0.5, 0.0), (0.0, 0.7, 0.0), (0.9, 0.8, 0.7)],
+    [
+        (0.1, 0.4, 0.1),
+        (0.1, 0.4, 0.04),
+        (0.3, 0.3, 0.1),
+        (0.5, 0.5, 0.0),
+        (0.0, 0.7, 0.0),
+        (0.9, 0.8, 0.7),
+        (0.2, 0.2, 0.2),
+    ],
 )
 def test_power_by_enumeration(n, first, second, both):
     fast = paired_errors.paired_power(n, first, second, both)
     assert fast == pytest.approx(slow_power(n, first, second, both), abs=1e-9)
-
-
-def test_power_of_nobody_disagreeing():
-    assert paired_errors.paired_power(100, 0.2, 0.2, 0.2) == 0
 
 
 @pytest.mark.slow
