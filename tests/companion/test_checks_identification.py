@@ -199,7 +199,7 @@ def test_lemma_2():
     """No wrong set at the paper's share, nor just below the sharp one; plenty at large shares."""
     safe, unsafe = misclassification.PAPER_SHARE, 0.5
     shares = (safe, misclassification.SHARP_SHARE - 1e-6, unsafe)
-    wrong = misclassification.lemma_trials(480, seed=3, shares=shares, draws=5)
+    wrong = misclassification.lemma_trials(1600, seed=3, shares=shares)
     assert wrong[0] == wrong[1] == 0 < wrong[2]
 
 

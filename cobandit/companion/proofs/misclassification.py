@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,9 +111,7 @@ def adverse_errors(
     return errors
 
 
-def lemma_trials(
-    trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,), draws: int = 1
-) -> NDArray[np.int64]:
+def lemma_trials(trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,)) -> NDArray[np.int64]:
     r"""Gap elimination on random problems whose means err by a share of :math:`\gamma_{(k_r)}` in phase r.
 
     Parameters
@@ -124,13 +122,11 @@ def lemma_trials(
     seed : int
     shares : sequence of float
         Largest error of a mean over the gap of the phase; the paper's proof takes 1/16.
-    draws : int
-        Perturbed runs for each problem and share.
 
     Returns
     -------
     ndarray of int
-        For each share, in how many draws another set than the Pareto set was returned.
+        For each share, on how many problems another set than the Pareto set was returned.
 
     Examples
     --------
@@ -144,7 +140,7 @@ def lemma_trials(
         while gaps[0] <= 1e-6:  # the paper assumes positive gaps
             means = random_means(rng, family, *(1 + rng.integers((1, 0), (MOST_ARMS, 4))).tolist())
             gaps = np.sort(dominance.classification_gaps(means))
-        for (place, share), _ in product(enumerate(shares), range(draws)):
+        for place, share in enumerate(shares):
             errors = [adverse_errors(rng, means.shape, share * gap, aimed) for gap in gaps[:0:-1]]
             wrong[place] += _is_wrong(means, errors)
     return wrong
@@ -177,17 +173,9 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[NDArray[np.float6
     True
     False
     """
-    upper, right = np.array([0.0, 40.0]), np.array([30.0, 0.0])  # two groups that do not interfere
-    means = np.array(
-        [
-            upper,
-            upper + np.array([margin, 12.0]),
-            upper + np.array([12.0, -margin]),
-            right,
-            right + np.array([12.0, 5.9]),
-            right + np.array([-2.1, 20.0]),
-        ]
-    )
+    groups = np.repeat([[0.0, 40.0], [30.0, 0.0]], 3, axis=0)  # they do not interfere
+    places = [[0.0, 0.0], [margin, 12.0], [12.0, -margin], [0.0, 0.0], [12.0, 5.9], [-2.1, 20.0]]
+    means = groups + np.array(places)
     signs = np.array([[1, -1], [-1, 1], [1, 1], [-1, 1], [1, -1], [1, -1]], dtype=float)
     largest = dominance.classification_gaps(means).max()
     return (means + 1) / 64, _check.positive(share, "share") * largest * signs / 64
