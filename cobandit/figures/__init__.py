@@ -10,7 +10,6 @@ from cobandit.figures.landscapes import show_table as show_table
 from cobandit.figures.panels import described as described
 from cobandit.figures.panels import panels as panels
 from cobandit.figures.panels import use_style as use_style
-from cobandit.figures.runs import along_runs as along_runs
 from cobandit.figures.runs import by_budget as by_budget
 from cobandit.figures.runs import error_by_budget as error_by_budget
 from cobandit.figures.runs import gap_plane as gap_plane

@@ -98,37 +98,6 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def along_runs(paths: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
-    """Mean of a column along the runs, aligned by what was spent, with pointwise bootstrap 95 % bands.
-
-    Parameters
-    ----------
-    paths : DataFrame
-        From `replay_paths`, at one budget.
-    column, ylabel : str
-        What is drawn, and how the axis calls it.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> paths = cb.replay_paths(cb.load("synthetic-24"), ["CoHVUCB"], 4, 5)
-    >>> along_runs(paths, "efficiency_regret", "cumulative regret").get_xlabel()
-    'consumed budget (tokens)'
-    """
-    ax = ax or plt.subplots()[1]
-    shown = paths[paths[column].notna()].assign(status="ok")  # no pull yet: nothing to average
-    _draw_means(metrics.summarise(shown, column, ("method", "options", "spent")), "spent", ax, marker="")
-    ax.xaxis.set_major_formatter("{x:,.6g}")
-    ax.set(xlabel=f"consumed budget ({escape_math(paths['unit'].iloc[0])})", ylabel=ylabel)
-    ax.set_title(provenance(paths))
-    return ax
-
-
 def _draw_means(cells: pd.DataFrame, x: str, ax: Axes, **look: str) -> None:
     """A line and a band for each variant; where a column ``unseen`` has a limit, an arrow in their place."""
     for method, options, label, line in variants(cells):

@@ -16,8 +16,8 @@ from support.browsing import NEEDS_CHROMIUM
 from support.commands import call
 
 import cobandit as cb
-from cobandit import figures
 from cobandit.advice.recommendation import REDRAWS
+from cobandit.companion import experiment_figures as pictures
 from cobandit.companion.paper import experiments
 from cobandit.companion.report import pages, plan, report, rerun, run
 from cobandit.errors import CobanditError
@@ -451,7 +451,8 @@ def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
     table = cb.read(write_table(tmp_path, n_arms=2, n_objectives=1))
     paths = experiments.play("trajectory", table, replications=2)
     assert paths["moving_average"].isna().any()
-    assert figures.along_runs(paths, "moving_average", "gap").lines
+    cells = experiments.trajectory_cells(paths).assign(dataset=table.name)
+    assert all(ax.lines for ax in pictures.draw_along(cells, {table.name: ""}).axes)
 
 
 @pytest.mark.parametrize("n_objectives", [1, 3])

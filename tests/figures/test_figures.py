@@ -105,20 +105,6 @@ def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
     assert above.get_xlabel() == f"budget B ({small_table.card.cost.unit})"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("column", ["efficiency_regret", "moving_average"])
-def test_along_runs_draws_the_summary(small_table, column):
-    methods = [cb.spec("CoHVUCB", reward_scale=0.1), cb.spec("UniformAllocation")]
-    paths = cb.replay_paths(small_table, methods, rho=20, replications=2)
-    ax = figures.along_runs(paths, column, "regret")
-    known = paths[paths[column].notna()]  # a run that has not begun has no average
-    means = known.groupby(["method", "spent"])[column].mean()
-    for method in methods:
-        x, y = lines(ax, method.label).get_data()
-        assert len(x) > 100 and list(x) == list(means[method.name].index)
-        assert list(y) == pytest.approx(means[method.name].tolist(), abs=1e-12)
-
-
 def test_error_by_budget_draws_zero_errors_as_limits(found):
     ax = figures.error_by_budget(found)
     cells = metrics.summarise(found.assign(error=~found["correct"]), "error").sort_values("rho")

@@ -149,11 +149,6 @@ def _budgets(arms: EvaluationTable, least: tuple[int, ...]) -> list[int]:
     return ladder(max(smallest, least[0]), len(least))
 
 
-def _online_seconds(table: EvaluationTable, rhos: tuple[float, ...]) -> float:
-    """One replication of one method, at most: every pull might be of the cheapest arm."""
-    return PULL * sum(rhos) * float(table.costs.sum() / table.costs.min())
-
-
 def _found_seconds(arms: EvaluationTable, rhos: list[int]) -> float:
     """One replication of the identification algorithms, the largest budget also with two kinds of costs."""
     k = arms.n_arms
@@ -181,9 +176,9 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
         _budgets(table, experiments.FULL_SET_RHO),
     )
     redraw = 2e-8 * k * int(table.n_instances.max()) + 1e-9 * k**2
-    online = 4 * _online_seconds(table, experiments.ONLINE_RHO) + 8 * _online_seconds(
-        table, experiments.ONLINE_RHO[-1:]
-    )
+    # four methods at every budget, and those along a run, if every pull is of the cheapest arm
+    online = PULL * (4 * sum(experiments.ONLINE_RHO) + 8 * experiments.ONLINE_RHO[-1])
+    online *= float(table.costs.sum() / table.costs.min())
     # all configurations have a fifth of the replications
     found = _found_seconds(arms, rho) + _found_seconds(table, full_rho) / 5
     wanted: list[tuple[int, float, dict[str, Any]]] = [
