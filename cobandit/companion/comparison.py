@@ -33,16 +33,11 @@ def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFra
     >>> printed_points("gsm8k", "efficiency_regret", "online", "trajectory")["method"].tolist()
     ['UniformAllocation', 'CoHVUCB', 'AccuracyCostUCB', 'HVUCB']
     """
-    rows = [
-        (number.method, number.rho, number.value, number.key)
-        for experiment in experiments
-        for number in paper.published()
-        if (number.dataset, number.experiment, number.quantity) == (dataset, experiment, quantity)
-        and number.operation is None
-        and number.method is not None
-        and number.costs in (None, "declared")
-    ]
-    return pd.DataFrame(rows, columns=["method", "rho", "value", "key"]).drop_duplicates(["method", "rho"])
+    frame = paper.as_frame()
+    about = (frame["dataset"] == dataset) & (frame["quantity"] == quantity) & frame["method"].notna()
+    frame = frame[about & frame["operation"].isna() & (frame["costs"] != "realised")]
+    own = pd.concat([frame[frame["experiment"] == experiment] for experiment in experiments])
+    return own.drop_duplicates(["method", "rho"])[["method", "rho", "value", "key"]]
 
 
 def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None) -> None:

@@ -49,7 +49,7 @@ def change_choices(
     """
     rows = []
     for makes in (_change_methods, _change_readings, _change_identification, _change_truth):
-        for what, quantity, default, other in makes(table, replications, seed, **parallel):
+        for what, quantity, default, other in makes(table, replications, seed, parallel):
             default, other = np.asarray(default, dtype=float), np.asarray(other, dtype=float)
             times, low, high = contrasts.ratio(other, default)
             rows.append((table.name, what, quantity, default.mean(), other.mean(), times, low, high))
@@ -57,11 +57,9 @@ def change_choices(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _change_methods(
-    table: EvaluationTable, replications: int, seed: int, **parallel: Any
-) -> Iterator[Compared]:
+def _change_methods(table: EvaluationTable, replications: int, seed: int, how: Any) -> Iterator[Compared]:
     """A1, A12 and A13: another constant, other criteria of the tuning, other radii."""
-    tuned = experiments.tuning(table, seed=seed, **parallel)
+    tuned = experiments.tuning(table, seed=seed, **how)
     tuned = tuned[tuned["status"] == "ok"]
     at_end = tuned[tuned["rho"] == tuned["rho"].max()]
 
@@ -77,13 +75,13 @@ def _change_methods(
         "A13: the theory's radii": (PAPER, spec("CoHVUCB", reward_scale=1.0, cost_scale=1.0)),
     }
     methods = {method.options: method for pair in alternatives.values() for method in pair}
-    runs = replay_online(table, list(methods.values()), RHO, replications, seed, **parallel)
+    runs = replay_online(table, list(methods.values()), RHO, replications, seed, **how)
     regret = dict(list(runs.groupby("options")["efficiency_regret"]))
     for what, (default, other) in alternatives.items():
         yield what, "efficiency regret", regret[default.options], regret[other.options]
 
 
-def _change_readings(table: EvaluationTable, replications: int, seed: int, **_: Any) -> Iterator[Compared]:
+def _change_readings(table: EvaluationTable, replications: int, seed: int, _: Any) -> Iterator[Compared]:
     """A2, A4, A9 and A10: what the smallest cost is, whether the last pull counts, what regret is against."""
     source, problem = grid.pack_table(table), table.problem
     (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most=1)
@@ -118,7 +116,7 @@ def _change_readings(table: EvaluationTable, replications: int, seed: int, **_: 
 
 
 def _change_identification(
-    table: EvaluationTable, replications: int, seed: int, **parallel: Any
+    table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
     """A5 and A6: the smallest cost of CoPSI's constant, and how PSI-SR counts rounds."""
     arms, most = experiments.structured_subset(table), max(experiments.IDENTIFICATION_RHO)
@@ -129,19 +127,17 @@ def _change_identification(
         "A6: rounds of the mean cost": ("PSISR", spec("PSISR", rounds="mean")),
     }
     methods = ["CoPSI", "PSISR", *(other for _, other in alternatives.values())]
-    found = replay_identification(arms, methods, most, 20 * replications, seed, **parallel)
+    found = replay_identification(arms, methods, most, 20 * replications, seed, **how)
     wrong = dict(list((~found["correct"].astype(bool)).groupby([found["method"], found["options"]])))
     for what, (default, other) in alternatives.items():
         yield what, "wrong sets", wrong[default, ""], wrong[default, other.options]
 
 
-def _change_truth(
-    table: EvaluationTable, replications: int, seed: int, **parallel: Any
-) -> Iterator[Compared]:
+def _change_truth(table: EvaluationTable, replications: int, seed: int, how: Any) -> Iterator[Compared]:
     """A11: the Pareto set of which instances is the truth."""
     every = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
     found = experiments.play(
-        "full-set", table, replications, seed, [min(experiments.FULL_SET_RHO)], **parallel
+        "full-set", table, replications, seed, [min(experiments.FULL_SET_RHO)], **how
     ).query("method == 'CoPSI' and status == 'ok'")
     if len(found):
         returned = [np.isin(table.configs, names) for names in found["returned"]]

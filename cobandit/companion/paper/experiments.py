@@ -177,10 +177,10 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **par
     >>> len(tuning(cb.load("synthetic-24"), replications=1))
     120
     """
-    methods = {spec("CoHVUCB", **point).options: point for point in TUNING_GRID}
-    specs = [spec("CoHVUCB", **point) for point in TUNING_GRID]
-    runs = replay_online(table.take_profiling(), specs, ONLINE_RHO, replications, seed, **parallel)
-    return runs.join(pd.DataFrame([methods[options] for options in runs["options"]]))
+    methods = [spec("CoHVUCB", **point) for point in TUNING_GRID]
+    runs = replay_online(table.take_profiling(), methods, ONLINE_RHO, replications, seed, **parallel)
+    points = pd.DataFrame(TUNING_GRID, index=[method.options for method in methods])
+    return runs.join(points, on="options")
 
 
 def choose_point(runs: pd.DataFrame, quantity: str = "efficiency_regret") -> dict[str, float]:
@@ -189,9 +189,7 @@ def choose_point(runs: pd.DataFrame, quantity: str = "efficiency_regret") -> dic
     return dict(zip(RADII, chosen, strict=True))
 
 
-def tuning_cells(
-    table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
-) -> pd.DataFrame:
+def tuning_cells(table: EvaluationTable, replications: int = 100) -> pd.DataFrame:
     """Run `tuning`: the point of least efficiency regret, averaged over the budgets, and how far `RADII` are.
 
     Returns
@@ -206,7 +204,7 @@ def tuning_cells(
     >>> tuning_cells(cb.load("synthetic-24"), replications=2)["quantity"].tolist()
     ['reward_scale', 'cost_scale', 'eta', 'gap']
     """
-    runs = tuning(table, replications, seed, **parallel)
+    runs = tuning(table, replications)
     chosen = choose_point(runs)
     regret = runs.groupby([*RADII, "replication"])["efficiency_regret"].mean()
     gaps = regret.loc[tuple(RADII.values())] - regret.loc[tuple(chosen.values())]

@@ -89,9 +89,8 @@ def claims() -> tuple[Claim, ...]:
     >>> claims()[0].key
     'adaptive-beats-uniform'
     """
-    entries: list[dict[str, Any]] = yaml.safe_load(
-        Path(__file__).with_name("orderings.yml").read_text(encoding="utf-8")
-    )
+    source = Path(__file__).with_name("orderings.yml")
+    entries: list[dict[str, Any]] = yaml.safe_load(source.read_text(encoding="utf-8"))
     for entry in entries:
         entry |= {name: tuple(value) for name, value in entry.items() if isinstance(value, list)}
     return tuple(Claim(**entry) for entry in entries)

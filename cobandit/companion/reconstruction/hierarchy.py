@@ -23,6 +23,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -94,9 +95,14 @@ class Setting(NamedTuple):
     accuracy_cost: float
 
     @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Models, temperatures, limits, prompts: the order of `grid`."""
+        return len(self.models), len(TEMPERATURES), len(self.limits), len(PROMPTS)
+
+    @property
     def n_arms(self) -> int:
         """Number of configurations, K."""
-        return len(self.models) * len(TEMPERATURES) * len(self.limits) * len(PROMPTS)
+        return prod(self.shape)
 
 
 def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
@@ -274,11 +280,6 @@ def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
     return {name: transform(z) for (name, transform), z in zip(transforms.items(), values, strict=True)}
 
 
-def _shape(setting: Setting) -> tuple[int, int, int, int]:
-    """Models, temperatures, limits, prompts: the order of `grid`."""
-    return len(setting.models), len(TEMPERATURES), 2, len(PROMPTS)
-
-
 HEAT = np.array(TEMPERATURES)[None, :, None, None]
 LONG = np.array([0.0, 1.0])[None, None, :, None]
 COT = np.array([float(name == "cot") for name in PROMPTS])[None, None, None, :]
@@ -298,7 +299,7 @@ def means(setting: Setting, state: State) -> Means | None:
         None where latencies differ by more than printed even between models that are all alike: the prior
         is cut off there.
     """
-    p, shape = named(PARAMETERS, state.parameters), _shape(setting)
+    p, shape = named(PARAMETERS, state.parameters), setting.shape
     _, slowness, talk, _, _, own = (e[:, None, None, None] for e in state.models.T)
     correlation = p["slowness_verbosity"]
     verbosity = correlation * slowness + np.sqrt(1 - correlation**2) * talk
@@ -322,7 +323,7 @@ def means(setting: Setting, state: State) -> Means | None:
 
 def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
     """How many of the 1,000 instances each configuration answers correctly, (K,)."""
-    p, shape = named(PARAMETERS, state.parameters), _shape(setting)
+    p, shape = named(PARAMETERS, state.parameters), setting.shape
     own, slowness, _, heat, prompt, _ = (e[:, None, None, None] for e in state.models.T)
     correlation = p["ability_slowness"]
     y = correlation * slowness + np.sqrt(1 - correlation**2) * own  # the ability

@@ -24,18 +24,22 @@ from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import load
 
+Floats = NDArray[np.float64]
+#: What a race spent, and who is returned.
+Outcome = tuple[float, NDArray[np.bool_]]
+
 TOLERANCES = (0.0, 0.02, 0.05)
 ORDERS, NEIGHBOURS_ORDERS = 1_000, 200
 SEED = 0
 
 
-def answers(rng: np.random.Generator, n_instances: int, ability: NDArray[np.float64]) -> NDArray[np.float64]:
+def answers(rng: np.random.Generator, n_instances: int, ability: Floats) -> Floats:
     """Right or wrong, of abilities (K,) on instances that are as hard for all: (K, N)."""
     chance = 1 / (1 + np.exp(rng.normal(size=n_instances) - ability[:, None]))
     return (rng.random(chance.shape) < chance).astype(float)
 
 
-def speeds(rng: np.random.Generator, n_instances: int, means: NDArray[np.float64]) -> NDArray[np.float64]:
+def speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
     """Scores that vary around means (K,) and from instance to instance: (K, N)."""
     noise = rng.normal(0, 0.1, (len(means), n_instances)) + rng.normal(0, 0.05, n_instances)
     return np.clip(means[:, None] + noise, 0, 1)
@@ -100,7 +104,7 @@ MADE_UP: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 }
 
 
-def read_rows(name: str) -> tuple[FeedbackRows, NDArray[np.float64]]:
+def read_rows(name: str) -> tuple[FeedbackRows, Floats]:
     """Feedback rows of a table of the catalogue, or of a made-up one, and its costs."""
     if name not in MADE_UP:
         source = pack_shared(load(name))
@@ -113,7 +117,7 @@ def read_rows(name: str) -> tuple[FeedbackRows, NDArray[np.float64]]:
     return FeedbackRows(rows, n_instances * np.arange(n_arms + 1), once=True), costs
 
 
-def _far_off(returned: NDArray[np.bool_], means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _far_off(returned: NDArray[np.bool_], means: Floats) -> Floats:
     return np.maximum(metrics.cover(returned, means), metrics.excess(returned, means))
 
 
@@ -159,9 +163,9 @@ ERROR, RIVALS_ORDERS, DRAWS = 0.05, 200, 100
 INDIFFERENT = 0.1
 
 #: Rewards of the active on the instances seen (n, k, D), N and K to standard errors.
-Threshold = Callable[[NDArray[np.float64], int, int], float]
-#: Rewards in the order of the instances (N, K, D), costs (K,) and tolerance to the spend and who is returned.
-Race = Callable[[NDArray[np.float64], NDArray[np.float64], float], tuple[float, NDArray[np.bool_]]]
+Threshold = Callable[[Floats, int, int], float]
+#: Rewards in the order of the instances (N, K, D), costs (K,) and tolerance to the outcome.
+Race = Callable[[Floats, Floats, float], Outcome]
 
 
 def list_looks(n_instances: int) -> list[int]:
@@ -178,7 +182,7 @@ def list_looks(n_instances: int) -> list[int]:
     return looks
 
 
-def find_scatter(seen: NDArray[np.float64]) -> NDArray[np.float64]:
+def find_scatter(seen: Floats) -> Floats:
     """Root of the sum of squared deviations of each pair, as the race takes it: (n, k, D) to (k, k, D)."""
     centred = seen - seen.mean(axis=0)
     products = np.einsum("qad,qbd->abd", centred, centred)
@@ -187,13 +191,13 @@ def find_scatter(seen: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(np.maximum(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
 
 
-def bound_union(seen: NDArray[np.float64], n_instances: int, n_arms: int) -> float:
+def bound_union(seen: Floats, n_instances: int, n_arms: int) -> float:
     """A union over looks, ordered pairs and objectives."""
     claims = max(1, n_arms * (n_arms - 1)) * seen.shape[2] * len(list_looks(n_instances))
     return float(stats.norm.isf(ERROR / claims))
 
 
-def bootstrap(seen: NDArray[np.float64], n_instances: int, n_arms: int) -> float:
+def bootstrap(seen: Floats, n_instances: int, n_arms: int) -> float:
     """Quantile of the largest statistic over active pairs, objectives and looks to come, by multipliers.
 
     With Gaussian multipliers the sums of an instance's deviations are Gaussian with the covariance that was
@@ -220,9 +224,7 @@ def bootstrap(seen: NDArray[np.float64], n_instances: int, n_arms: int) -> float
 def race_by(threshold: Threshold) -> Race:
     """Make a race with another threshold: set anew where somebody has left or a quarter more was seen."""
 
-    def stop(
-        rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
-    ) -> tuple[float, NDArray[np.bool_]]:
+    def stop(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
         n_instances, n_arms, _ = rewards.shape
         standing, depth, spent, z, reread = Standing(costs), 0, 0.0, 0.0, (0, 0.0)
         while len(standing.active):
@@ -248,14 +250,12 @@ def race_by(threshold: Threshold) -> Race:
     return stop
 
 
-def count_wins(seen: NDArray[np.float64]) -> NDArray[np.float64]:
+def count_wins(seen: Floats) -> Floats:
     """On how many instances j dominates i, (n, k, D) to (k, k)."""
     return np.array([beats(seen - seen[:, [i]]).sum(axis=0) for i in range(seen.shape[1])], dtype=float)
 
 
-def race_by_signs(
-    rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
-) -> tuple[float, NDArray[np.bool_]]:
+def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     """Let leave who loses a sign test on won instances, by Holm's step-down; nobody is found to be fine."""
     active, depth, spent = np.arange(len(costs)), 0, 0.0
     for look in list_looks(len(rewards)):
@@ -273,9 +273,7 @@ def race_by_signs(
     return spent, np.isin(np.arange(len(costs)), active)
 
 
-def race_by_ratios(
-    rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
-) -> tuple[float, NDArray[np.bool_]]:
+def race_by_ratios(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     """Decide each pair by Wald's ratio of likelihoods: one wins more of the instances, or neither does."""
     n_arms, depth, spent, bound = len(costs), 0, 0.0, log((1 - ERROR) / ERROR)
     open_, stays = ~np.eye(n_arms, dtype=bool), np.ones(n_arms, dtype=bool)
@@ -292,9 +290,7 @@ def race_by_ratios(
     return spent, stays
 
 
-def race_by_ranks(
-    rewards: NDArray[np.float64], costs: NDArray[np.float64], tolerance: float
-) -> tuple[float, NDArray[np.bool_]]:
+def race_by_ranks(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     """F-Race, of one objective: Friedman's test, and who is then behind the best in ranks leaves."""
     active, depth, spent = np.arange(len(costs)), 0, 0.0
     for n in list_looks(len(rewards)):
