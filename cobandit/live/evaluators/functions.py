@@ -15,7 +15,8 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic import Field
@@ -108,23 +109,17 @@ class FunctionEvaluator:
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in a thread that, if it hangs, does not keep the process; anyio's would."""
-    loop = asyncio.get_running_loop()
-    told: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
-
-    def tell(result: Any, error: BaseException | None) -> None:
-        if not told.done():  # it may have been given up
-            told.set_result((result, error))
+    told: Future[tuple[Any, BaseException | None]] = Future()
+    told.set_running_or_notify_cancel()  # it may be given up, and told all the same
 
     def work() -> None:
         try:
-            outcome: tuple[Any, BaseException | None] = function(*arguments), None
-        except BaseException as error:
-            outcome = None, error
-        with suppress(RuntimeError):  # the run is over
-            loop.call_soon_threadsafe(tell, *outcome)
+            told.set_result((function(*arguments), None))
+        except BaseException as error:  # as a result, since a future takes no StopIteration
+            told.set_result((None, error))
 
     threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
-    result, error = await told
+    result, error = await asyncio.wrap_future(told)
     if error is not None:
         raise error
     return result

@@ -40,9 +40,7 @@ class Later:
         return await later(configuration, instance)
 
 
-@pytest.mark.parametrize(
-    "function", [lambda c, i: {"correct": c.pop("n")}, later, Later()], ids=["plain", "async", "object"]
-)
+@pytest.mark.parametrize("function", [lambda c, i: {"correct": c.pop("n")}, later, Later()])
 def test_plain_and_async_functions_give_rows(function):
     """They may change what they are given."""
     assert evaluate(function, ("7", "8")) == [{"correct": 1.0}] * 2
@@ -109,6 +107,7 @@ def wrapped(error):
 @pytest.mark.parametrize(
     ("error", "message", "retry", "unavailable"),
     [
+        (StopIteration(), "StopIteration", False, False),
         (KeyError("model"), "KeyError: 'model'", False, False),
         (SystemExit(1), "SystemExit: 1", False, False),
         (FileNotFoundError("7.png"), "FileNotFoundError: 7.png", False, False),
