@@ -46,12 +46,6 @@ def test_a_table_of_the_posterior_played_anew_gives_what_is_stored():
 
 
 @pytest.mark.slow
-def test_the_point_that_tuning_chooses_is_the_stored_one():
-    """That of one table: the replays of the grid cost as much as a member."""
-    assert set(results.recompute("tuning", "gsm8k")["experiment"]) == {"tuning"}
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["swebench", "swebench-once"])
 def test_what_is_stored_of_a_table_that_is_not_bundled_is_what_it_gives(name, mirror):
     for arguments in results.RESULTS[name].arguments():
@@ -91,16 +85,6 @@ def test_missing_results_say_what_to_do(stored):
         results.read_result("posterior")
     with pytest.raises(CobanditError, match="unknown result"):
         results.read_result("posteriro")
-
-
-@pytest.mark.slow
-def test_make_writes_the_file_and_its_entry(stored, monkeypatch):
-    (stored / "audit.parquet").unlink()
-    small = results.RESULTS["audit"]._replace(arguments=lambda: [("gsm8k", 20, 0), ("piqa", 20, 1)])
-    monkeypatch.setitem(results.RESULTS, "audit", small)
-    results.make(["audit"], workers=1)
-    assert results.read_result("audit")["block"].unique().tolist() == [0, 1]
-    assert not list(stored.glob("*.part")) and set(kept.manifest()) == set(results.RESULTS)
 
 
 def test_every_number_has_a_row_in_the_stored_ledger():

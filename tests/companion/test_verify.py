@@ -27,14 +27,6 @@ def small_cells(name, tuned):
     return cells.assign(low=cells["mean"] * 0.99, high=cells["mean"] * 1.01)
 
 
-def small_replication(name):
-    return small_cells(name, tuned=False)
-
-
-def small_tuning(name):
-    return small_cells(name, tuned=True)
-
-
 def small_play(name, kind, number):
     """What a table would print: the paper's numbers, spread a little."""
     printed = {key: value for key, value in printed_values().items() if key.startswith(name)}
@@ -65,8 +57,11 @@ def small(tmp_path_factory):
     """Results whose parts cost nothing, stored by the code that stores the real ones."""
     folder = tmp_path_factory.mktemp("stored") / "results"
     parts = {
-        "replication": (small_replication, lambda: [(name,) for name in results.NAMES]),
-        "tuning": (small_tuning, lambda: [(name,) for name in results.NAMES]),
+        "replication": (
+            lambda name: small_cells(name, tuned=False),
+            lambda: [(name,) for name in results.NAMES],
+        ),
+        "tuning": (lambda name: small_cells(name, tuned=True), lambda: [(name,) for name in results.NAMES]),
         "posterior": (small_play, lambda: [(name, "table", i) for name in results.NAMES for i in range(40)]),
         "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
     }

@@ -85,12 +85,6 @@ def test_a_budget_that_is_too_small_loses_everything(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [("online", 100, 1.0, 8), ("identification", 3, 0.0, 24)])
-def test_stored_parts_are_what_the_code_gives(arguments):
-    assert len(results.recompute("regions", *arguments))
-
-
-@pytest.mark.slow
 def test_every_cell_of_the_map_is_stored():
     stored = results.read_result("regions")
     cells = stored.groupby(["selection", "cost_ratio", "dependence", "n_arms"])
