@@ -128,7 +128,7 @@ def print_end(done: Run, out: Console) -> None:
     if isinstance(policy, ParetoRace):
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled"
         within = f"within {tolerance} (each is returned, or at most so much better than one that is)"
-        lines.append(f"{policy.status}: {settled} {within}")
+        lines.append(f"{settled} {within}; the race is {policy.status}")
     counts = f"by {' and '.join(each.name for each in plan.objectives)}, whatever the cost"
     if not isinstance(policy, IdentificationPolicy):
         counts = "as the most hypervolume per cost"

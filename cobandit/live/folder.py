@@ -233,8 +233,9 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
         # a function may do without what is right
         if "text" not in answer or (":" not in options.scorer and not isinstance(target, str)):
             raise CobanditError(
-                f"no answer of {row['config']!r} on {row['instance']!r} was kept, or not what is right, as "
-                "by a function: run the plan anew, or score by one of your own: --scorer my_module:score"
+                f"no text of {row['config']!r} on {row['instance']!r} was kept, or no right answer with it "
+                "(a function as evaluator gives none): run the plan anew, or score by a function of your own: "
+                "--scorer my_module:score"
             )
         for column, value in options.score(answer["text"], str(target)).items():
             frame.loc[number, column] = value

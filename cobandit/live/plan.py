@@ -65,7 +65,7 @@ class Stop(Fields):
     0.05
     """
 
-    tolerance: float | tuple[float, ...] = Field(0.0, description="give one number, or one an objective")
+    tolerance: float | tuple[float, ...] = Field(0.0, description="give a number, or one for each objective")
     error: float = Field(0.05, gt=0, lt=1, description="give the share of runs that may be wrong")
 
 
@@ -211,19 +211,21 @@ class Plan(Fields):
         measured = {self.cost.column, *(objective.column for objective in self.objectives)}
         columns = [*self.settings, *RESERVED, *measured]  # of the table
         if twice := [name for name, n in Counter(columns).items() if n > 1]:
-            problem = f"{twice[0]!r} is a setting, measured or a column of every table, and two of these"
-            stop(None, problem, "call one otherwise")
+            others = f"settings, what is measured, and always {', '.join(RESERVED)}"
+            stop(None, f"two columns of the table are {twice[0]!r} ({others})", "call one of them otherwise")
         if not 0 < len(self.objectives) == len({objective.name for objective in self.objectives}):
             stop(None, "there is no objective, or two have the same name", "name each differently")
         ends = self.stop is not None and method == RACE
         if not ends and (self.budget is None or self.stop is not None):
-            remedy = f"write stop: {{tolerance: 0.02, error: 0.05}} for a {RACE}, or a budget with its unit"
-            stop(None, f"{method} needs a budget, and no other end", remedy)
+            remedy = (
+                f"give a budget with its unit; {RACE} alone may have stop: {{tolerance: 0.02, error: 0.05}}"
+            )
+            stop(None, f"{method} cannot end as the plan says", remedy)
         if self.budget is not None and self.unit not in (SHARE, self.cost.unit):
             remedy = f"write {SHARE}, or {self.cost.unit}"
             stop(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
         if self.pilot > n * min(1, self.budget if self.budget and self.unit == SHARE else 1):
-            problem = f"the budget holds less than the pilot's {self.pilot} of {n} instances"
+            problem = f"the pilot takes {self.pilot} of {n} instances, which is more than the budget holds"
             stop(None, problem, "make the pilot smaller, or the budget larger")
         if self.budget is not None and self.unit == SHARE and self.budget > 1:
             problem = f"a budget of {self.budget:g} is more than evaluating everything costs"
@@ -241,7 +243,11 @@ class Plan(Fields):
             positive = False
         if not positive:
             problem = f"largest_cost is {self.largest_cost!r}, not a positive number for each configuration"
-            stop(None, problem, suggest(str(self.largest_cost), self.settings, "or give a number"))
+            stop(
+                None,
+                problem,
+                suggest(str(self.largest_cost), self.settings, "give a number, or a setting that is one"),
+            )
         return self
 
     @model_validator(mode="after")

@@ -328,7 +328,7 @@ async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, answers: Lines |
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if isinstance(error, CobanditError):
-            error = CobanditError(f"{error}.  What was evaluated is kept: mend it, and run the plan again")
+            error = CobanditError(f"{error}.  What was evaluated is kept: mend that, and run the plan again")
         raise error from None
 
 

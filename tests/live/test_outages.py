@@ -136,7 +136,7 @@ def test_a_service_that_refuses_every_question_is_no_score(tmp_path):
 
     with stub_endpoint(answer) as address:
         start, plan = first.table, write_plan(tmp_path, address, at_once=2)
-        with pytest.raises(CobanditError, match=r"nothing could be evaluated: .*unknown field.*mend it"):
+        with pytest.raises(CobanditError, match=r"nothing could be evaluated: .*unknown field.*mend that"):
             live.run(plan, tmp_path / "run", start=start)
         assert len(address.requests) <= 2 * 2 + 1
         sick = False

@@ -153,8 +153,9 @@ class Client:
         said = f"status {status}: {ellipsize(' '.join(response.text.split()), 200)}"
         if response.is_redirect or status in (401, 402, 403, 404) or "insufficient_quota" in response.text:
             return CobanditError(
-                f"{self.base_url} refuses {PATH} with the model {model!r} and the key in {self._key_name} "
-                f"({said}): correct base_url, model or key, or see to the account, then start again"
+                f"{self.base_url} refuses a request for {model or 'its models'} with "
+                f"{self._key_name or 'no key'} ({said}): correct base_url, model or key, or see to the "
+                "account, then start again"
             )
         retry, unavailable = judge_status(status)
         retry |= status == 200
@@ -217,7 +218,7 @@ class EndpointEvaluator:
         row = self.options.score(text, target) | {"seconds": seconds}
         if usage is not None:
             if usage.input < 0:
-                said = f"of {answer.input} tokens of a prompt {answer.cached} cached"
+                said = f"a prompt of {answer.input} tokens, {answer.cached} of them from a cache"
                 raise CobanditError(f"an endpoint counts {said}: see to it, or take seconds as the cost")
             row |= count_tokens(usage)
             if self.prices is not None:

@@ -73,8 +73,8 @@ class ScorerOptions(EvaluatorOptions):
     @model_validator(mode="after")
     def _belong(self) -> ScorerOptions:
         if (self.pattern is None) == (self.scorer == "regex") or (self.tolerance and self.scorer != "number"):
-            problem = "scorer regex has a pattern, number may have a tolerance, and no other has either"
-            stop(None, problem, "give a pattern such as '([AB])' to regex, and leave out what has no use")
+            problem = "scorer regex needs a pattern, number may have a tolerance, and no other has either"
+            stop(None, problem, "give regex a pattern such as '([AB])', and leave out what others cannot use")
         return self
 
     @cached_property
@@ -232,7 +232,7 @@ class Prompts:
             stop(where, f"there is no prompt {prompt!r}", remedy)
         for name in self._names[prompt]:
             if (name in configuration) == (name in columns):
-                problem = f"{{{name}}} has to be a setting or a column of the instances, and not both"
+                problem = f"{{{name}}} has to be either a setting or a column of the instances"
                 stop(where, problem, suggest(name, {*configuration, *columns}))
         useful = {"prompt", *SETTINGS, *WHERE, *self._options.body, *self._names[prompt]}
         for setting in configuration:

@@ -283,6 +283,6 @@ def test_texts_without_right_answers_are_scored_by_a_function_alone(tmp_path, mo
     }
     monkeypatch.setitem(sys.modules, "texts_alone", module)
     live.run(plan, tmp_path)
-    with pytest.raises(CobanditError, match="or not what is right, as by a function"):
+    with pytest.raises(CobanditError, match="or no right answer with it"):
         live.rescore(tmp_path, {"scorer": "number"})
     assert live.rescore(tmp_path, {"scorer": "texts_alone:judge"}).exists()

@@ -142,13 +142,13 @@ def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (401, "bad key", "model 'small' and the key in MY_KEY (status 401: bad key): correct base_url"),
-        (403, "", "the key in MY_KEY (status 403: )"),
+        (401, "bad key", "a request for small with MY_KEY (status 401: bad key): correct base_url"),
+        (403, "", "with MY_KEY (status 403: )"),
         (402, "pay", "see to the account"),
         (429, {"error": {"code": "insufficient_quota"}}, "see to the account"),
-        (404, "model not found", "refuses chat/completions with the model 'small'"),
+        (404, "model not found", "refuses a request for small"),
         (301, "", "status 301"),
-        (200, completion("2", (20, 3), cached=30), "20 tokens of a prompt 30 cached"),
+        (200, completion("2", (20, 3), cached=30), "a prompt of 20 tokens, 30 of them from a cache"),
     ],
 )
 def test_what_would_go_on_failing_stops_the_run_and_keeps_the_key(folder, monkeypatch, status, body, said):
@@ -302,7 +302,7 @@ def test_answers_are_kept_and_scored_again_without_a_call(folder):
         cb.read(each).rows.groupby("config")["accuracy"].mean().to_dict() for each in (done.table, table)
     ]
     assert scores == [{"small": 0.0, "large": 1.0}, {"small": 1.0, "large": 1.0}]
-    with pytest.raises(CobanditError, match="scorer regex has a pattern"):
+    with pytest.raises(CobanditError, match="scorer regex needs a pattern"):
         live.rescore(folder / "run", {"scorer": "regex"})
     assert not (folder / "silent" / "answers.jsonl").exists()
     with pytest.raises(CobanditError, match="has no answers: its evaluator gave no text"):
@@ -372,11 +372,11 @@ def arm(**settings):
         (arm(model="m", temprature=0), "changes nothing in the request -> did you mean"),
         (arm(model="m", top_k=1), "'top_k' changes nothing"),
         (arm(model="m", prompt="x"), "there is no prompt 'x'"),
-        (arm(model="m", question="x"), "{question} has to be a setting or a column"),
+        (arm(model="m", question="x"), "{question} has to be either a setting or a column"),
         ({"prompt": {"a": "{question}"}}, "there is no prompt '' -> let its setting"),
         (
             {"prompt": "{qestion}"},
-            "{qestion} has to be a setting or a column of the instances, and not both -> did",
+            "{qestion} has to be either a setting or a column of the instances -> did",
         ),
         ({"prompt": "{question[0]}"}, "not all braces of '{question[0]}' hold a name"),
         ({"prompt": "{question:>3}"}, "not all braces of '{question:>3}' hold a name"),
@@ -394,7 +394,7 @@ def arm(**settings):
         ({"objectives": ["score", "second"]}, "no column 'second' -> did you mean 'seconds'? it gives"),
         ({"prices": "prices.yml"} | arm(model="smal"), "no price of 'smal' -> did you mean"),
         ({"prices": "nowhere.yml"}, "there is no such file of prices"),
-        ({"models": (401, "who are you?")}, "the key in None (status 401: who are you?)"),
+        ({"models": (401, "who are you?")}, "its models with no key (status 401: who are you?)"),
     ],
 )
 def test_what_is_wrong_is_found_before_anything_is_asked(folder, given, said):
@@ -413,7 +413,7 @@ def test_an_endpoint_need_not_list_its_models(folder):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"scorer": "regex"}, "scorer regex has a pattern"),
+        ({"scorer": "regex"}, "scorer regex needs a pattern"),
         ({"scorer": "exact", "pattern": "x"}, "and no other has either"),
         ({"scorer": "exact", "tolerance": 0.1}, "and no other has either"),
         ({"scorer": "regex", "pattern": "("}, "valid regular expression"),
