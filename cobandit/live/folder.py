@@ -234,8 +234,8 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
         if "text" not in answer or (":" not in options.scorer and not isinstance(target, str)):
             raise CobanditError(
                 f"no text of {row['config']!r} on {row['instance']!r} was kept, or no right answer with it "
-                "(a function as evaluator gives none): run the plan anew, or score by a function of your own: "
-                "--scorer my_module:score"
+                "(a function as evaluator gives none): run the plan anew, or score by a function of your "
+                "own: --scorer my_module:score"
             )
         for column, value in options.score(answer["text"], str(target)).items():
             frame.loc[number, column] = value

@@ -85,7 +85,7 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
     ("changes", "said"),
     [
         ({"objectives": {"accuracy": "correct"}}, "Input should be a list, not"),
-        ({"budget": None}, "CoPSIOnce cannot end as the plan says -> give a budget with its unit"),
+        ({"budget": None}, "CoPSIOnce cannot end as the plan says -> give a budget"),
         ({"stop": {"tolerance": 0.1}}, "CoPSIOnce cannot end as the plan says"),
         ({"method": "ParetoRace", "budget": None}, "ParetoRace cannot end as the plan says"),
         ({"unit": ""}, "the budget's unit '' is not that of the cost -> write share"),

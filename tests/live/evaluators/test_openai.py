@@ -376,7 +376,7 @@ def arm(**settings):
         ({"prompt": {"a": "{question}"}}, "there is no prompt '' -> let its setting"),
         (
             {"prompt": "{qestion}"},
-            "{qestion} has to be either a setting or a column of the instances -> did",
+            "{qestion} has to be either a setting or a column of the instances -> d",
         ),
         ({"prompt": "{question[0]}"}, "not all braces of '{question[0]}' hold a name"),
         ({"prompt": "{question:>3}"}, "not all braces of '{question:>3}' hold a name"),
