@@ -166,7 +166,7 @@ def test_a_log_of_inspect_that_is_not_scored_yet(inspect_ai, tmp_path):
     assert bare.status == "success"
     after = import_logs("inspect", [tmp_path / "logs"], tmp_path / "two.parquet", profiling=4)
     (line,) = set(after.report) - set(before.report)
-    assert "not scored -> score them: inspect score" in line and rows(after).equals(rows(before))
+    assert "no samples with scores -> score them: inspect score" in line and rows(after).equals(rows(before))
     scored = inspect_ai.score(read_eval_log(bare.location), match(location="begin"), display="none")
     write_eval_log(scored, bare.location)
     newest = import_logs("inspect", [tmp_path / "logs"], tmp_path / "three.parquet", profiling=4)
