@@ -49,7 +49,7 @@ class Objective(Fields):
     transform: str = Field(default="none", description="name a transform, or leave it out")
     low: float = Field(default=5.0, ge=0, le=100, description="give a percentile from 0 to 100")
     high: float = Field(default=95.0, ge=0, le=100, description="give a percentile from 0 to 100")
-    limits: tuple[float, float] | None = Field(default=None, description="give what scores 1 and 0")
+    limits: tuple[float, float] | None = Field(default=None, description="give the values that score 1 and 0")
 
     @model_validator(mode="after")
     def _usable(self) -> Objective:
@@ -103,13 +103,13 @@ class Card(Fields):
     Parameters
     ----------
     name, title, source, license : str
-        Identity, origin (with a version) and terms of use.
+        Identity, origin (with a version) and terms of use. The title of a reconstruction has to say so.
     kind : {"measured", "reconstruction", "synthetic"}
         Where the numbers come from.
     records : str
         File name of the records, in the card's own directory.
     sha256 : str, optional
-        Checksum of the records file; nothing is fetched from an ``origin`` without it.
+        Checksum of the records file; required where an ``origin`` is given.
     cost, objectives, split
         See :class:`Cost`, :class:`Objective`, :class:`Split`.
     arms : list of str
@@ -163,7 +163,7 @@ class Card(Fields):
     def _distinct_names(cls, objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
         names = [objective.name for objective in objectives]
         if not 0 < len(set(names)) == len(names):
-            problem = f"there are {len(names)} objectives, of {len(set(names))} names"
+            problem = "there is no objective, or two have the same name"
             stop(None, problem, "list at least one, each of its own name: - {name: ..., column: ...}")
         return objectives
 
@@ -171,9 +171,17 @@ class Card(Fields):
     @classmethod
     def _describes(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
         if len({*arms, "config", "instance"}) < len(arms) + 2:
-            problem = f"{', '.join(arms)} holds one twice, or 'config' or 'instance'"
+            problem = "a column is listed twice, or is 'config' or 'instance'"
             stop(None, problem, "list each column that describes a configuration once")
         return arms
+
+    @model_validator(mode="after")
+    def _honest(self) -> Card:
+        if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
+            stop(None, f"{self.title!r} hides that this is a reconstruction", "say so in the title")
+        if self.origin and not self.sha256:
+            stop(None, "records with an origin need a sha256", "add the sum of the file at that address")
+        return self
 
 
 def read_card(path: str | Path) -> Card:

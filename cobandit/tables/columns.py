@@ -143,7 +143,7 @@ FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or ev
 COST = Rule(
     lambda x: x <= 0,
     "the cost {value} is not positive",
-    "give what the evaluation cost; a smallest cost says what a free one counts as",
+    "give what the evaluation cost; for one that was free, set what it counts as: smallest_cost",
 )
 
 SMALLEST, LARGEST = 1e-30, 1e30
@@ -264,7 +264,7 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
     >>> evaluate_condition(pd.DataFrame({"shots": [0, 5]}), "shots > 0", "--where").tolist()
     [False, True]
     """
-    remedy = f"write a condition such as temperature > 0 on {', '.join(map(str, frame.columns))}"
+    remedy = f"write a condition on {', '.join(map(str, frame.columns))}, such as temperature > 0"
     try:
         # empty scopes: a query sees the columns and none of our variables
         mask = frame.eval(query, engine="python", local_dict={}, global_dict={})

@@ -236,7 +236,7 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> lis
         within = sorted(path.rglob("*")) if path.is_dir() else [path]
         fitting = [file for file in within if _fits(file, patterns) and file.is_file()]
         if not fitting:
-            stop(path, f"this is or has no {what}", f"they are named {' or '.join(patterns)}")
+            stop(path, f"no {what} found", f"they are named {' or '.join(patterns)}")
         found |= dict.fromkeys(fitting)
     return list(found)
 

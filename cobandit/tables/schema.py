@@ -185,7 +185,8 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
         if differs.any():
             row = int(differs.argmax())
             config = configs.labels[configs.codes[row]]
-            problem = f"{str(frame[column].iloc[row])!r} is not what describes {config!r} before"
+            value = str(frame[column].iloc[row])
+            problem = f"the value {value!r} differs from what describes {config!r} in an earlier row"
             remedy = "give a configuration one value, split it, or leave the column out of what describes it"
             faults.add(problem, remedy, column, differs)
 
@@ -243,6 +244,6 @@ def _rewards(
         try:
             rewards[:, d] = transform.apply(values, *fitted)
         except TableError as error:
-            remedy = "take another column or transform, or leave the objective out"
+            remedy = "take another column or transform, or leave the objective out (of logs: --latency none)"
             faults.add(str(error), remedy, objective.column)
     return rewards, limits

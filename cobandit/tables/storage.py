@@ -221,7 +221,7 @@ def _json_objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         if line.isspace():
             continue
         try:
-            record, problem = json.loads(line), "no object"
+            record, problem = json.loads(line), "it holds another value"
         except (ValueError, RecursionError) as error:
             record, problem = None, str(error)
         if not isinstance(record, dict):

@@ -273,8 +273,9 @@ class EvaluationTable:
         if card.split.instances is None:
             mask = profiling_mask(len(records.instances), card.split.profiling, card.split.seed)
             if moved := (records.profiling != mask[records.instance]).sum():
-                said = f"few instances: {moved:,} evaluations were moved between profiling and evaluation"
-                notes = (*notes, f"{said}, so that every configuration has {MIN_INSTANCES} in either")
+                share = f"{moved:,} of {len(records.arm):,} evaluations"
+                said = f"few instances: the random split was changed ({share}), so that every configuration"
+                notes = (*notes, f"{said} has {MIN_INSTANCES} in either part")
         return cls(card, notes, records, arms, limits)
 
     def __repr__(self) -> str:

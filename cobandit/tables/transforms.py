@@ -75,10 +75,13 @@ def inverse_percentile(values: np.ndarray, tau_low: float, tau_high: float) -> n
     >>> inverse_percentile(np.array([1.0, 2.0, 4.0, 9.0]), 2.0, 4.0)
     array([1., 1., 0., 0.])
     """
+    if tau_low == tau_high:
+        raise TableError(f"the latency is constant: its limits are both {tau_low:g}")
     spread = 1.0 / tau_low - 1.0 / tau_high if tau_low > 0 and tau_high > 0 else np.nan
     if not 0 < spread < np.inf:
-        problem = "the latency is constant, or they are not positive and ascending"
-        raise TableError(f"{tau_low:g} and {tau_high:g} span no scale: {problem}")
+        raise TableError(
+            f"limits of a latency are positive, the smaller one first, not {tau_low:g}, {tau_high:g}"
+        )
     # clipping the latency is clipping the score, and gives exactly 1 and 0 at the ends
     clipped = np.clip(np.asarray(values, dtype=np.float64), tau_low, tau_high)
     return (1.0 / clipped - 1.0 / tau_high) / spread
@@ -97,10 +100,11 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
     >>> negate_minmax(np.array([1.0, 2.0, 4.0, 9.0]), 2.0, 4.0)
     array([1., 1., 0., 0.])
     """
+    if smallest == largest:
+        raise TableError(f"the column is constant: its limits are both {smallest:g}")
     spread = largest - smallest
     if not 0 < spread < np.inf:
-        problem = "the column is constant, or they do not ascend"
-        raise TableError(f"{smallest:g} and {largest:g} span no scale: {problem}")
+        raise TableError(f"limits have the smaller one first, not {smallest:g} and {largest:g}")
     return (largest - np.clip(np.asarray(values, dtype=np.float64), smallest, largest)) / spread
 
 

@@ -88,7 +88,7 @@ def test_an_objective_may_also_be_the_cost_or_have_all_fields_of_a_card():
 def test_what_cost_nothing_counts_as_what_the_user_says():
     frame = evaluations()
     frame.loc[3, "usd"] = 0
-    with pytest.raises(TableError, match=r"^from_frame, row .* 'usd': the cost 0.0 .* smallest cost"):
+    with pytest.raises(TableError, match=r"^from_frame, row .* 'usd': the cost 0.0 .* smallest_cost"):
         table(frame)
     made = table(frame, smallest_cost=0.001)
     assert made.n_free == 1 and made.rows["cost"].min() == 0.001
@@ -139,7 +139,7 @@ WRONG = [
     (lambda: broken("model", None), {}, f"{AT_5} 'model': the name is missing"),
     (lambda: broken("size", None), {"config": ["model", "size"]}, f"{AT_5} 'size': the name"),
     (evaluations, {"profiling": 1}, "from_frame, profiling: "),
-    (evaluations, {"objectives": {}}, "from_frame, objectives: there are 0 objectives"),
+    (evaluations, {"objectives": {}}, "from_frame, objectives: there is no objective"),
     (evaluations, {"objectives": percentil()}, "objectives['speed']: there is no transform"),
     (
         evaluations,

@@ -257,7 +257,7 @@ BAD = [
     (write("wide.csv", "question,a,b\n1,1,0\n2,1,0\n3,n/a,1\n"), BARE, "row 3, column 'a': 'n/a' is text"),
     (nothing, [*WIDE[:3], "{config}", *MAPPED], "tokens is no column, no number and no CONFIG=NUMBER"),
     (nothing, [*WIDE[:3], "{config}", *MAPPED, "--objective", "b=c"], "leaves one score"),
-    (nothing, [*TIDY, "--arm", "seconds"], "'0.519' is not what describes 'example/sparrow"),
+    (nothing, [*TIDY, "--arm", "seconds"], "the value '0.519' differs from what describes 'example/sparrow"),
     (nothing, [*TIDY, "--objective", "speed=temperature:inverse-percentile"], "latency 0.0 is not positive"),
     (nothing, [*TIDY, "--objective", "speed"], "'speed': the column is missing"),
     (nothing, [*TIDY, "--objective", "a=correct:percentile"], "'correct:percentile': the column is missing"),
@@ -294,7 +294,7 @@ BAD = [
     (nothing, [*INSPECT, "--name", "My Table"], "error: --name: "),
     (nothing, [*INSPECT, "--kind", "guessed"], "error: --kind: "),
     (nothing, [*INSPECT, "--seed", "-1"], "error: --seed: "),
-    (both_logs(each_sample(working_time=1.5)), INSPECT, "or leave the objective out"),
+    (both_logs(each_sample(working_time=1.5)), INSPECT, "--latency none"),
     (nothing, [*INSPECT, "--update", "--force"], "give one of them"),
     (copy("tidy.csv", "my.parquet"), [*INSPECT, "--update"], "my.yml: there is no such card"),
 ]

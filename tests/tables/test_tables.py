@@ -257,7 +257,7 @@ def test_holes_leave_some_of_every_configuration_in_both_splits(seed, n, n_profi
         assert known.sum() == min(max(at_random, least), most)
         moved += abs(known.sum() - at_random)
     said = repr(table).replace("\n    ", " ")
-    assert f"{moved} evaluations were moved" in said if moved else table.notes == ()
+    assert f"changed ({moved} of " in said if moved else table.notes == ()
 
 
 def test_subset_keeps_transforms_and_split():
