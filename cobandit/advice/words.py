@@ -96,7 +96,7 @@ def _describe_front(advice: Recommendation) -> str:
     over = f"{high:,}" if low == high else f"{low:,} to {high:,}"
     said = f"{title}: {on} of {len(advice.arms)} configurations, evaluated on {over} instances."
     if (kept := len(advice.front)) < on:
-        meaning += f" Within {_within(advice)}, {kept} of them stand for all."
+        meaning += f" Within {_within(advice)}, all are matched by {kept} of them."
     return f"{said} {meaning}".strip()
 
 
@@ -232,12 +232,15 @@ def _describe_next(advice: Recommendation) -> list[str]:
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     said = (
         f"Which are best in {some_names(advice.objectives, 100)} on this benchmark, whatever the cost, is "
-        f"settled{within} for {plan.settled} of {len(advice.arms)}."
+        f"settled{within} for {plan.settled} of {len(advice.arms)} configurations."
     )
     if plan.settled == len(advice.arms):
         return [f"{said} Nothing more has to be evaluated for that."]
-    about = "about" if plan.compared else "not known before all share some instances; at most"
-    said += f" What the rest takes is {about} {plan.evaluations:,} evaluations, {amount(plan.price)} {unit}."
+    takes = f"{plan.evaluations:,} evaluations, {amount(plan.price)} {unit}"
+    if plan.compared:
+        said += f" The rest takes about {takes}."
+    else:
+        said += f" The rest takes at most {takes}; how many shows once all share some instances."
     pairs = [
         f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(FEW).itertuples()
     ]
@@ -246,7 +249,7 @@ def _describe_next(advice: Recommendation) -> list[str]:
             f"{said} Do not spend {amount(advice.budget or 0)} {unit} on it: that can be expected to settle "
             f"nothing more; the least that can is about {amount(plan.step)} {unit}."
         ]
-    then = f", after which {plan.would_be_settled} can be expected to be" if plan.compared else ""
+    then = f", after which {plan.would_be_settled} can be expected to be settled" if plan.compared else ""
     return [f"{said} Make {len(plan.pairs):,} of them now{then}: {', then '.join(pairs)}, and so on."]
 
 

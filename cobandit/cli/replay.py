@@ -74,7 +74,7 @@ def replay(
     from cobandit.stats import summarise
 
     if output.suffix not in (".parquet", ".csv") or not output.parent.is_dir() or output.is_dir():
-        raise CobanditError(f"--output {output}: name a file .parquet or .csv in a folder that is there")
+        raise CobanditError(f"--output {output}: give a .parquet or .csv file in a folder that exists")
     chosen = [_method(text) for text in method] if method else experiments.online_methods()
     online = chosen[0].kind == "online"
     if online and (share or feedback == "once"):

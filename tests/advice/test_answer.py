@@ -189,7 +189,7 @@ def test_the_front_is_told_with_its_tolerance_and_who_may_be_on_it():
     assert front.startswith(
         f"Worth their cost, by their means: {on} of 6 configurations, evaluated on 100 instances."
     )
-    assert front.endswith(f"Within 0.15, {len(advice.front)} of them stand for all.")
+    assert front.endswith(f"Within 0.15, all are matched by {len(advice.front)} of them.")
     arms = advice.arms
     (sure,) = arms.index[arms["on_front"] & arms["front_settled"]]
     assert f"these, {sure} is sure to be among them (95 % confidence in all answers together)." in certain
@@ -230,18 +230,18 @@ def make_sparse():
 @pytest.mark.parametrize(
     ("make", "budget", "said"),
     [
-        (shapes.make_agents, 0.5, "settled for {settled} of {K}. What the rest takes is about {more} eva"),
+        (shapes.make_agents, 0.5, " for {settled} of {K} configurations. The rest takes about {more} eva"),
         (shapes.make_agents, 0.5, " {price} USD. Do not spend 0.5 USD on it: that can be expected to set"),
         (shapes.make_agents, 0.5, "settle nothing more; the least that can is about {step} USD."),
         (
             shapes.make_agents,
             100,
-            " Make {bought} of them now, after which 2 can be expected to be: {first}, ",
+            " Make {bought} of them now, after which 2 can be expected to be settled: {first}, ",
         ),
         (
             make_sparse,
             None,
-            "all share some instances; at most {more} evaluations, {price} USD. Make {bought} ",
+            " at most {more} evaluations, {price} USD; how many shows once all share some instances. Make ",
         ),
         (make_sparse, 0.01, "Do not spend 0.01 USD on it: "),
         (make_sparse, 30, " Make {bought} of them now: {first}, then "),

@@ -153,8 +153,8 @@ BAD = {
     "unknown back end": ([*REPLAY, "--backend", "threads"], "Did you mean 'threading'"),
     "unknown feedback": ([*REPLAY, "-m", "CoPSI", "--feedback", "one"], "'bootstrap', 'once'"),
     "output of another kind": (["replay", "synthetic-24", "-o", "runs.xlsx"], ".parquet or .csv"),
-    "output nowhere": (["replay", "synthetic-24", "-o", "none/runs.csv"], "folder that is there"),
-    "output is a folder": (["replay", "synthetic-24", "-o", "folder.csv", "-b", "2"], "folder that is there"),
+    "output nowhere": (["replay", "synthetic-24", "-o", "none/runs.csv"], "folder that exists"),
+    "output is a folder": (["replay", "synthetic-24", "-o", "folder.csv", "-b", "2"], "folder that exists"),
 }
 
 
