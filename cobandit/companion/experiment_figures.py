@@ -128,11 +128,9 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
         for number in published()
         if (number.experiment, number.quantity, number.operation) == ("stochastic", "error", None)
     }
-    rows, methods = -(-len(titles) // 2), list(own["method"].unique())
-    figure, axes = plt.subplots(
-        rows, 2, figsize=(8.6, 1.4 * rows + 0.5), sharex=True, sharey=True, squeeze=False
-    )
-    for ax, (name, title) in zip(axes.flat, titles.items(), strict=False):
+    methods = list(own["method"].unique())
+    figure, axes = _panels(titles, 1, 2.4, "wrong sets", True)
+    for ax, name in zip(axes[0], titles, strict=True):
         for row in own[own["dataset"] == name].to_dict("records"):
             realised, color = row["costs"] == "realised", method_style(row["method"])["color"]
             place = methods.index(row["method"]) + (0.17 if realised else -0.17)
@@ -141,10 +139,9 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             ax.plot(row["mean"], place, "o", color=color, ms=6, mfc=face)
             at = printed.get((name, row["method"], row["costs"]), np.nan)
             ax.plot(at, place, "x", color=INK, ms=7, mew=1.6, zorder=3)
-        ax.set(title=title, xlabel="wrong sets", xlim=(-0.001, 1))
-        ax.set_xscale("symlog", linthresh=0.01)
-        ax.set_xticks([0, 0.01, 0.1, 1], ["0", ".01", ".1", "1"])
-        ax.xaxis.set_minor_locator(NullLocator())
+    axes[0, 0].set_xscale("symlog", linthresh=0.01)
+    axes[0, 0].set(xlim=(-0.001, 1), xticks=[0, 0.01, 0.1, 1], xticklabels=["0", ".01", ".1", "1"])
+    axes[0, 0].xaxis.set_minor_locator(NullLocator())
     name_rows(axes[0, 0], [method_label(method) for method in methods])
     for marker, face, label in (
         ("o", INK, "declared costs"),

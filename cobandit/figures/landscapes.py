@@ -86,11 +86,11 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
         ax.annotate(numbers, at, textcoords="offset points", fontsize="small", **place)
     unit = escape_math(table.card.cost.unit)
     for cost in points["cost"].quantile([0, 0.5, 1]):
-        ax.scatter([], [], s=area(cost), color=FAINT, lw=0, label=f"{cost:.3g} {unit}")
+        ax.scatter([], [], s=area(cost), color=FAINT, lw=0, label=f"mean cost {cost:.3g} {unit}")
     ax.scatter([], [], s=40, color=INK, lw=0, label="Pareto-optimal:")
     for number, name in enumerate(named.index, start=1):
         ax.plot([], [], ls="", label=f"{number}  {escape_math(name)}")
-    ax.legend(title="mean cost", loc="upper left", bbox_to_anchor=(1, 1))
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     ax.set(
         xlabel=f"mean cost ({unit})" if x == "cost" else f"mean {escape_math(x)}",
         ylabel=f"mean {escape_math(y)}",

@@ -211,15 +211,12 @@ def _row(
 
 
 def _labels(legend: Legend) -> tuple[str, ...]:
-    return tuple(text.get_text() for text in [legend.get_title(), *legend.get_texts()])
+    return tuple(text.get_text() for text in legend.get_texts())
 
 
 def _legend(legend: Legend) -> str:
     """Each entry by itself, so that entries wrap as words do."""
     drawn = []
-    if title := legend.get_title().get_text():
-        alone = Figure()
-        drawn.append(_svg(alone, alone.text(0.5, 0.5, title).get_window_extent(), 1))
     for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
         assert handle is not None
         alone = Figure()
