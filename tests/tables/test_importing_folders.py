@@ -187,7 +187,7 @@ def test_a_rerun_of_the_harness_counts_and_what_was_cut_short_is_left_out(here):
     assert imported.table.summary().loc[SPARROW, "accuracy"] == 1
     (said,) = lines(imported, "rerun: ")
     assert said.startswith(f"rerun: {run.parent}/samples_sums_{later}.jsonl counts, not {run}")
-    assert "and of these 0 are next to it" in lines(imported, "left out: lm")[0]
+    assert "is next to it 0 times" in lines(imported, "left out: lm")[0]
 
 
 def test_a_run_of_helm_without_its_statistics_is_left_out_and_the_newer_file_counts(here):

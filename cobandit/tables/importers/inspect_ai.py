@@ -160,11 +160,11 @@ class InspectOptions(PricedOptions):
         "model", description="Whose usage costs: the evaluated model's, or all models' (graders, sub-agents)."
     )
     latency: Literal["total_time", "working_time", "none"] = Field(
-        "working_time", description="The time that makes efficiency: working_time is without rate limits."
+        "working_time", description="The time that makes efficiency: working_time leaves out rate limits."
     )
     unfinished: bool = Field(
         False,
-        description="Also take the finished samples of runs that did not end well, maybe the quick.",
+        description="Also take finished samples of runs that did not end well: maybe the quick ones.",
     )
 
 
@@ -279,7 +279,7 @@ def _log(file: Path, options: InspectOptions) -> _Log:
         stop(file, "it has no samples with scores", f"score them: inspect score {shlex.quote(str(file))}")
     if not any(log.known_usage(sample, options.usage) for sample in log.samples):  # they were not free
         logged = {name for sample in log.samples for name in sample.model_usage}
-        problem = f"it has usage of {', '.join(sorted(logged)) or 'no model'}, and not of {log.eval.model}"
+        problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(logged)) or 'none'}"
         stop(file, problem, "count every model with --usage all, or tokens of text: import csv, --text")
     return log
 

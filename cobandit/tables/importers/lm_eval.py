@@ -192,7 +192,7 @@ def _results(file: Path) -> _Results:
     date = _date(file)
     found = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
     if len(found) != 1:
-        problem = f"its run's results_{date}.json names the model, and of these {len(found)} are next to it"
+        problem = f"results_{date}.json, which names the model, is next to it {len(found)} times"
         stop(file, problem, "put that one file next to the samples")
     return parse(_Results, read_bytes(found[0]), found[0])
 

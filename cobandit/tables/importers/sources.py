@@ -94,7 +94,7 @@ class LogOptions(Options):
 
     metric: Names = Field(
         (),
-        description="The score that is the accuracy; repeat for several objectives, or tasks of one each.",
+        description="The score that is the accuracy; repeat for several objectives, or one a task.",
     )
     task: tuple[str, ...] = Field(
         (), description="The task to take, or a pattern such as 'mmlu_*'; repeat to take several."

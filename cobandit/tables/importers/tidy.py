@@ -126,7 +126,10 @@ def complete_options(options: TidyOptions) -> TidyOptions:
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
         (wide and (options.config or options.arm), "--config and --arm are for files that are not wide"),
-        (scores_only and (text or objectives[1:]), "--wide without {field} leaves one score and no --text"),
+        (
+            scores_only and (text or objectives[1:]),
+            "--wide without {field} takes one objective, no --text",
+        ),
     ):
         if clash:
             stop("the mapping", problem, "leave one of them out")
