@@ -143,8 +143,8 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
     given: dict[str, Any] = {"costs": costs, "n_objectives": rewards.shape[2], "n_instances": n_instances}
     found: list[dict[str, Any]] = []
     options: dict[str, Any] = {"tolerance": tolerance}
-    neighbours = [(policy, NEIGHBOURS_ORDERS) for policy in (CoPSIOnce, UniformOnce)]
-    for policy, orders in [(ParetoRace, ORDERS), *neighbours]:
+    for policy in (ParetoRace, CoPSIOnce, UniformOnce):
+        orders = ORDERS if policy is ParetoRace else NEIGHBOURS_ORDERS
         run = run_kernel(policy(**given, **options), feedback, SEED, np.arange(orders), realised=False)
         spent, returned = run[1:3]
         by = _far_off(returned, means)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count, islice
 from typing import Any
 
@@ -209,8 +209,8 @@ def say_source(name: str) -> str:
     return f"*Stored: {tables}; made by `python -m cobandit.companion.stored.results {name}`.*"
 
 
-def cells() -> pd.DataFrame:
-    """Read what the ledger sets next to the printed numbers.
+def cells(found: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+    """Give what the ledger sets next to the printed numbers, of results by name or of those that are stored.
 
     Returns
     -------
@@ -222,17 +222,14 @@ def cells() -> pd.DataFrame:
     >>> "tuning" in set(cells()["experiment"])
     True
     """
-    return _cells({name: read_result(name) for name in BEHIND_LEDGER[:3]})
-
-
-def _cells(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    found = found or {name: read_result(name) for name in BEHIND_LEDGER[:3]}
     own = pd.concat([found["replication"], found["tuning"]], ignore_index=True)
     return experiments.with_audit_errors(own, found["audit"])
 
 
 def ledger_of(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Make the ledger, as `cobandit.companion.paper.printed`, of the results that are behind it, by name."""
-    return paper.ledger(_cells(found), predicted=paper.predict_numbers(found["posterior"]))
+    return paper.ledger(cells(found), predicted=paper.predict_numbers(found["posterior"]))
 
 
 def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
