@@ -115,11 +115,6 @@ class PairedEvidence:
         self._seen = 0
 
     @property
-    def capital(self) -> NDArray[np.float64]:
-        """W of each claim that j is not above i, shape (K, K, D)."""
-        return self._capital.sum(axis=-1)
-
-    @property
     def dominated(self) -> NDArray[np.bool_]:
         """Who is certainly dominated, shape (K,)."""
         dominated: NDArray[np.bool_] = np.any(np.all(self.above, axis=2), axis=1)

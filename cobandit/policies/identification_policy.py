@@ -111,11 +111,6 @@ class IdentificationPolicy(AskTell):
         if not self._affords(at_largest):
             raise self._too_small("does not hold one evaluation of each arm at its largest cost", at_largest)
 
-    @property
-    def active(self) -> NDArray[np.int64]:
-        """Numbers of the arms that are still evaluated: neither accepted nor rejected."""
-        return self._active.copy()
-
     def recommend(self) -> NDArray[np.int64]:
         r"""Estimate :math:`\widehat{\mathcal P}_B` of the Pareto set.
 

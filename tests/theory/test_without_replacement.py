@@ -114,7 +114,7 @@ def expected_capital(population):
         evidence, seen = PairedEvidence(2, 1, len(order), 0.5), []
         for x in order:
             evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
-            seen.append(evidence.capital[0, 1, 0])
+            seen.append(evidence._capital[0, 1, 0].sum())
         capitals.append(seen)
     return np.mean(capitals, axis=0)
 

@@ -21,11 +21,13 @@ from cobandit.dominance import GAP_ATOL, GAP_RTOL, TIE
 from cobandit.policies.asktell import AskTell
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import (
+    CERTAIN,
     PhaseState,
     compile_run,
     register,
     register_formula,
     sample,
+    sample_affordable,
 )
 
 
@@ -158,11 +160,17 @@ def _rounds(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
     limit, declared = terms.limit, terms.costs
     n_arms, round_cost = len(declared), 0.0
-    for cost in declared:  # in the order of the pulls, of which the last digits depend
+    for cost in declared:
         round_cost += cost
     arms = np.arange(n_arms)
     spent, n_rounds, whole = 0.0, 0, True
     most = len(draws.order) or np.iinfo(np.int64).max
+    if not terms.realised and len(seen.arms) == 0:  # rounds that the budget allows for certain, at once
+        n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
+        sample_affordable(arms, n_rounds, draws, terms, seen, spent)
+        for _ in range(n_rounds):
+            for cost in declared:  # in the order of the pulls, of which the last digits depend
+                spent += cost
     complete = seen.sums.copy()  # sums of the complete rounds
     while whole and n_rounds < most and spent + round_cost <= limit:
         spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
