@@ -197,7 +197,8 @@ class AskTell:
         if not found:
             which = f"arm {arm!r}" if number is None else f"evaluation {number} of arm {arm}"
             arms = sorted({each for each, _ in known})
-            raise CobanditError(f"told about {which}, which is not in flight: of arms {arms} some are")
+            there = f"evaluations of arms {arms} are" if arms else "nothing is: call ask() first"
+            raise CobanditError(f"told about {which}, which is not in flight; {there}")
         return Pull(*found[0])
 
     def leave_out(self, pull: int) -> None:

@@ -186,7 +186,7 @@ def test_an_arms_number_means_its_oldest_evaluation_in_flight():
     with pytest.raises(CobanditError, match="evaluation 0 of arm 1, which is not in flight"):
         policy.tell(Pull(1, 0), [0.5], 1.0)
     policy.tell(Pull(1, 1), [0.5], 1.0)
-    with pytest.raises(CobanditError, match=r"arm 1, which is not in flight: of arms \[0\] some are"):
+    with pytest.raises(CobanditError, match=r"arm 1, which is not in flight; evaluations of arms \[0\] are"):
         policy.tell(1, [0.5], 1.0)
     assert policy.find(0).key == (0, 0)
 
