@@ -129,12 +129,17 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
         if (number.experiment, number.quantity, number.operation) == ("stochastic", "error", None)
     }
     methods = list(own["method"].unique())
-    figure, axes = _panels(titles, 1, 2.4, "wrong sets", True)
-    for ax, name in zip(axes[0], titles, strict=True):
+    rows, columns = -(-len(titles) // 2), min(2, len(titles))  # names of methods stand at each panel
+    size = (4.3 * columns, 1.4 * rows + 0.5)
+    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
+    for ax in axes.flat[len(titles) :]:
+        ax.remove()
+    for ax, (name, title) in zip(axes.flat, titles.items(), strict=False):
+        ax.set(title=title, xlabel="wrong sets")
         for row in own[own["dataset"] == name].to_dict("records"):
             realised, color = row["costs"] == "realised", method_style(row["method"])["color"]
             place = methods.index(row["method"]) + (0.17 if realised else -0.17)
-            ax.plot([row["low"], row["high"]], [place] * 2, color=color, lw=1.2)
+            ax.plot([row["low"], row["high"]], [place] * 2, "-", color=color, lw=1.2)
             face = "none" if realised else color
             ax.plot(row["mean"], place, "o", color=color, ms=6, mfc=face)
             at = printed.get((name, row["method"], row["costs"]), np.nan)
@@ -199,8 +204,8 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
             own = spread[(spread["dataset"] == name) & (spread["quantity"] == quantity)]
             for place, row in enumerate(own.itertuples()):
                 color = method_style(row.method)["color"]
-                ax.plot([row.least, row.most], [place] * 2, color=INK, lw=0.8)
-                ax.plot([row.low, row.high], [place] * 2, color=color, lw=6, alpha=0.5)
+                ax.plot([row.least, row.most], [place] * 2, "-", color=INK, lw=0.8)
+                ax.plot([row.low, row.high], [place] * 2, "-", color=color, lw=6, alpha=0.5)
                 ax.plot(row.mean, place, "|", color=color, ms=12, mew=2)
             ax.axvline(1, color=INK, lw=0.8)
             ax.set(title=name, xlabel=f"{label} over that of the other" if ax in axes[-1] else "")

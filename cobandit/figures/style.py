@@ -241,7 +241,8 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
     ax.set(**{f"{which}scale": "log"})
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
     low, high = axis.get_view_interval()
-    choices = {1000: (1,), 60: (1, 3), 10: (1, 2, 5), 1: range(1, 10)}  # three labels at least, and no crowd
+    # three labels at least, and no crowd
+    choices = {1000: (1,), 60: (1, 3), 10: (1, 2, 5), 3: (1, 2, 3, 5, 7), 1: range(1, 10)}
     plain_log(axis, next(digits for ratio, digits in choices.items() if high >= ratio * low))
 
 
