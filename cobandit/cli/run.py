@@ -127,15 +127,24 @@ def print_end(done: Run, out: Console) -> None:
     lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}", *done.losses]
     if isinstance(policy, ParetoRace):
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled"
-        within = f"within {tolerance} (each is returned, or at most so much better than one that is)"
-        lines.append(f"{settled} {within}; the race is {policy.status}")
+        if tolerance:
+            settled += f" within {tolerance} (each is returned, or at most so much better than one that is)"
+        why = ""
+        if policy.status == "out of budget" and plan.largest_cost is not None:
+            why = "; the budget may not hold another round, should each cost its largest_cost"
+        elif policy.status == "out of budget":
+            why = "; the budget does not hold another round"
+        lines.append(f"{settled}, on the first {policy.pulls.max()} of {len(plan.order)} instances{why}")
     counts = f"by {' and '.join(each.name for each in plan.objectives)}, whatever the cost"
     if not isinstance(policy, IdentificationPolicy):
         counts = "as the most hypervolume per cost"
     lines.append(f"{plan.method.name} returns, {counts}:")
     lines += [f"  {name}" for name in done.recommendation or ["nothing yet"]]
     lines.append(f"table: {done.table}, with its card")
-    lines.append("to go on: give the same command again, or change the plan's stop, budget or method first")
+    if not policy.finished:
+        lines.append("to go on: give the same command again, without --export")
+    elif plan.is_once and policy.pulls.max() < len(plan.order):
+        lines.append("to go on: change the plan's stop, budget or method, and give the same command again")
     for line in [*lines, ""]:
         print_line(line, out)
     if done.recommendation:  # which is about the plan's instances

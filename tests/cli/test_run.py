@@ -107,6 +107,7 @@ def test_a_run_that_returns_nothing_yet_is_exported_shown_and_estimated(folder):
         live.run(folder / "plan.yml", "runs/toy", evaluator=fake)
     done = call("run", "plan.yml", "--export")
     assert done.exit_code == 0 and "  nothing yet\n" in done.output and "Cheapest" not in done.output
+    assert "the same command again, without --export" in plain(done.output)
     shown = call("show", "runs/toy").output
     assert "(no process is at work)" in shown and "front so far: none yet" in shown
     there = call("run", "plan.yml", "--dry-run").output
@@ -129,7 +130,8 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     assert "6 of 6 configurations are settled within 0.2" in done.output
-    assert "or change the plan's stop" in done.output and "every instance here" not in done.output
+    assert " of 40 instances\n" in done.output and "to go on: change the plan's stop" in done.output
+    assert "every instance here" not in done.output
     shown = call("show", "runs/toy").output
     assert "toy: ParetoRace, over" in shown and "settled: 6 of 6; the rest takes about 0" in shown
     write(folder, **race | {"name": "again"})
