@@ -91,18 +91,19 @@ def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
     from cobandit.advice.words import some_names
     from cobandit.faults import amount
+    from cobandit.policies.identification_policy import IdentificationPolicy
 
     stage, plan, policy = progress.stage, progress.stage.plan, progress.stage.policy
     unit, n_arms = plan.cost.unit, len(stage.names)
     of = "" if stage.budget is None else f" of {amount(stage.budget)}"
     inherited = f", {amount(stage.inherited)} of it in an earlier table" if stage.inherited else ""
     under_way = f"{policy.in_flight.sum():,} in flight" + " (no process is at work)" * (not progress.busy)
-    active = f"{len(getattr(policy, 'active', stage.names))} of {n_arms} configurations active"
+    left = len(policy.active) if isinstance(policy, IdentificationPolicy) else n_arms
     over = stage.name == "run" and stage.over
     lines = [
         f"{plan.name}: {plan.method.name}, {'over' if over else stage.name}",
         f"spent: {amount(stage.spent)}{of} {unit}{inherited}",
-        f"evaluations: {len(stage.everything):,} made, {under_way}, {active}",
+        f"evaluations: {len(stage.everything):,} made, {under_way}, {left} of {n_arms} configurations active",
     ]
     if stage.name == "run":
         front = some_names(list(map(plain, progress.front)), NAMED) or "none yet"

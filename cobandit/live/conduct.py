@@ -186,8 +186,8 @@ class Conductor:
 
     def _tell_held(self, tell: Callable[[Pull, Any], None]) -> None:
         held, self._held = self._held, []
-        for each in held:
-            tell(*each)
+        for pull, outcome in held:
+            (tell if isinstance(outcome, Failure) else self._end)(pull, outcome)
         self._news()
 
     def _refuse_held(self) -> NoReturn:
@@ -227,9 +227,10 @@ class Conductor:
                     self._waiting.append(pull)
                 self.watch(f"{self._name(pull)} failed, while another is answered: {failure}", True)
                 return
+            said = str(failure).rstrip(". ")
             raise CobanditError(
                 f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
-                f"instance {self.stage.instance(pull)!r}: {failure}: see to the service, or ask it less at "
+                f"instance {self.stage.instance(pull)!r}: {said}: see to the service, or ask it less at "
                 "once or with more patience"
             )
         wanted = max(back_off(self._tries[pull.key]), min(failure.wait or 0.0, LONGEST_WAIT))
@@ -259,7 +260,12 @@ class Conductor:
         try:
             with anyio.move_on_after(seconds):
                 found = await self.evaluator.evaluate(self.plan.configurations.all[arm], instances)
-                return [row for row, _ in zip(found, instances, strict=True)]
+                if len(found) != len(instances):
+                    raise CobanditError(
+                        f"the evaluator gave {len(found)} rows for {len(instances)} instances of "
+                        f"{self.stage.names[arm]!r}: one for each is needed"
+                    )
+                return found
         except Failure as failure:
             return [failure] * len(instances)
         except CobanditError:

@@ -35,9 +35,10 @@ def _check_value(value: Any) -> Any:
     return value
 
 
+Setting = Annotated[str, Field(pattern=r"\S")]
 Value = Annotated[Any, BeforeValidator(_check_value)]
 WRITE = "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
-Settings = dict[str, Value]
+Settings = dict[Setting, Value]
 """One configuration: its settings by name, plain values."""
 
 
@@ -53,7 +54,7 @@ class Configurations(Fields):
     ('shots=0', 'shots=2')
     """
 
-    grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
+    grid: dict[Setting, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
     list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field((), description=WRITE)
 
     @cached_property
@@ -121,7 +122,7 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     Parameters
     ----------
     path : Path
-        A .csv, .jsonl or .parquet file; any other one has an id in each line.
+        A .csv, .jsonl or .parquet file, or a .txt file with one id per line.
     column : str
         That of the ids.
 
@@ -172,6 +173,9 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
             if None in row or None in row.values():
                 stop(where, "it has more or fewer values than there are columns", "correct it")
             yield where, row
+    elif suffix not in (".txt", ""):
+        remedy = "take a .csv, .jsonl or .parquet file, or a .txt file with one id per line"
+        stop(path, f"instances are not read from a {suffix} file", remedy)
     else:
         for where, line in read_lines(path):
             yield where, {column: line.decode().strip()}
@@ -180,8 +184,8 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
 class Instances(Fields):
     """The instances of a plan, written as their number, a list of ids, or ``{file: questions.jsonl}``.
 
-    A .csv, .jsonl or .parquet file has its ids in a column, ``instance`` if ``column`` names no other; any
-    other file has one in a line.
+    A .csv, .jsonl or .parquet file has its ids in a column, ``instance`` if ``column`` names no other; a .txt
+    file has one per line.
 
     Parameters
     ----------
@@ -223,6 +227,8 @@ class Instances(Fields):
         if isinstance(written, int):
             written = range(written)
         if isinstance(written, Sequence) and not isinstance(written, str):
+            if wrong := [each for each in written if not isinstance(each, (str, int))]:
+                stop(None, f"{shorten(wrong[0])} is no id", "give text or whole numbers")
             ids = [str(each) for each in written]
             if twice := [name for name, n in Counter(ids).items() if n > 1]:
                 stop(None, f"the instance {twice[0]!r} is named more than once", "name each once")

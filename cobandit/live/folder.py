@@ -80,17 +80,17 @@ class RunFolder:
         """Journals that were set aside when the plan changed, the oldest first."""
         return sorted(self.path.glob("earlier-*.journal"), key=lambda path: (len(path.name), path.name))
 
-    def set_aside(self) -> None:
-        """Put the journal of a plan that has changed since aside: what it holds is not evaluated again.
+    def set_aside(self, journal: Path) -> None:
+        """Put a journal of a plan that has changed since aside: what it holds is not evaluated again.
 
         Raises
         ------
         CobanditError
             If somebody has it open.
         """
-        lines = Lines(self.journal)
+        lines = Lines(journal)
         try:
-            self.journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
+            journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
         finally:
             lines.close()
 
@@ -127,9 +127,14 @@ class RunFolder:
                 )
             return
         may = CHANGEABLE if self.journal.exists() and not plan.is_once else CHANGEABLE | AFTER_PILOT
-        other = plan.differences(self.read_written(), may)
+        written = self.read_written()
+        other = plan.differences(written, may)
         if other and self.has_results:
             more = f"; and {len(other) - FEW} more" if len(other) > FEW else ""
+            if (started := written.get("reuse")) != plan.reuse:
+                more += (
+                    f" (it was started with {started or 'no table'}, this plan has {plan.reuse or 'none'})"
+                )
             raise CobanditError(
                 f"{self.path} holds the run of another plan: {'; '.join(other[:FEW])}{more}.  Continue it "
                 "with the plan that it was started with, or choose another folder, where --from takes over "
@@ -237,7 +242,8 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
                 "(a function as evaluator gives none): run the plan anew, or score by a function of your "
                 "own: --scorer my_module:score"
             )
-        for column, value in options.score(answer["text"], str(target)).items():
+        known = target if isinstance(target, str) else ""
+        for column, value in options.score(answer["text"], known).items():
             frame.loc[number, column] = value
     card = yaml.safe_load(there.table.with_suffix(".yml").read_text(encoding="utf-8"))
     card["name"] = f"{card['name']}-rescored"

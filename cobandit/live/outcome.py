@@ -68,14 +68,19 @@ class Estimate:
             paid = sum(row[plan.cost.column] for row in self.made.values())
             there = f"of these {len(self.made):,} are there, for {amount(paid)} {unit}"
             said.append(f"{there}: they are charged, and not made again")
-        said.append(f"pilot: {self.pilot:,} evaluations, which show what everything costs")
-        if self.pilot and self.most < inf:
+        if not self.pilot:
+            said.append("pilot: nothing to evaluate")
+        elif self.most < inf:
             each = self.most / self.pilot
-            said[-1] = f"pilot: {self.pilot:,} evaluations, at most {amount(self.most)} {unit}"
+            said.append(f"pilot: {self.pilot:,} evaluations, at most {amount(self.most)} {unit}")
             said.append(f"everything: at most about {amount(each * n_all)} {unit}")
+        else:
+            said.append(f"pilot: {self.pilot:,} evaluations, which show what everything costs")
         if plan.budget is not None:
             of = "of what everything costs by the pilot's means" if plan.unit == SHARE else unit
             said.append(f"budget: {amount(plan.budget)} {of}")
+            if plan.unit != SHARE and plan.budget < self.most < inf:
+                said.append("it may not hold the pilot: then the run stops, and waits for a larger one")
         return said
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
 from cobandit.live.configurations import RESERVED, WRITE, Configurations, Instances
 from cobandit.live.evaluators import WHERE, find_evaluator
@@ -224,21 +225,23 @@ class Plan(Fields):
         if self.budget is not None and self.unit not in (SHARE, self.cost.unit):
             remedy = f"write {SHARE}, or {self.cost.unit}"
             stop(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
-        if self.pilot > n * min(1, self.budget if self.budget and self.unit == SHARE else 1):
-            problem = f"the pilot takes {self.pilot} of {n} instances, which is more than the budget holds"
+        room = n * min(1, self.budget if self.budget and self.unit == SHARE else 1)
+        if self.pilot > room:
+            problem = f"the pilot takes {self.pilot} instances, and the plan has {n}, its budget {room:.3g}"
             stop(None, problem, "make the pilot smaller, or the budget larger")
         if self.budget is not None and self.unit == SHARE and self.budget > 1:
             problem = f"a budget of {self.budget:g} is more than evaluating everything costs"
             stop(None, problem, f"give a share up to 1, or an amount with unit: {self.cost.unit}")
         leaves_out = self.failures == "leave-out"
         if (leaves_out or self.reuse is not None) and not self.is_once:
-            remedy = "leave reuse and failures out, or take a method that evaluates once, such as CoPSIOnce"
-            stop(None, f"{method} may come back to an instance", remedy)
+            problem = f"{method} may evaluate an instance again, so none can be taken over or left out"
+            remedy = "start without a table and with failures: zero, or evaluate once, as CoPSIOnce does"
+            stop(None, problem, remedy)
         if leaves_out and self.method.options.get("confidence") is not None:
             problem = f"{method} with a confidence can leave no instance out"
             stop(None, problem, "take failures: zero, or no confidence")
         try:
-            positive = all(cost > 0 for cost in self.largest_costs or [])
+            positive = all(0 < cost < inf for cost in self.largest_costs or [])
         except (KeyError, TypeError, ValueError):
             positive = False
         if not positive:
@@ -253,7 +256,10 @@ class Plan(Fields):
     @model_validator(mode="after")
     def _options_are_right(self) -> Plan:  # which only the class knows
         costs = self.largest_costs or [1e9] * len(self.names)  # above any smallest cost
-        self.make_policy(costs, (min(costs), max(costs)), budget=1e6 * sum(costs))
+        try:
+            self.make_policy(costs, (min(costs), max(costs)), budget=1e6 * sum(costs))
+        except CobanditError as error:
+            stop(None, f"{self.method.name}: {error}", "correct its options")
         return self
 
     def make_policy(

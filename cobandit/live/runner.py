@@ -328,7 +328,9 @@ async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, answers: Lines |
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if isinstance(error, CobanditError):
-            error = CobanditError(f"{error}.  What was evaluated is kept: mend that, and run the plan again")
+            error = CobanditError(
+                f"{str(error).rstrip('. ')}.  What was evaluated is kept: mend that, and run the plan again"
+            )
         raise error from None
 
 
@@ -361,6 +363,8 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
 def _pilot(setup: _Setup, made: Made) -> Iterator[Stage]:
     plan = setup.plan
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
+    if _began_otherwise(setup.folder.pilot, pilot, plan) and not setup.folder.has_results:
+        setup.folder.set_aside(setup.folder.pilot)
     with Journal(setup.folder.pilot, pilot, names=plan.names) as journal:
         setup.folder.begin(plan)  # which may have been corrected since
         stage = Stage(plan, journal, made)
@@ -373,15 +377,21 @@ def _main(setup: _Setup, made: Made, profile: Profile) -> Iterator[MainStage]:
     plan, folder = setup.plan, setup.folder
     earlier = read_earlier(plan, folder.earlier)
     policy = make_policy(plan, profile, earlier)
-    if plan.is_once and folder.journal.exists():
-        begun = read_entries(folder.journal)[:1]
-        if begun and any(compare(begun[0], make_header(policy, plan.names))):  # the plan has changed
-            folder.set_aside()
-            earlier = read_earlier(plan, folder.earlier)
-            policy = make_policy(plan, profile, earlier)
+    if plan.is_once and _began_otherwise(folder.journal, policy, plan):
+        folder.set_aside(folder.journal)
+        earlier = read_earlier(plan, folder.earlier)
+        policy = make_policy(plan, profile, earlier)
     with Journal(folder.journal, policy, names=plan.names) as journal:
         folder.begin(plan)
         yield MainStage(plan, journal, made, profile, earlier)
+
+
+def _began_otherwise(journal: Path, policy: AskTell, plan: Plan) -> bool:
+    """Whether a journal is that of another policy, since the plan has changed."""
+    begun = read_entries(journal)[:1] if journal.exists() else []
+    return any(
+        difference for header in begun for difference in compare(header, make_header(policy, plan.names))
+    )
 
 
 def _write(setup: _Setup, stage: MainStage) -> Run:

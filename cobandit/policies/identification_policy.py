@@ -111,6 +111,11 @@ class IdentificationPolicy(AskTell):
         if not self._affords(at_largest):
             raise self._too_small("does not hold one evaluation of each arm at its largest cost", at_largest)
 
+    @property
+    def active(self) -> NDArray[np.int64]:
+        """Arms that are neither accepted nor removed yet, sorted: shape (k,)."""
+        return self._active.copy()
+
     def recommend(self) -> NDArray[np.int64]:
         r"""Estimate :math:`\widehat{\mathcal P}_B` of the Pareto set.
 

@@ -177,6 +177,8 @@ def _word(detail: dict[str, Any]) -> str:
     if detail["type"] == "value_error":  # ours, which says what it got
         return str(detail["ctx"]["error"])
     given = reprlib.repr(detail["input"])  # bounded, whatever the input
+    if detail["type"] == "model_type":
+        return f"fields with values are needed, not {given}"
     if detail["type"] == "string_pattern_mismatch":  # the remedy says what can
         return f"{given} cannot stand here"
     return f"{detail['msg'].replace('a valid tuple', 'a list')}, not {given}"  # files know no tuples
@@ -261,7 +263,7 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         check_size(path, most or MAX_FILE)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
-        stop(path, f"the file cannot be read: {error.strerror}", "check its permissions")
+        stop(path, f"the file cannot be read: {error.strerror}", "check its path and permissions")
     if not content.strip():
         stop(path, "the file is empty", "write or export it again, with its data")
     return content

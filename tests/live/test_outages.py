@@ -216,7 +216,8 @@ class Cached(Fake):
 
     async def _one(self, configuration, instance, tried):
         row = await super()._one(configuration, instance, tried)
-        return row | ({"tokens": 0.0} if instance in self.free else {})
+        free = instance in self.free and not isinstance(row, Failure)
+        return row | {"tokens": 0.0} if free else row
 
 
 @pytest.mark.slow
@@ -228,6 +229,16 @@ def test_what_is_free_counts_as_the_smallest_cost(tmp_path, at_once):
     found = pd.read_parquet(done.table).set_index("instance")["tokens"]
     smallest = found.loc[list(order[1:5])].min()  # of the pilot, which comes first
     assert (found[order[0]] > 0).all() and (found[order[7]] == smallest).all()
+
+
+@pytest.mark.slow
+def test_what_is_free_where_others_only_failed_counts_as_the_smallest_charge(tmp_path):
+    order = check_plan(PLAN, "plan").order
+    fake = Cached(order[:2])
+    fake.fail = lambda configuration, *_: Failure("no", cost=3) if configuration["model"] == "small" else None
+    done = live.run(PLAN | {"pilot": 2}, tmp_path / "run", evaluator=fake)
+    found = pd.read_parquet(done.table)
+    assert (found.loc[(found["model"] == "large") & found["instance"].isin(order[:2]), "tokens"] == 3).all()
 
 
 def test_where_all_is_free_the_cost_is_another(tmp_path):

@@ -92,7 +92,7 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
         ({"buget": 1}, "unknown key 'buget' -> did you mean 'budget'?"),
         ({"method": "CoPSIOnse"}, "unknown method 'CoPSIOnse'. Did you mean 'CoPSIOnce'?"),
         ({"method": {"CoPSIOnce": {"confidance": 1}}}, "unknown option of CoPSIOnce 'confidance'. Did you"),
-        ({"method": {"CoPSIOnce": {"confidence": 2}}}, "plan.yml: confidence is 2"),
+        ({"method": {"CoPSIOnce": {"confidence": 2}}}, "plan.yml: CoPSIOnce: confidence is 2"),
         ({"evaluate": {"calable": {}}}, "did you mean 'callable'?"),
         (
             {"evaluate": {"callable": {"funktion": "a:b"} | FUNCTION}},
@@ -113,6 +113,7 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
             "two configurations are 'a' -> keep one",
         ),
         (arms(grid={"stop": ["x", ["y"]]}), "field 'configurations.grid.stop.1': the value ['y'] is nested"),
+        (arms(grid={" ": ["x", "y"]}), "' ' cannot stand here -> write {grid"),
         (arms(grid={"n": [1, 2]}, list=[{"n": 3}]), "either a grid or a list is needed"),
         (arms(list=[{"model": "a"}, {}]), "field 'configurations.list.1': Dictionary should have at least 1"),
         (arms(grid={"config": [1, 2]}), "two columns of the table are 'config'"),
@@ -127,14 +128,16 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
         ({"instances": "nowhere.txt"}, "this says no instances -> give their number"),
         ({"instances": True}, "should have at least 2 items"),
         ({"instances": ["a", " "]}, "' ' cannot stand here -> give two ids"),
+        ({"instances": ["a", {"b": 1}]}, "{'b': 1} is no id"),
         ({"instances": ["a", "b", "a"]}, "'a' is named more than once"),
         ({"pilot": 1}, "field 'pilot': Input should be greater than or equal to 2, not 1"),
-        ({"pilot": 31}, "the pilot takes 31 of 30 instances"),
-        ({"budget": 0.1}, "the pilot takes 5 of 30 instances"),
-        ({"method": "CoHVUCB", "failures": "leave-out"}, "CoHVUCB may come back to an instance"),
+        ({"pilot": 31}, "the pilot takes 31 instances, and the plan has 30"),
+        ({"budget": 0.1}, "the pilot takes 5 instances, and the plan has 30, its budget 3"),
+        ({"method": "CoHVUCB", "failures": "leave-out"}, "CoHVUCB may evaluate an instance again"),
         (CERTAIN | {"failures": "leave-out"}, "with a confidence can leave no instance out -> take failures"),
         ({"at_once": 0}, "field 'at_once'"),
         ({"largest_cost": "max_token"}, "number for each configuration -> did you mean 'max_tokens'?"),
+        ({"largest_cost": float("inf")}, "not a positive number for each configuration"),
         ({"largest_cost": "model"}, "not a positive number for each configuration"),
     ],
 )
@@ -156,8 +159,9 @@ def test_bad_plans(changes, said):
         ("q.csv", "instance,answer\na\n", "line 2: it has more or fewer values"),
         ("q.csv", "instance,answer\na,1,2\n", "line 2: it has more or fewer values"),
         ("q.csv", 'instance,answer\n"a,1\n', "this is no CSV file"),
-        ("q.png", b"\x89PNG", "no text in UTF-8"),
-        ("missing/q.csv", None, "the file cannot be read"),
+        ("q.txt", b"\x89PNG", "no text in UTF-8"),
+        ("q.tsv", "instance\tanswer\n", "not read from a .tsv file -> take a .csv"),
+        ("missing/q.csv", None, "the file cannot be read: No such file or directory -> check its path"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, name, content, said):
@@ -171,7 +175,7 @@ def test_files_that_cannot_be_used(tmp_path, name, content, said):
 def test_all_faults_at_once():
     with pytest.raises(TableError, match="3 faults"):
         check_plan(GOOD | {"budget": -1, "at_once": 0, "seed": "x"}, "plan.yml")
-    with pytest.raises(TableError, match=r"plan\.yml: Input should be a valid dictionary"):
+    with pytest.raises(TableError, match=r"plan\.yml: fields with values are needed, not \[1, 2\]"):
         check_plan([1, 2], "plan.yml")
 
 

@@ -350,6 +350,13 @@ class TestFailures:
         assert live.run(PLAN, tmp_path / "run", evaluator=second).recommendation == play(PLAN)[1]
         assert set(first.evaluated) & set(second.evaluated) == {first.evaluated[-1]}
 
+    def test_a_row_for_each_instance_is_needed(self, tmp_path):
+        class Short(Fake):
+            async def evaluate(self, configuration, instances):
+                return (await super().evaluate(configuration, instances))[1:]
+
+        refuse(r"gave 3 rows for 4 instances of '", PLAN, tmp_path / "run", Short(4))
+
     @pytest.mark.parametrize("at_once", [1, 4])
     def test_an_error_in_an_evaluator_names_it(self, tmp_path, at_once):
         def fail(configuration, instance, tried):
@@ -487,6 +494,14 @@ class TestGoingOn:
         assert not set(stopped.evaluated[:10]) & set(fake.evaluated)
 
     @pytest.mark.slow
+    def test_until_something_was_told_all_of_a_plan_may_change(self, tmp_path):
+        stop_after(0, PLAN, tmp_path / "run")
+        assert (tmp_path / "run" / "pilot.journal").exists()
+        other = PLAN | {"configurations": {"grid": GRID | {"model": ["large"]}}, "seed": 3}
+        done = live.run(other, tmp_path / "run", evaluator=Fake())
+        assert done.policy.n_arms == 3
+
+    @pytest.mark.slow
     def test_other_objectives_need_what_the_pilot_measured(self, tmp_path):
         little = PLAN | {"budget": 550, "unit": "tokens", "method": "CoPSI"}
         latency = {"name": "latency", "column": "latency", "transform": "negate-minmax"}
@@ -564,7 +579,7 @@ class TestGoingOn:
         ("changes", "said"),
         [
             ({"cost": {"column": "tokens", "unit": "characters"}}, "take a table with the same cost"),
-            ({"method": "CoPSI"}, "CoPSI may come back to an instance -> leave reuse"),
+            ({"method": "CoPSI"}, "CoPSI may evaluate an instance again, so none can be taken over"),
             ({"instances": ["a", "b", "c", "d"], "pilot": 2}, "no evaluation of the plan, but .*'.* on 'c'."),
             ({"objectives": [{"name": "accuracy", "column": "right"}]}, "gave no 'right', only correct, tok"),
             (
@@ -684,7 +699,7 @@ class TestRace:
         fine = RACE | {"stop": {"tolerance": 0.02}}
         for _ in range(2):  # and again, as after a kill
             done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
-        refuse(r"instances\.0 is .*; and \d+ more", fine, tmp_path / "fine", fake)
+        refuse(r"instances\.0 is .* this plan has none\)\.", fine, tmp_path / "fine", fake)
         assert not set(first.evaluated) & set(fake.evaluated)
         assert 0 < done.inherited <= rough.spent and done.inherited + fake.billed == pytest.approx(done.spent)
 
@@ -715,6 +730,9 @@ def test_what_a_run_can_cost_is_estimated(tmp_path):
     fake.bound_cost = lambda configuration, instance: 9.0
     assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).most == 270
     found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
+    assert live.estimate(PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake).lines[-1] == (
+        "it may not hold the pilot: then the run stops, and waits for a larger one"
+    )
     assert found.most == np.inf and "which show what everything costs" in " ".join(found.lines)
     assert not fake.calls and not (tmp_path / "run").exists()
 

@@ -141,6 +141,9 @@ class Evaluator(Protocol):
         of a run; without the attribute nobody notices.
     timeout : float, optional
         Seconds that one evaluation may take if the plan does not say it; any without the attribute.
+    bound_cost : callable, optional
+        What an evaluation of a configuration on an instance costs at most, infinity where that is not known;
+        only told before the first call.
     """
 
     @property

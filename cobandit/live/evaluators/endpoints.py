@@ -149,8 +149,10 @@ class Client:
 
     def _judge(self, response: httpx2.Response, model: Any) -> Exception:
         """What a status means: a failure of this request, or an error in which all would end."""
-        status = response.status_code
+        status = _status(response)
         said = f"status {status}: {ellipsize(' '.join(response.text.split()), 200)}"
+        if response.is_redirect:
+            said = f"status {status}: it moved to {response.headers.get('location')}"
         if response.is_redirect or status in (401, 402, 403, 404) or "insufficient_quota" in response.text:
             return CobanditError(
                 f"{self.base_url} refuses a request for {model or 'its models'} with "
@@ -161,6 +163,15 @@ class Client:
         retry |= status == 200
         wait = _wait(response) if retry else None
         return Failure(f"{self.base_url}: {said}", retry=retry, wait=wait, unavailable=unavailable)
+
+
+def _status(response: httpx2.Response) -> int:
+    """The status, or that of an error which a gateway sends in the place of an answer, with status 200."""
+    try:
+        code = int(response.json()["error"]["code"])
+    except (KeyError, TypeError, ValueError):
+        return response.status_code
+    return code if response.status_code == 200 and 400 <= code < 600 else response.status_code
 
 
 def _wait(response: httpx2.Response) -> float | None:
@@ -279,7 +290,8 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
             check_paid(prices, models)
     known = [column for column in COLUMNS if column != "cost_usd" or prices is not None]
     for column in (context.cost, *context.objectives):
-        if column not in known and options.function is None:  # a function may give more
+        # a function may give more, but not what its answer costs
+        if column not in known and (options.function is None or column == "cost_usd"):
             remedy = suggest(column, known, f"it gives {', '.join(known)}; cost_usd needs prices")
             stop("evaluate.openai", f"there is no column {column!r}", remedy)
     asked = dict.fromkeys(find_endpoint(options, each) for each in context.configurations)

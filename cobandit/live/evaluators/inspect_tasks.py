@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.lowlevel
 from pydantic import Field, ValidationError
+from rich.errors import MarkupError
+from rich.text import Text
 
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError, stop, suggest
@@ -198,8 +200,7 @@ class InspectEvaluator:
                 **arguments,
             )
         except Exception as error:
-            said = describe_error(error)
-            raise CobanditError(f"Inspect cannot run {self._options.task}: {said}") from error
+            raise CobanditError(f"Inspect cannot run {self._options.task}: {_said(error)}") from error
 
     def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
         logged = Sample.model_validate(sample.model_dump(mode="json", include=set(Sample.model_fields)))
@@ -217,13 +218,22 @@ class InspectEvaluator:
         if why is not None:
             return Failure(why, cost=row.get(self._context.cost), retry=sample.error is not None)
         where = f"{log.location}, sample {sample.id!r}"
+        scores = {"score": read_score(values[scorer], where, scorer)}
         for name, value in values.items():
             with suppress(TableError):  # one that is no number, and not the one that counts
-                row[name] = read_score(value, where, name)
-        row["score"] = read_score(values[scorer], where, scorer)
+                scores[name] = read_score(value, where, name)
         target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
         text, finish = sample.output.completion, sample.output.stop_reason
-        return keep_answer(row, str(sample.input), text, target, finish, finish == "max_tokens")
+        # a scorer may be called as what is measured
+        return keep_answer(scores | row, str(sample.input), text, target, finish, finish == "max_tokens")
+
+
+def _said(error: Exception) -> str:
+    """What Inspect says, without the markup that it says it with."""
+    said = str(getattr(error, "message", "")) or describe_error(error)
+    with suppress(MarkupError):
+        said = Text.from_markup(said).plain
+    return " ".join(said.split())
 
 
 @evaluator("inspect", InspectOptions)

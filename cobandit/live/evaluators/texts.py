@@ -16,9 +16,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_validator
 
+from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
 from cobandit.live.configurations import Columns
-from cobandit.live.evaluators import WHERE, EvaluatorOptions, Row, load_function, read_row
+from cobandit.live.evaluators import (
+    WHERE,
+    EvaluatorOptions,
+    Row,
+    describe_error,
+    load_function,
+    read_row,
+)
 
 KINDS = ("exact", "contains", "regex", "number")
 
@@ -94,11 +102,16 @@ class ScorerOptions(EvaluatorOptions):
         Raises
         ------
         CobanditError
-            If the function gives no score.
+            If the function fails, or gives no score.
         """
         if self.function is None:
             return {"score": float(self._is_correct(text, answer))}
-        given = self.function(text, answer)
+        try:
+            given = self.function(text, answer)
+        except Exception as error:
+            raise CobanditError(
+                f"scorer {self.scorer} failed on an answer: {describe_error(error)}"
+            ) from error
         return read_row(given if isinstance(given, Mapping) else {"score": given}, f"scorer {self.scorer}")
 
     def _is_correct(self, text: str, answer: str) -> bool:
@@ -226,7 +239,7 @@ class Prompts:
         where = f"configuration {dict(configuration)}"
         if self.model(configuration) is None:
             stop(where, "it has no model", "give each configuration a 'model', or one to all in body")
-        prompt = configuration.get("prompt", "")
+        prompt = self._choose(configuration)
         if prompt not in self._names:
             remedy = suggest(str(prompt), self._names, "let its setting 'prompt' name one of the prompts")
             stop(where, f"there is no prompt {prompt!r}", remedy)
@@ -234,11 +247,16 @@ class Prompts:
             if (name in configuration) == (name in columns):
                 problem = f"{{{name}}} has to be either a setting or a column of the instances"
                 stop(where, problem, suggest(name, {*configuration, *columns}))
-        useful = {"prompt", *SETTINGS, *WHERE, *self._options.body, *self._names[prompt]}
+        useful = {*SETTINGS, *WHERE, *self._options.body, *self._names[prompt]}
+        useful |= {"prompt"} if prompt else set()
         for setting in configuration:
             if setting not in useful:
                 remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
                 stop(where, f"the setting {setting!r} changes nothing in the request", remedy)
+
+    def _choose(self, configuration: Mapping[str, Any]) -> Any:
+        """The name of a configuration's template: where there is one alone, 'prompt' is a setting as any."""
+        return "" if "" in self._names else configuration.get("prompt", "")
 
     def digests(self, instances: Mapping[str, Columns], answer: str) -> dict[str, str]:
         """A checksum of what the templates and the scorer take of each instance."""
@@ -257,6 +275,6 @@ class Prompts:
         body, values = self._options.body, {**columns, **configuration}
         taken = {name: value for name, value in configuration.items() if name in SETTINGS or name in body}
         request = {name: value for name, value in {**body, **taken}.items() if value is not None}
-        turns = self._options.prompt[configuration.get("prompt", "")]
+        turns = self._options.prompt[self._choose(configuration)]
         messages = [{"role": turn.role, "content": turn.content.format_map(values)} for turn in turns]
         return request | {"messages": messages}

@@ -128,6 +128,8 @@ def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
         (200, "<html>not what was asked for</html>", {}, True, None),
         (200, {"choices": []}, {}, True, None),
         (200, {"error": {"message": "upstream"}}, {}, True, None),
+        (200, {"error": {"code": 400}}, {}, False, None),
+        (200, {"error": {"code": 503}}, {"Retry-After": "1"}, True, 1),
         (200, completion("2", (-5, 3)), {}, True, None),  # it would make the cheapest model
     ],
 )
@@ -135,7 +137,7 @@ def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait
     with pytest.raises(Failure) as caught:
         ask(folder, lambda _: (status, body, headers))
     assert (caught.value.retry, caught.value.wait, caught.value.cost) == (retry, wait, None)
-    assert caught.value.unavailable is (status in (429, 503))
+    assert caught.value.unavailable is (status in (429, 503) or "503" in str(body))
     assert len(str(caught.value)) < 300
 
 
@@ -147,7 +149,8 @@ def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait
         (402, "pay", "see to the account"),
         (429, {"error": {"code": "insufficient_quota"}}, "see to the account"),
         (404, "model not found", "refuses a request for small"),
-        (301, "", "status 301"),
+        (200, {"error": {"code": 402}}, "status 402"),
+        (301, "", "status 301: it moved to https://elsewhere.example/v1"),
         (200, completion("2", (20, 3), cached=30), "a prompt of 20 tokens, 30 of them from a cache"),
     ],
 )
@@ -240,6 +243,9 @@ def half(text, answer):
 
 def columns(text, answer):
     return {"score": 1.0, "length": len(text)}
+
+def bad(text, answer):
+    return 1 / 0
 """
 
 
@@ -252,6 +258,10 @@ def test_a_function_scores(folder, monkeypatch):
     assert rows[0]["length"] == 1
     with pytest.raises(CobanditError, match="did you mean 'half'"):
         ask(folder, lambda _: completion("2"), scorer="own_scorer:hal")
+    with pytest.raises(CobanditError, match="scorer own_scorer:bad failed on an answer: ZeroDivisionError"):
+        ask(folder, lambda _: completion("2"), scorer="own_scorer:bad")
+    with pytest.raises(CobanditError, match="no column 'cost_usd'"):
+        ask(folder, None, scorer="own_scorer:half", cost="cost_usd")
 
 
 @pytest.mark.parametrize(("cost", "most"), [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))])
@@ -371,7 +381,8 @@ def arm(**settings):
         (arm(temperature=0), "it has no model -> give each configuration a 'model'"),
         (arm(model="m", temprature=0), "changes nothing in the request -> did you mean"),
         (arm(model="m", top_k=1), "'top_k' changes nothing"),
-        (arm(model="m", prompt="x"), "there is no prompt 'x'"),
+        (arm(model="m", prompt="x"), "the setting 'prompt' changes nothing"),
+        ({"prompt": {"a": "{question}"}} | arm(model="m", prompt="x"), "there is no prompt 'x'"),
         (arm(model="m", question="x"), "{question} has to be either a setting or a column"),
         ({"prompt": {"a": "{question}"}}, "there is no prompt '' -> let its setting"),
         (
@@ -405,9 +416,11 @@ def test_what_is_wrong_is_found_before_anything_is_asked(folder, given, said):
 
 
 def test_an_endpoint_need_not_list_its_models(folder):
-    prompt = "{model} {question}"
-    rows, requests = ask(folder, lambda _: completion("2"), models=(404, "no list"), prompt=prompt)
-    assert len(rows) == 2 and requests[0][2]["messages"][0]["content"] == "small 1 + 1?"
+    """And where there is one template, a setting may be called prompt as any."""
+    arms = [{"model": "small", "prompt": "Say"}]
+    prompt = "{prompt} {model} {question}"
+    rows, requests = ask(folder, lambda _: completion("2"), arms, models=(404, "no list"), prompt=prompt)
+    assert len(rows) == 2 and requests[0][2]["messages"][0]["content"] == "Say small 1 + 1?"
 
 
 @pytest.mark.parametrize(
