@@ -215,7 +215,6 @@ def small_book(tmp_path):
 
 def build(book: Path, *options: str, **more: str) -> str:
     environment = os.environ | {
-        "XDG_CACHE_HOME": str(book / "cache"),
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
         **more,
     }

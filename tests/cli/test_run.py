@@ -111,7 +111,7 @@ def test_a_run_that_returns_nothing_yet_is_exported_shown_and_estimated(folder):
     shown = call("show", "runs/toy").output
     assert "(no process is at work)" in shown and "front so far: none yet" in shown
     there = call("run", "plan.yml", "--dry-run").output
-    assert "they are charged, and not made again" in there and "pilot: 0 evaluations" in there
+    assert "they are charged, and not made again" in there and "pilot: nothing to evaluate" in there
     write(folder, method="ParetoRace", budget=100, unit="[k] tokens")
     assert "tokens are spent, and the budget is 100" in str(call("run", "plan.yml", "--dry-run").exception)
 
@@ -137,7 +137,7 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
     assert "toy: ParetoRace, over" in shown and "settled: 6 of 6; the rest takes about 0" in shown
     write(folder, **race | {"name": "again"})
     again = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
-    assert "of it in an earlier table" in again and "pilot: 0 evaluations" in again
+    assert "of it in an earlier table" in again and "pilot: nothing to evaluate" in again
     assert "they are charged, and not made again" in plain(again)
 
 

@@ -271,7 +271,7 @@ BAD = [
     (swap("wide.csv", "t0_tokens", "t0_token", 1), WIDE, "has no column"),
     (nothing, [*WIDE, "--config", "model"], "are for files that are not wide"),
     (nothing, YAML, "there is no such mapping"),
-    (write("map.yml", "- 1"), YAML, "Input should be a valid dictionary"),
+    (write("map.yml", "- 1"), YAML, "fields with values are needed"),
     (write("map.yml", "cost: !!python/object/apply:os.system ['touch evil']"), YAML, "not valid YAML"),
     (write("map.yml", "instnace: q"), YAML, "unknown key 'instnace' -> did you mean 'instance'"),
     (write("map.yml", "cost: [[1]]"), YAML, "field 'cost.0': Input should be a valid string"),

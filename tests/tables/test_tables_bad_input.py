@@ -200,7 +200,7 @@ def test_several_faults_of_a_card_are_told_together(tmp_path):
     ("text", "word"),
     [
         ("", "is empty"),
-        ("- a\n", "a valid dictionary"),
+        ("- a\n", "fields with values are needed"),
         ("a: [", "not valid YAML"),
         ("name: a\nname: b\n", "'name' is given twice"),
         ("source: 2025-13-45\n", "not valid YAML"),
