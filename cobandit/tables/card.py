@@ -58,6 +58,8 @@ class Objective(Fields):
         if self.transform not in TRANSFORMS:
             remedy = suggest(self.transform, TRANSFORMS, f"choose one of {', '.join(TRANSFORMS)}")
             stop(None, f"there is no transform {self.transform!r}", remedy)
+        if self.low >= self.high:
+            stop(None, f"low is {self.low:g} and high is {self.high:g}", "make low the smaller one")
         percentiles, limits = (self.low, self.high) != (5, 95), self.limits is not None
         if percentiles and (limits or not TRANSFORMS[self.transform].percentiles):
             problem = f"low and high mean nothing with limits or transform {self.transform}"

@@ -63,7 +63,7 @@ def read_objectives(given: Mapping[str, Any] | Sequence[str]) -> list[Objective]
     >>> [objective.transform for objective in read_objectives({"speed": ("seconds", "negate-minmax")})]
     ['negate-minmax']
     """
-    objectives = []
+    objectives, given = [], [given] if isinstance(given, str) else given
     for name, each in given.items() if isinstance(given, Mapping) else zip(given, given, strict=True):
         pair = each if isinstance(each, tuple) else (each,)
         said = each if isinstance(each, Mapping) else dict(zip(("column", "transform"), pair, strict=False))
@@ -84,9 +84,7 @@ def read_arrays(
     Raises
     ------
     TableError
-        If the rewards have another shape.
-    ValueError
-        If the rest does not fit to them.
+        If shapes or numbers of names do not fit together, or an objective has the name of another column.
 
     Examples
     --------
@@ -98,7 +96,17 @@ def read_arrays(
     if scores.ndim != 3:
         stop("rewards", f"they have the shape {scores.shape}", "give (K, N, D), or (K, N) for one objective")
     kinds = zip(("config", "instance", "objective"), scores.shape, (configs, instances, names), strict=True)
-    labels = [_number(stem, count) if given is None else [*given] for stem, count, given in kinds]
+    labels = [_number(stem, count) if given is None else [*map(str, given)] for stem, count, given in kinds]
+    for stem, count, given in zip(("configs", "instances", "objectives"), scores.shape, labels, strict=True):
+        if len(given) != count:
+            stop(
+                stem, f"{len(given)} names for {count} of them in the rewards", "name each, rewards (K, N, D)"
+            )
+    if taken := sorted({"config", "instance", "cost"} & {*labels[2]}):
+        stop("objectives", f"{taken[0]!r} is the name of another column", "call the objective otherwise")
+    if paid.shape not in (scores.shape[:1], scores.shape[:2]):
+        problem = f"they have the shape {paid.shape}, the rewards {scores.shape}"
+        stop("costs", problem, "give one for each configuration, (K,), or each evaluation, (K, N)")
     places = pd.MultiIndex.from_product(labels[:2], names=["config", "instance"])
     frame = pd.DataFrame(scores.reshape(-1, scores.shape[2]), places, labels[2])
     frame["cost"] = np.broadcast_to(paid[:, None] if paid.ndim == 1 else paid, scores.shape[:2]).ravel()

@@ -244,6 +244,8 @@ def _rewards(
         try:
             rewards[:, d] = transform.apply(values, *fitted)
         except TableError as error:
-            remedy = "take another column or transform, or leave the objective out (of logs: --latency none)"
+            remedy = (
+                "correct its limits, take another column or transform, or leave it out (logs: --latency none)"
+            )
             faults.add(str(error), remedy, objective.column)
     return rewards, limits

@@ -82,8 +82,8 @@ class EvaluationTable:
         instance: str = "instance",
         cost: str | float | Mapping[str, float] = 1.0,
         unit: str | None = None,
-        objectives: Mapping[str, Any] | Sequence[str],
-        arms: Sequence[str] = (),
+        objectives: Mapping[str, Any] | Sequence[str] | str,
+        arms: str | Sequence[str] = (),
         profiling: int | None = None,
         seed: int = 0,
         smallest_cost: float | None = None,
@@ -152,7 +152,8 @@ class EvaluationTable:
         """
         frame = pd.DataFrame(frame).rename(columns=str)
         measured, keys = read_objectives(objectives), [config] if isinstance(config, str) else [*config]
-        described = tuple(dict.fromkeys([*(keys if len(keys) > 1 else ()), *arms]))
+        others = [arms] if isinstance(arms, str) else arms
+        described = tuple(dict.fromkeys([*(keys if len(keys) > 1 else ()), *others]))
         columns = dict.fromkeys([*(objective.column for objective in measured), *described])
         columns |= {cost: None} if isinstance(cost, str) else {}
         if taken := sorted(columns.keys() & {"config", "instance"}):
@@ -170,7 +171,9 @@ class EvaluationTable:
         if not isinstance(cost, str):
             tidy[paid] = charge(tidy["config"], cost, f"{FRAME}, cost")
         if smallest_cost is not None:
-            tidy[paid] = tidy[paid].mask(tidy[paid].eq(0).fillna(False).astype(bool), smallest_cost)
+            free = tidy[paid].eq(0).fillna(False).astype(bool)
+            tidy[paid] = tidy[paid].mask(free, smallest_cost)
+            smallest_cost = smallest_cost if free.any() else None
         if profiling is None:
             profiling = default_profiling(tidy["instance"].nunique())
         fields = {
@@ -219,9 +222,7 @@ class EvaluationTable:
         Raises
         ------
         TableError
-            As `from_frame`, by configuration and instance.
-        ValueError
-            If shapes do not fit.
+            As `from_frame`, by configuration and instance; and if shapes or numbers of names do not fit.
 
         Examples
         --------
@@ -235,7 +236,9 @@ class EvaluationTable:
         cobandit.faults.TableError: config1, instance0, column 'cost': the cost -0.3 is not ...
         """
         frame = read_arrays(rewards, costs, configs, instances, objectives)
-        transforms = objectives if isinstance(objectives, Mapping) else {}
+        transforms = (
+            {str(name): each for name, each in objectives.items()} if isinstance(objectives, Mapping) else {}
+        )
         measured = {name: (name, transforms.get(name, "none")) for name in frame.columns[2:-1]}
         try:
             return cls.from_frame(frame, cost="cost", unit=unit, objectives=measured, **options)

@@ -492,3 +492,28 @@ def test_the_bundled_logs_import(tmp_path):
     assert "left out: 2 samples that ended in an error" in imported.report
     fronts = [list(imported.table.summary(split)["on_front"]) for split in ("all", "evaluation")]
     assert fronts == [[True, True, True, False]] * 2
+
+
+def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
+    samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
+    samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
+    logs.change(logs.HEADS, lambda log: log.update(samples=log["samples"][:10]))
+    for imported in (
+        import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match", profiling=6),
+        import_logs("inspect", ["json"], "b.parquet", profiling=6),
+    ):
+        (line,) = (line for line in imported.report if line.startswith("incomplete: "))
+        assert "of the " in line and line.endswith("evaluations of its run")
+
+
+def test_a_run_that_counts_completions_only_is_taken_by_these(here):
+    def without_output(entries):
+        for entry in entries:
+            entry["stats"] = [each for each in entry["stats"] if each["name"]["name"] != "num_output_tokens"]
+
+    whole = import_logs("helm", ["helm"], "a.parquet", metric="exact_match")
+    for path in Path("helm").rglob("per_instance_stats.json"):
+        logs.change(path, without_output)
+    assert len(import_logs("helm", ["helm"], "b.parquet", metric="exact_match").table.rows) == len(
+        whole.table.rows
+    )

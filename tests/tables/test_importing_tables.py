@@ -55,6 +55,9 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
     pd.concat([tidy(), tidy()]).to_csv("my.csv", index=False)
     twice = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
     assert said(twice, "note: repeats of an instance are averaged")
+    pd.concat([tidy(shots=0), tidy(shots=5)]).to_csv("my.csv", index=False)
+    mixed = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
+    assert said(mixed, "note: repeats differ in shots: what is a setting belongs to --config")
     apart = import_logs("csv", ["my.csv"], "c.parquet", repeats="separate", **PAID)
     assert list(apart.table.n_instances) == [24, 24] and "003, repeat 2" in set(apart.table.rows["instance"])
 

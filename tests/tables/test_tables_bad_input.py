@@ -122,7 +122,6 @@ def test_several_faults_are_told_together():
     "changes",
     [
         {"transform": "negate-minmax"},
-        {"transform": "inverse-percentile", "low": 96},
         {"transform": "negate-minmax", "limits": [2, 1]},
         {"transform": "inverse-percentile", "limits": [0, 4]},
         {"transform": "inverse-percentile", "limits": [1, -4]},
@@ -146,6 +145,10 @@ def limited(**changes):
 
 
 CARDS = [
+    (
+        objectives(transform="inverse-percentile", low=96),
+        ["low is 96 and high is 95 -> make low the smaller"],
+    ),
     ({"licence": "MIT"}, ["field 'licence'", "unknown key", "did you mean 'license'"]),
     (
         {"objectives": [{"name": "accuracy", "column": "correct", "transfrom": "none"}]},

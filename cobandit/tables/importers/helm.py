@@ -29,6 +29,8 @@ from cobandit.tables.prices import Usage, cost_usd
 from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text, read_bytes
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
+GENERATED = "num_output_tokens"
+"""Statistic of the tokens that were generated."""
 
 _BOOKKEEPING = re.compile(
     r"(num|training|inference|finish_reason)_.*|batch_size|prompt_truncated|max_prob|logprob|predicted_index"
@@ -121,13 +123,12 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
         deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
         settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
         run = LoggedRun(str(file), specs[file].task, settings, when=when)
-        wanted = (*metrics.of[run.task], "num_prompt_tokens", "num_output_tokens")
+        wanted = (*metrics.of[run.task], "num_prompt_tokens", GENERATED)
         for (id_, trial), stats in rows.items():
             if missing := [name for name in wanted if name not in stats]:
                 run.left_out[f"instances without {missing[0]}"] += 1
                 continue
             instance = plain_text(id_, f"{file}, instance {id_!r}", "the instance_id")
-            # unlike num_completion_tokens, these exclude a prompt that was echoed
             *scores, prompt, generated = (stats[name] for name in wanted)
             cost = prompt + generated if options.count == "all" else generated
             if options.cost == "usd":
@@ -155,18 +156,25 @@ def _spec(file: Path) -> _Spec:
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
     """Statistics by name of each (instance, trial) as it was asked, without those that were perturbed."""
-    found: dict[tuple[str, int], dict[str, float]] = {}
+    found: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
     for entry in parse(_Entries, read_bytes(file), file).root:
         if entry.perturbation is not None:
             perturbed.add((entry.instance_id, entry.train_trial_index, str(entry.perturbation)))
             continue
         stats = found.setdefault((entry.instance_id, entry.train_trial_index), {})
-        # HELM writes a statistic that it could not compute without a mean
-        stats |= {stat.name.name: stat.mean for stat in entry.stats if stat.mean is not None}
+        stats |= {stat.name.name: stat.mean for stat in entry.stats}
+    if not found:
+        stop(file, "it holds no instance as it was asked", "leave the run out")
     if perturbed:
         notes.left_out["perturbed instances"] += len(perturbed)
-    return found
+    for stats in found.values():
+        # where it is missing the other one, which includes an echoed prompt
+        stats.setdefault(GENERATED, stats.get("num_completion_tokens"))
+    # HELM writes a statistic that it could not compute without a mean
+    return {
+        key: {name: mean for name, mean in stats.items() if mean is not None} for key, stats in found.items()
+    }
 
 
 def _seconds(stats: Mapping[str, float]) -> float | None:

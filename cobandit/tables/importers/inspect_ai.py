@@ -28,8 +28,8 @@ from cobandit.tables.importers.logs import (
     choose_tasks,
     collect_settings,
     combine,
+    find_begin,
     finite,
-    latest,
     read_each,
 )
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, as_list, importer
@@ -186,6 +186,7 @@ class _Log(Record):
     status: str = "started"
     eval: _Eval
     plan: _Plan = _Plan()
+    results: dict[str, JsonValue] = Field(default_factory=dict)
     samples: Annotated[list[Sample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
     def known_usage(self, sample: Sample, whose: str) -> dict[str, ModelUsage]:
@@ -227,9 +228,10 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         # what the run was started with stands in the plan, and wins over what the model was made with
         given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
         settings = collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver})
-        # one that was created in the same second as another is told apart by its samples
-        when = latest(log.eval.created, *(sample.started_at for sample in log.samples))
+        when = find_begin(log.eval.created, *(sample.started_at for sample in log.samples))
         run = LoggedRun(str(file), log.eval.task, settings, finished=log.status == "success", when=when)
+        if run.finished:
+            notes.compare(file, len(log.samples), log.results.get("total_samples"))
         wanted = metrics.of[log.eval.task]
         for sample in log.samples:
             if reason := sample.why_unusable(wanted):

@@ -26,8 +26,8 @@ from cobandit.tables.importers.logs import (
     choose_tasks,
     collect_settings,
     combine,
+    find_begin,
     finite,
-    latest,
     read_each,
 )
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
@@ -51,6 +51,7 @@ class _Results(Record):
     model_name: str | None = None
     config: dict[str, JsonValue] = Field(default_factory=dict)
     configs: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    documents: dict[str, dict[str, JsonValue]] = Field(alias="n-samples", default_factory=dict)
     shots: dict[str, JsonValue] = Field(alias="n-shot", default_factory=dict)
     higher_is_better: dict[str, dict[str, bool | None]] = Field(default_factory=dict)
     system_instruction: str | None = None
@@ -122,7 +123,9 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         if lower := [name for name in wanted if better.get(name) is False]:
             stop(file, f"the harness says that a lower {lower[0]} is better", "choose another with --metric")
         day, _, time = _date(file).partition("T")
-        run = LoggedRun(str(file), task, settings, when=latest(f"{day}T{time.replace('-', ':')}"))
+        run = LoggedRun(str(file), task, settings, when=find_begin(f"{day}T{time.replace('-', ':')}"))
+        held = len({line.doc_id for _, line in lines if line.filter == filter_})
+        notes.compare(file, held, results.documents.get(task, {}).get("effective"))
         for where, line in lines:
             if line.filter != filter_:
                 run.left_out[f"lines of the filter {line.filter!r}"] += 1
@@ -132,7 +135,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 instance = plain_text(line.doc_id, where, "the doc_id")
                 found = tuple(finite(line.scores[name], where, f"the metric {name}") for name in wanted)
                 cost = _tokens(line, where, tokens, options.count == "all")
-                prompts = [tokens.count(_text(request[0])) for request in line.requests]
+                prompts = (tokens.count(_text(request[0])) for request in line.requests)
                 prompt = sum(prompts) if options.count == "generated" else None
                 run.evaluations.append(Evaluation(instance, found, cost, prompt=prompt))
         runs.append(run)
@@ -152,6 +155,8 @@ def _filters(wanted: str | None, logs: Mapping[Path, _Log]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for file, log in logs.items():
         found.setdefault(_task(file), set()).update(line.filter for _, line in log.lines)
+    if wanted is not None:
+        choose("filter", wanted, set().union(*found.values()), "the logs", "--filter")
     return {
         task: choose("filter", wanted if len(names) > 1 else None, names, "the logs", "--filter")
         for task, names in found.items()

@@ -211,15 +211,23 @@ def finite(value: Any, where: str | Path, what: str) -> float:
     return number
 
 
-def latest(*times: str | None) -> float:
-    """Seconds since 1970 of the latest of some times in ISO 8601, by default in UTC; 0 if none can be read.
+def find_begin(created: str, *samples: str | None) -> float:
+    """Seconds since 1970 at which a run began, by times in ISO 8601 (UTC by default); 0 if none can be read.
+
+    When it was created may be cut to seconds, which its first sample tells apart.  A retry takes over samples
+    of the run before it, which began earlier: they do not count.
 
     Examples
     --------
-    >>> latest("1970-01-01T00:00:30", None, "soon", "1970-01-01T01:00:31+01:00")
-    31.0
+    >>> find_begin("1970-01-01T00:00:30", None, "1970-01-01T00:00:07", "1970-01-01T01:00:31.5+01:00")
+    31.5
+    >>> find_begin("1970-01-01T00:00:30"), find_begin("soon")
+    (30.0, 0.0)
     """
-    read = pd.to_datetime(pd.Series(times), format="ISO8601", utc=True, errors="coerce").max()
+    first, *began = pd.to_datetime(
+        pd.Series([created, *samples]), format="ISO8601", utc=True, errors="coerce"
+    )
+    read = min((time for time in began if time >= first), default=first)
     return 0.0 if pd.isna(read) else float(read.timestamp())
 
 

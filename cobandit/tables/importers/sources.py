@@ -49,6 +49,13 @@ class Notes:
     logs: list[str] = field(default_factory=list)
     smallest: float | None = None
 
+    def compare(self, file: Path, held: int, counted: Any) -> None:
+        """Remark that a log holds fewer evaluations than its run counted, as one that was cut short does."""
+        if type(counted) is int and held < counted:
+            self.remarks.append(
+                f"incomplete: {file.name} holds {held} of the {counted} evaluations of its run"
+            )
+
     def lines(self) -> list[str]:
         """All of it, one line each."""
         counted = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
@@ -275,7 +282,7 @@ def _named_as_before(old: Earlier, found: ImportResult) -> ImportResult:
     """Call a configuration as the table does: 0 and 0.0 are the same setting, but not the same name."""
     arms = list(found.arms)
     before, now = (
-        frame.drop_duplicates("config").set_index("config")[arms].map(spell).reset_index()
+        frame.drop_duplicates("config").set_index("config")[arms].map(_plain).reset_index()
         for frame in (old.frame, found.frame)
     )
     both = before.merge(now, on=arms, suffixes=("", "_now"))
@@ -284,6 +291,14 @@ def _named_as_before(old: Earlier, found: ImportResult) -> ImportResult:
         frame=found.frame.assign(config=found.frame["config"].replace(names)),
         settings={names.get(name, name): each for name, each in found.settings.items()},
     )
+
+
+def _plain(value: Any) -> str:
+    """Spell a value alike in a column of numbers and, where a configuration lacks it, in one of text."""
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def spell(value: Any) -> str:
@@ -417,10 +432,12 @@ def import_logs(
         fields["split"] |= _given(split)
         if notes.smallest is not None:  # of an earlier table the larger one: it covers both
             fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
-        card = check_fields(Card, fields, lambda field: f"--{field.rpartition('.')[2]}")
+        card = check_fields(Card, fields, _name_card_option)
         _validate(found, card, f"what was read of the {source} logs")
     except TableError as error:
-        raise TableError("\n".join([str(error), *notes.list_logs()])) from None
+        told = TableError("\n".join([str(error), *notes.list_logs()]))
+        told.faults = error.faults
+        raise told from None
     report = (f"made by: cobandit import {source}", *notes.lines())
     made = {"importer": source, "measured": found.measured, "settings": found.settings}
     table = write_table(found.frame, fields, output, report, made)
@@ -429,6 +446,12 @@ def import_logs(
 
 def _name_option(field: str) -> str:
     return f"--{field.partition('.')[0].replace('_', '-')}"
+
+
+def _name_card_option(field: str) -> str:
+    """Name the option that a field of the card comes from; the whole card breaks a rule of its words."""
+    named = {"": "title, --kind or another of the card", "objectives": "objective", "arms": "arm"}
+    return f"--{named.get(field.partition('.')[0], field.rpartition('.')[2])}"
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -473,6 +496,10 @@ def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool
         stop(output, "--force starts again and --update adds to what is there", "give one of them")
     replaced = force or (update and output.exists())
     for path in (output, card):
-        if path.is_dir() or (path.exists() and not replaced):
+        if path.is_dir():
+            stop(path, "this is a folder", "choose another name")
+        if update and path.exists() and not output.exists():
+            stop(output, f"this is missing next to {card}", "restore it, or start again with --force")
+        if path.exists() and not replaced:
             remedy = "add to it with --update, replace table and card with --force, or choose another name"
             stop(path, "this is already there", remedy)

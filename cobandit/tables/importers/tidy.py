@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BeforeValidator, Field, field_validator
 
-from cobandit.faults import Faults, Place, refuse, stop
+from cobandit.faults import Faults, Place, refuse, stop, suggest
 from cobandit.tables.card import Cost, Objective
 from cobandit.tables.columns import Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
@@ -261,13 +261,32 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
         return _melt(frame.drop(columns=str(options.instance)), instance, options, file, notes)
     names = [_names(frame, column, file) for column in options.config]
     taken = [objective.column for objective in options.objective] + [*options.text, *options.arm]
+    for name, _, transform in (column.rpartition(":") for column in taken if column not in frame):
+        if name in frame:
+            stop(file, f"there is no transform {transform!r}", suggest(transform, TRANSFORMS))
     cost = read_cost(options.cost, frame.columns)
-    return _take(
+    tidy = _take(
         frame,
         {"config": list(map(" ".join, zip(*names, strict=True))), "instance": instance},
         {column: column for column in [*taken, *([cost] if isinstance(cost, str) else [])]},
         file,
     )
+    others = frame.drop(columns=[*options.config, str(options.instance), *tidy.columns], errors="ignore")
+    _note_differing(others, tidy, notes)
+    return tidy
+
+
+def _note_differing(others: pd.DataFrame, tidy: pd.DataFrame, notes: Notes) -> None:
+    """Remark which columns that nobody asked for differ between repeats of an evaluation."""
+    pair = tidy.groupby(["config", "instance"], sort=False).ngroup()
+    pair = pair[pair.duplicated(keep=False)]
+    text = others.loc[pair.index].astype(str)
+    differ = (text != text.groupby(pair).transform("first")).any()
+    remark = (
+        f"note: repeats differ in {', '.join(differ.index[differ])}: what is a setting belongs to --config"
+    )
+    if differ.any() and remark not in notes.remarks:
+        notes.remarks.append(remark)
 
 
 def _take(frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], file: Path) -> pd.DataFrame:
@@ -303,11 +322,16 @@ def _melt(
     _check_columns(frame, [name for columns in found.values() for name in columns.values()], file)
     if "{field}" not in str(options.wide):  # such a pattern also fits what is no score
         score = options.objective[0].column
-        text = [c for c, columns in found.items() if np.isnan(read_numbers(frame[columns[score]])[0]).all()]
+        text = [
+            c
+            for c, columns in found.items()
+            if len(frame) and np.isnan(read_numbers(frame[columns[score]])[0]).all()
+        ]
         for config in text:
             notes.left_out[f"column without a number, {found.pop(config)[score]!r} in {file.name}"] += 1
     if not found:
-        stop(file, f"no column fits the pattern {options.wide!r}", "correct --wide")
+        remedy = "correct --wide, or the columns that --objective, --text and --cost name"
+        stop(file, f"no column fits the pattern {options.wide!r}", remedy)
     fields = {objective.column for objective in options.objective}.union(options.text, *found.values())
     parts = []
     for config, columns in sorted(found.items()):
