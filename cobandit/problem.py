@@ -86,7 +86,7 @@ def check_gaps(gaps: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.float64], 
     """Classification gaps >= 0 and positive costs, one each of at least one arm."""
     gaps = _check.numbers(gaps, "gaps", 1)
     if not len(gaps) or gaps.min() < 0:
-        raise CobanditError("gaps: one an arm, none of them negative, are needed")
+        raise CobanditError("gaps: one for each arm is needed, and none may be negative")
     return gaps, _check.costs(costs, n_arms=len(gaps))
 
 

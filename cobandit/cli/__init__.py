@@ -97,4 +97,4 @@ About = Annotated[
 Level = Annotated[float, typer.Option(help="Confidence of what is called settled, below 1.")]
 Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
 Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
-Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler, tcp://host:port.")]

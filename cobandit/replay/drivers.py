@@ -38,7 +38,7 @@ POINTS = 200
 
 def _infeasible(cell: GridCell, *names: str) -> dict[str, Any]:
     """Columns of a cell whose budget is too small."""
-    nobody = [()] * len(cell.replications)
+    nobody = np.fromiter([()] * len(cell.replications), dtype=object)
     held = {"pulls": 0, "best_arm_pulls": 0, "returned": nobody, "correct": False}
     return make_columns(cell, status="infeasible", **{name: held.get(name, np.nan) for name in names})
 

@@ -118,6 +118,14 @@ def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
     return {**shared, "replication": cell.replications, **columns}
 
 
+def _fill(part: dict[str, Any], name: str) -> NDArray[Any]:
+    """A column of a part, one value repeated if it has no more."""
+    values = part[name]
+    if isinstance(values, np.ndarray):
+        return values
+    return np.full(len(part["replication"]), values, dtype=object if isinstance(values, str) else None)
+
+
 def run_grid(
     part: Callable[..., dict[str, Any]],
     cells: list[GridCell],
@@ -131,5 +139,6 @@ def run_grid(
     parts = run(part, tasks, shared=(source,), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
-    frame = pd.concat(map(pd.DataFrame, parts), ignore_index=True)
-    return frame.assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)
+    # column by column: a small frame for each part would take longer than most runs
+    columns = {name: np.concatenate([_fill(part, name) for part in parts]) for name in parts[0]}
+    return pd.DataFrame(columns).assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)

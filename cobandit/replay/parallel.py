@@ -40,7 +40,7 @@ def spread(
         _check.count(workers, "workers", 1)
     if (scheduler is None) == (backend == "dask"):
         raise CobanditError(
-            "backend='dask', and no other, needs the address of a scheduler: 'tcp://host:port'"
+            "a scheduler's address, such as tcp://127.0.0.1:8786, belongs to backend='dask', and only there"
         )
     if scheduler is None:
         with joblib.parallel_config(backend=backend, n_jobs=workers):

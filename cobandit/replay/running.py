@@ -219,6 +219,8 @@ def run_kernel(
     -------
     Runs
     """
+    if hasattr(policy, "n_instances") and not feedback.once:
+        raise CobanditError(f"{type(policy).__name__} evaluates instances once: give it feedback 'once'")
     record = kernels.record(len(replications)) if record is None else record
     kernel = KERNELS.get(type(policy))
     if kernel is None:

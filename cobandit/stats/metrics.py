@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.dominance import margins
+from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
 #: Standard errors on either side of a mean in a 95 % interval of the normal distribution.
@@ -115,6 +116,8 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     np.float64(0.667)
     """
     returned, truth = np.asarray(returned, dtype=bool), np.asarray(truth, dtype=bool)
+    if returned.shape[-1:] != truth.shape:
+        raise CobanditError(f"returned {returned.shape} and truth {truth.shape} are not about the same arms")
     return 2 * (returned & truth).sum(axis=-1) / (returned.sum(axis=-1) + truth.sum())
 
 
@@ -214,6 +217,8 @@ def mean_interval(values: ArrayLike) -> tuple[float, float]:
     (1.0, 1.0)
     """
     values = _check.numbers(values, "values", 1)
+    if not len(values):
+        raise CobanditError("values are empty: an interval needs at least one")
     if np.ptp(values) == 0:
         return float(values[0]), float(values[0])
     tail = 50.0 * (1.0 - CONFIDENCE)

@@ -67,9 +67,14 @@ def test_the_users_folder_is_respected(package, tmp_path):
     assert result == 1 and folder.parent == tmp_path / "mine" and setting == repr(str(tmp_path / "mine"))
 
 
-def test_without_a_place_that_can_be_written_to_it_is_a_temporary_one(tmp_path, monkeypatch):
+def test_without_a_place_that_can_be_written_to_it_is_next_to_the_code_or_a_temporary_one(
+    tmp_path, monkeypatch
+):
     (tmp_path / "blocked").write_text("a file, in which no folder can be made")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "blocked"))
+    monkeypatch.setattr(_cache, "__file__", str(tmp_path / "code" / "_cache.py"))
+    assert _cache.make_folder().parent == tmp_path / "code" / "__pycache__"
+    monkeypatch.setattr(_cache, "__file__", str(tmp_path / "blocked" / "_cache.py"))
     found = _cache.make_folder()
     assert found.is_dir() and not found.is_relative_to(tmp_path)
     found.rmdir()
@@ -77,7 +82,7 @@ def test_without_a_place_that_can_be_written_to_it_is_a_temporary_one(tmp_path, 
 
 def test_folders_that_nobody_used_lately_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    for name, age in (("old", 2), ("recent", 0.5), (_cache.make_folder().name.removeprefix("numba-"), 2)):
+    for name, age in (("old", 60), ("recent", 9), (_cache.make_folder().name.removeprefix("numba-"), 60)):
         folder = tmp_path / f"numba-{name}"
         folder.mkdir(exist_ok=True)
         (folder / "run.nbi").write_text("")

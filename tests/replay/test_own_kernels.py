@@ -120,6 +120,24 @@ def test_a_kernel_cannot_take_the_name_of_another_method(forgotten):
     assert taken not in KERNELS
 
 
+def test_formulas_are_kept_under_names_of_their_own():
+    """Under one name for all, processes that compile at once would mistake one for another."""
+    policies = [method(3, 2, 9.0, (0.2, 1.0), expected_costs=[1.0] * 3) for method in (cb.CoHVUCB, cb.HVUCB)]
+    names = {KERNELS[type(each)].read(each).call._pyfunc.__qualname__ for each in policies}
+    assert len(names) == 2 and len({KERNELS[each].run.py_func.__qualname__ for each in KERNELS}) > 3
+
+
+def test_what_a_kernel_cannot_play_is_said(forgotten):
+    with pytest.raises(CobanditError, match="CoPSIOnce evaluates instances once"):
+        testing.check_kernel("CoPSIOnce")
+    for wrong, said in ((lambda at, stepp: 1, "no such attribute"), (lambda at, costs: 1, "got array")):
+        kernels.elimination_target(Steady)(wrong)
+        with pytest.raises(
+            CobanditError, match=f"off Steady: a number is needed, {'got ' * ('no' in said)}{said}"
+        ):
+            testing.check_kernel(Steady)
+
+
 def test_a_formula_reads_at_most_eight_numbers(forgotten):
     with pytest.raises(CobanditError, match="reads 9 numbers; 8 is the most"):
         kernels.elimination_target(Steady)(lambda at, a, b, c, d, e, f, g, h, i: 1)

@@ -28,8 +28,8 @@ with warnings.catch_warnings():
 config: Any = numba.config
 
 PACKAGE = Path(__file__).resolve().parents[2]
-#: Days after which a folder that nobody used is removed: an older version may still be running.
-KEPT = 1.0
+#: Days after which a folder that nobody used is removed: it may be that of another installation.
+KEPT = 30.0
 
 
 def sources() -> list[Path]:
@@ -40,16 +40,17 @@ def sources() -> list[Path]:
 
 
 def make_folder() -> Path:
-    """Make the folder, where the user says or in the user's cache, and remove old ones next to it."""
+    """Make the folder, where the user says, in their cache or next to the code; remove old ones there."""
     digest = sha256()
     for file in sources():
         digest.update(f"{file.relative_to(PACKAGE)}\n".encode() + file.read_bytes())
-    place = Path(config.CACHE_DIR or pooch.os_cache("cobandit"))
-    folder = place / f"numba-{digest.hexdigest()[:16]}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-    except OSError:  # read only, as in a container
+    for place in Path(config.CACHE_DIR or pooch.os_cache("cobandit")), Path(__file__).parent / "__pycache__":
+        folder = place / f"numba-{digest.hexdigest()[:16]}"
+        with suppress(OSError):  # read only, as in a container
+            folder.mkdir(parents=True, exist_ok=True)
+            os.utime(folder)
+            break
+    else:
         return Path(tempfile.mkdtemp(prefix="cobandit-numba-"))
     oldest = time.time() - KEPT * 86_400
     for found in place.glob("numba-*"):

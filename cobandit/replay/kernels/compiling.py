@@ -274,7 +274,10 @@ def _by_address(formula: Callable[..., Any], take: Callable[..., Any], known: An
     """Compile ``take(formula, size)``, which hands the first numbers of a tuple on to a formula."""
     with kept():
         signature = types.float64(*known, NUMBERS)
-        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(take(formula, size))
+        made = take(formula, size)
+        # under this name it is kept: one for all formulas would let processes mistake one for another
+        made.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
+        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(made)
 
 
 def register_formula(
@@ -291,7 +294,7 @@ def register_formula(
             raise CobanditError(f"{formula.__name__} reads {len(reads)} numbers; {len(NUMBERS)} is the most")
 
         def read(of: AskTell) -> Formula:
-            numbers = [float(getattr(of, each.name, each.default)) for each in reads]
+            numbers = [_read_number(formula, of, each) for each in reads]
             room = [0.0] * (len(NUMBERS) - len(reads))
             return Formula(_by_address(formula, take, known, len(reads)), (*numbers, *room), squares)
 
@@ -300,6 +303,15 @@ def register_formula(
         return formula
 
     return decorate
+
+
+def _read_number(formula: Callable[..., Any], of: AskTell, argument: inspect.Parameter) -> float:
+    value = getattr(of, argument.name, argument.default)
+    if not isinstance(value, (int, float, np.number)):
+        said = "no such attribute" if value is argument.empty else repr(value)
+        what = f"{formula.__name__} reads {argument.name} off {type(of).__name__}"
+        raise CobanditError(f"{what}: a number is needed, got {said}")
+    return float(value)
 
 
 # ----------------------------------------------------------------------------- runs
@@ -311,7 +323,6 @@ def compile_run(replication: Callable[..., Any]) -> Any:
     One replication fills ``seen`` and ``returned`` (K,); it gives the spend, and whether a race is settled.
     """
 
-    @compiled
     def run(p, terms, feedback, seed, replications, record):
         n_arms, n_objectives = len(terms.costs), feedback.rows.shape[1] - 2
         pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
@@ -325,4 +336,7 @@ def compile_run(replication: Callable[..., Any]) -> Any:
             spent[r], settled[r] = replication(p, terms, draws, seen, returned[r])
         return pulls, spent, returned, settled
 
-    return run
+    run.__qualname__ = (
+        f"{replication.__module__}.{replication.__qualname__}"  # the name that it is kept under
+    )
+    return compiled(run)

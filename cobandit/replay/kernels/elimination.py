@@ -157,7 +157,7 @@ def find_clearest(arms, minus, plus):
 
 @inner
 def _rounds(p, terms, draws, seen, returned):
-    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend, and False."""
     limit, declared = terms.limit, terms.costs
     n_arms, round_cost = len(declared), 0.0
     for cost in declared:
@@ -192,7 +192,7 @@ register(policies.UniformOnce, _run_rounds, lambda policy: ())
 
 @inner
 def _halve(p, terms, draws, seen, returned):
-    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend, and False."""
     budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape
     declared, at = terms.costs, empirical(n_arms, n_objectives)
@@ -260,7 +260,7 @@ def _find_removed(arms, order, front, at):
 
 @inner
 def _eliminate(p, terms, draws, seen, returned):
-    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend, and False."""
     n_arms, n_objectives = seen.sums.shape
     at, declared = empirical(n_arms, n_objectives), terms.costs
     # of those that are left: ascending, by falling first mean, and their costs, ascending

@@ -266,7 +266,7 @@ def _take_out(gone, k, places, gaps):
 
 @inner
 def _play(p, terms, draws, seen, returned):
-    """One replication: fills ``seen`` and ``returned`` (K,); the spend."""
+    """One replication: fills ``seen`` and ``returned`` (K,); the spend, and False."""
     n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape
     limit, declared = terms.limit, terms.costs

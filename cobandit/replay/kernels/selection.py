@@ -62,7 +62,7 @@ def _play_again(values, winner, arm, value):
 
 @inner
 def _select(p, terms, draws, seen, returned):
-    """One replication: fills the pulls and the record of ``seen``, and returns nobody; the spend."""
+    """One replication: fills pulls and record of ``seen``, and returns nobody; the spend, and False."""
     rows, offsets, starts, _ = draws
     limit, expected, by_cost = terms.limit, terms.costs, terms.by_cost
     pulls, _, arms, charges = seen
