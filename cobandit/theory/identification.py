@@ -394,9 +394,10 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
     >>> round(variance_complexity([0.1, 0.1], [1.0, 1.0], variance=0.05), 6)  # 2 (1.6 + 8 / 15) / 0.01
     426.666667
     """
-    gaps, costs = check_gaps(np.sort(gaps), costs)
+    gaps, costs = check_gaps(gaps, costs)
     if not gaps.all():
         return inf
+    gaps = np.sort(gaps)
     needed = (32 * _check.non_negative(variance, "variance") + 16 / 3 * gaps) / gaps**2
     return float((np.cumsum(np.sort(costs)[::-1]) * needed).max())
 

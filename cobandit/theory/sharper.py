@@ -158,6 +158,8 @@ def radius_pull_bound(
     failure = one_sided_failure_probability(
         n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )
+    if _check.positive(radius, "radius") < 1e-150:
+        raise CobanditError(f"radius is {radius:g}: the bound is beyond every floating-point number")
     return 1 + _check.floor(alpha * log(pulls) / radius**2) + pulls * failure
 
 
@@ -248,7 +250,9 @@ def instance_pull_bound(
     """
     how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
     apart = _check.positive(mean_cost, "mean_cost", 1.0) * _check.positive(gap, "gap")
-    most = n_objectives + _check.positive(best_efficiency, "best_efficiency")
+    most = _check.count(n_objectives, "n_objectives", 1) + _check.positive(best_efficiency, "best_efficiency")
+    if gap > _check.add_slack(best_efficiency):
+        raise CobanditError(f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}")
     return radius_pull_bound(apart / (2 * most), **how)
 
 

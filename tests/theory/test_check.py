@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobandit import _check
+from cobandit import _check, theory
 from cobandit.errors import CobanditError
 
 
@@ -37,3 +37,11 @@ def test_masked_entries_are_no_numbers():
 def test_an_integer_beyond_floating_point_is_refused():
     with pytest.raises(CobanditError, match="budget is 1000"):
         _check.positive(10**400, "budget")
+
+
+@pytest.mark.parametrize(
+    ("gap", "said"), [(1e-170, "beyond every floating-point number"), (3.0, "larger than best_efficiency")]
+)
+def test_gaps_that_no_bound_can_be_told_of(gap, said):
+    with pytest.raises(CobanditError, match=said):
+        theory.instance_pull_bound(gap, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99)
