@@ -177,7 +177,7 @@ def test_names_are_whole_at_80_columns(tmp_path, monkeypatch):
     said, shown = done.output.split("Configurations of my")
     whole = json.loads(call(*words, "--json").output)
     front = [row["config"] for row in whole["front"]]
-    assert front and all(name in " ".join(said.split()) for name in front) and "..." not in shown
+    assert front and all(name in " ".join(said.split()) for name in front) and "…" not in shown
     assert {row["config"] for row in whole["arms"]} == set(long.values())
 
 

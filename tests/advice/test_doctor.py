@@ -212,7 +212,7 @@ def test_the_command_says_what_was_found(clean, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_bundled_tables_are_looked_over():
-    """Nothing is said of them: a change of a threshold shows here."""
+    """Nothing is said of them: a stricter threshold shows here."""
     for name in ("gsm8k", "piqa", "word-sums", "piqa-small"):
         assert doctor(cb.load(name)) == []
 

@@ -190,3 +190,10 @@ def test_targets_of_psi_sr_are_as_large_as_said(ends, least):
             target = copsi.budget / (copsi.allocation_constant * fewest)
             ratios.append(psi_sr.targets[k - 1] / target)
     assert bound - 1e-4 < min(ratios) < bound + 1e-3
+
+
+def test_tables_that_are_not_kept_have_no_say(plays):
+    first = (plays["kind"] == "table") & (plays["number"] == 0)
+    missed = plays[~first | (plays["key"] == "kept")].copy()
+    missed.loc[first & (plays["key"] == "kept"), "value"] = 0.0
+    assert len(contrasts.tables(missed, "piqa")) == 299

@@ -151,7 +151,7 @@ def test_the_manifest_says_how(first, home):
     assert manifest["table"]["path"] == "../mine.parquet"
     assert manifest["software"]["cobandit"] == cb.__version__
     for files in (manifest["recommendation"], *(entry["files"] for entry in manifest["pages"])):
-        assert files == {name: file_sha256(folder / name) for name in files}
+        assert files and files == {name: file_sha256(folder / name) for name in files}
     assert [entry["page"] for entry in manifest["pages"]] == SOME
 
 

@@ -184,3 +184,18 @@ def test_questions_drawn_again_widen_what_replays_say():
         ["CoPSI", "UniformIdentification"],
     ]
     assert (spread["least"] < spread["most"]).all()
+
+
+def test_from_which_spread_of_costs_dividing_pays():
+    """As the page's first lines say, as differences of two standard errors over problems."""
+    outcomes = results.read_result("regions").query("selection == 'online'")
+    cell = ["cost_ratio", "dependence", "n_arms"]
+    lost = outcomes.pivot_table(index=[*cell, "rho", "problem"], columns="name", values="loss")
+    gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(cell).agg(["mean", "sem"])
+    pays = (gained["mean"] > 2 * gained["sem"]).unstack("cost_ratio")  # noqa: PD010 - nothing twice
+    assert (pays == pays.cummax(axis=1)).all(axis=None)  # once it pays, it pays at every larger spread
+    from_on = pays.idxmax(axis=1)
+    dearer = from_on.xs(1.0, level="dependence")  # the better configurations always cost more
+    assert dearer.to_dict() == {8: 10, 24: 10, 72: 30}
+    assert set(from_on.drop(1.0, level="dependence")) == {3}
+    assert (gained["mean"].xs(1.0, level="cost_ratio") < 0).all()
