@@ -117,10 +117,11 @@ def _duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     digests = pd.util.hash_pandas_object(measured, index=False).groupby(rows["config"], observed=True).sum()
     twice = digests[digests.duplicated(keep=False)]
     if len(twice):
-        groups = twice.groupby(twice, sort=False).groups.values()
+        groups = [_names(group) for group in twice.groupby(twice, sort=False).groups.values()]
+        more = f"; and {len(groups) - 3} more such groups" if len(groups) > 3 else ""
         yield (
             int(digests.duplicated().sum()),
-            f"Scores and costs are the same on every instance for {'; '.join(map(_names, groups))}",
+            f"Scores and costs are the same on every instance for {'; '.join(groups[:3])}{more}",
             "One may have been logged twice under two names, or an option did nothing: keep one",
         )
 
@@ -182,11 +183,12 @@ def _tail(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     )
     heavy = tails[(tails["unmet"] >= UNMET) & (tails["carried"] <= FEW * tails["n"])]
     for worst in heavy.nlargest(1, "unmet").to_dict("records"):
+        part = f"{percent(worst['unmet'])} of the" if worst["unmet"] < 1 else "nearly all of the"
         yield (
             worst["unmet"],
             f"The costs of {len(heavy)} of {table.n_arms} configurations have a heavy tail "
             f"({_names(heavy['config'])}). Of {_names([worst['config']])}, {worst['carried']} of "
-            f"{worst['n']} evaluations carry half of the mean cost, and {percent(worst['unmet'])} of the "
+            f"{worst['n']} evaluations carry half of the mean cost, and {part} "
             "true mean may lie in costs larger than any that was met",
             "Evaluate these on more instances, or cap what one evaluation may cost, before comparing by cost",
         )
@@ -245,7 +247,9 @@ def _same(table: EvaluationTable, rows: pd.DataFrame) -> Found:
             yield (
                 rank,
                 f"{first} and {second} order the configurations alike (rank correlation {rank:.2f})",
-                "Keep one of them: the cost is compared anyway, and the paper's ratio counts both",
+                "Leave it out: the cost is compared anyway, and the paper's ratio counts both"
+                if second == "low cost"
+                else "Keep one of them: the paper's ratio counts both",
             )
 
 
@@ -256,6 +260,7 @@ def _few(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     for name in table.objectives:
         order = table.summary()[name].sort_values(ascending=False, kind="stable").index
         best, middle = order[0], order[len(order) // 2]
+        which = "the other" if len(order) == 2 else "the one in the middle"
         shared = rows[rows["config"] == best].merge(rows[rows["config"] == middle], on="instance")
         x, y = shared[f"{name}_x"], shared[f"{name}_y"]
         if len(x) < 2 or x.mean() <= y.mean():
@@ -268,9 +273,9 @@ def _few(table: EvaluationTable, rows: pd.DataFrame) -> Found:
         if needed > len(x):
             yield (
                 needed,
-                f"To tell the best in {name}, {_names([best])} ({x.mean():.3f}), from the one in the middle, "
+                f"To tell the best in {name}, {_names([best])} ({x.mean():.3f}), from {which}, "
                 f"{_names([middle])} ({y.mean():.3f}), with a chance of 80 % takes {amount(needed)} shared "
-                f"instances; there are {len(x)}",
+                f"instances; there are {len(x):,}",
                 "Add instances, or compare fewer and more different configurations",
             )
 

@@ -395,9 +395,12 @@ def recommend(
     wishes = read_wishes(table.objectives, at_least, within, prefer)
     compared = Paired(table, finite, strict)
     questions = find_questions(compared, find_levels(compared, 1 - level, _check.seed(seed)))
+    returned = None if returned is None else [*returned]
+    if returned == []:
+        raise CobanditError("returned: name at least one configuration")
     for name in returned or ():
         _check.choice(name, "returned: configuration", table.configs)
-    front = compared.on_front if returned is None else np.isin(table.configs, list(returned))
+    front = compared.on_front if returned is None else np.isin(table.configs, returned)
     among = front if returned else np.ones(table.n_arms, dtype=bool)
     means, costs = redraw_means(table, replications, seed)
     names, tolerances = pd.Index(table.configs), np.asarray(tolerance, dtype=float)

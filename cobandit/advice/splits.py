@@ -64,8 +64,8 @@ class SplitComparison:
         differ = []
         if self.best != self.judged_best:
             differ.append(
-                f"Most efficient over all instances is {self.best}; by the evaluation split, which judges "
-                f"replays, it is {self.judged_best}."
+                f"Most efficient over all instances is {self.best}; by what judges replays it is "
+                f"{self.judged_best}."
             )
         if gone:
             differ.append(f"Only over all instances in the Pareto set: {some_names(gone)}.")

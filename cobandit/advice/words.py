@@ -88,7 +88,10 @@ def _describe_front(advice: Recommendation) -> str:
     low, high = arms["instances"].min(), arms["instances"].max()
     on, names = int(advice.arms["on_front"].sum()), some_names([*advice.objectives, "cost"], 100)
     title = "Worth their cost, by their means"
-    meaning = f"For none of them is another at least as good in {names}, and better in one of these."
+    meaning = (
+        f"{'For none of them is another' if on > 1 else 'No other is'} at least as good in {names}, and "
+    )
+    meaning += "better in one of these."
     if advice.returned:
         title, meaning = "Returned by the method", ""
     elif advice.dominance == "strict":
@@ -117,9 +120,9 @@ def describe_steps(advice: Recommendation) -> list[str]:
     steps = [""]
     for row in advice.front[1:].to_dict("records"):
         told = [f"{100 * row[f'more_{name}']:+.1f} in {name}" for name in advice.objectives]
-        steps.append(
-            f"{', '.join(told).replace(' in', ' points in', 1)} for {row['times']:.3g} times the cost"
-        )
+        times = f"{row['times']:.3g}"
+        paid = "about the same cost" if times == "1" else f"{times} times the cost"
+        steps.append(f"{', '.join(told).replace(' in', ' points in', 1)} for {paid}")
     return steps
 
 
@@ -194,10 +197,12 @@ def _describe_choice(advice: Recommendation) -> list[str]:
 def _describe_ratio(advice: Recommendation) -> str:
     """Say who has the most hypervolume per cost, and how often."""
     best = advice.arms.loc[advice.most_efficient].to_dict()
+    of = f"paper's ratio, {' x '.join(advice.objectives)} over cost in {advice.unit}, is largest for "
+    of += f"{advice.most_efficient} ({amount(best['hypervolume_per_cost'])})"
+    if advice.returned or advice.dominance == "strict":  # others, of whom this does not tell, may have more
+        return f"{'Of what was returned' if advice.returned else 'On this front'}, the {of}."
     return (
-        f"The paper's ratio, {' x '.join(advice.objectives)} over cost in {advice.unit}, is largest for "
-        f"{advice.most_efficient} ({amount(best['hypervolume_per_cost'])}), as in "
-        f"{percent(best['efficient_share'])} of the sets of instances resampled from these."
+        f"The {of}, as in {percent(best['efficient_share'])} of the sets of instances resampled from these."
     )
 
 
@@ -227,7 +232,13 @@ def _describe_next(advice: Recommendation) -> list[str]:
     if advice.returned:  # whoever returned it knows which instances there are besides the table's
         return []
     if advice.exhausted:
-        return ["Every configuration is evaluated on every instance here, and only new instances tell more."]
+        said = "Every configuration is evaluated on every instance here, and only new instances tell more."
+        spare = (
+            ""
+            if advice.budget is None
+            else f" There is nothing to spend {amount(advice.budget)} {advice.unit} on."
+        )
+        return [said + spare]
     plan, unit = advice.next, advice.unit
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     said = (
@@ -236,7 +247,7 @@ def _describe_next(advice: Recommendation) -> list[str]:
     )
     if plan.settled == len(advice.arms):
         return [f"{said} Nothing more has to be evaluated for that."]
-    takes = f"{plan.evaluations:,} evaluations, {amount(plan.price)} {unit}"
+    takes = f"{plan.evaluations:,} evaluation{'s' * (plan.evaluations != 1)}, {amount(plan.price)} {unit}"
     if plan.compared:
         said += f" The rest takes about {takes}."
     else:
@@ -245,12 +256,16 @@ def _describe_next(advice: Recommendation) -> list[str]:
         f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(FEW).itertuples()
     ]
     if not pairs:
+        why = "that can be expected to settle nothing more; the least that can is"
+        if not plan.compared:
+            why = "the first comparison of all takes"
         return [
-            f"{said} Do not spend {amount(advice.budget or 0)} {unit} on it: that can be expected to settle "
-            f"nothing more; the least that can is about {amount(plan.step)} {unit}."
+            f"{said} Do not spend {amount(advice.budget or 0)} {unit} on it: {why} about "
+            f"{amount(plan.step)} {unit}."
         ]
+    more = ", and so on" if len(plan.pairs) > FEW else ""
     then = f", after which {plan.would_be_settled} can be expected to be settled" if plan.compared else ""
-    return [f"{said} Make {len(plan.pairs):,} of them now{then}: {', then '.join(pairs)}, and so on."]
+    return [f"{said} Make {len(plan.pairs):,} of them now{then}: {', then '.join(pairs)}{more}."]
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:

@@ -94,7 +94,7 @@ About = Annotated[
     Literal["instances", "benchmark"],
     typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
 ]
-Level = Annotated[float, typer.Option(help="Confidence of what is called settled, below 1.")]
+Level = Annotated[float, typer.Option(help="Confidence of what is called settled, at most 0.9999.")]
 Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
 Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler, tcp://host:port.")]

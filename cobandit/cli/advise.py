@@ -159,11 +159,20 @@ def recommend(
 
 def _read(option: str, given: list[str] | None, separator: str = "=") -> dict[str, float]:
     """``OBJECTIVE=VALUE``, each; an objective's name may hold the separator itself."""
-    pairs = [text.rpartition(separator) for text in given or []]
-    try:
-        return {name.strip(): float(value) for name, _, value in pairs}
-    except ValueError as error:
-        raise CobanditError(f"{option}: expected OBJECTIVE{separator}NUMBER: {error}") from None
+    read = {}
+    for text in given or []:
+        name, _, value = text.rpartition(separator)
+        try:
+            read[name.strip()] = float(value)
+        except ValueError:
+            name = ""
+        if not name.strip():
+            raise CobanditError(f"{option}: expected OBJECTIVE{separator}NUMBER, got {text!r}")
+    return read
+
+
+NAME = len("configuration")
+"""Letters of a name that a line of the table has room for, at least."""
 
 
 def print_advice(advice: Recommendation, out: Console) -> None:
@@ -176,25 +185,38 @@ def print_advice(advice: Recommendation, out: Console) -> None:
     shown, steps = worth_showing(advice), advice.front["times"].dropna().map("x{:.3g}".format)
     title = f"\nConfigurations of {advice.dataset}, cheapest first, cost in {advice.unit}"
     view = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
-    view.add_column("configuration", min_width=12, overflow="fold")
-    for head in ("n", "cost", "step", *advice.objectives, "stays"):
+    view.add_column("configuration", min_width=NAME, overflow="fold")
+    heads = "n", "cost", "step", *advice.objectives, "stays"
+    for head in heads:
         view.add_column(head, justify="right", no_wrap=True)
-    for name, row in shown.head(SHOWN).iterrows():
+
+    def cells(name: Any, row: Any, with_halves: bool) -> list[str]:
         halves = {each: (row[f"{each}_high"] - row[f"{each}_low"]) / 2 for each in advice.objectives}
-        view.add_row(
-            plain(name),
+        return [
             f"{row['instances']:,}",
             amount(row["cost"]),
             steps.get(name, ""),
-            *(f"{row[each]:.3f} ±{half:.3f}" for each, half in halves.items()),
+            *(f"{row[each]:.3f}" + f" ±{half:.3f}" * with_halves for each, half in halves.items()),
             f"{percent(row['front_share'])}{'' if row['front_settled'] else ' ?'}",
+        ]
+
+    for with_halves in (True, False):  # which, with many objectives, take the room of the names
+        rows = {name: cells(name, row, with_halves) for name, row in shown.head(SHOWN).iterrows()}
+        needed = (
+            NAME + 2 + sum(1 + max(map(len, column)) for column in zip(heads, *rows.values(), strict=True))
         )
-    out.print(view)
+        if needed <= out.width:
+            break
+    for name, row in rows.items():
+        view.add_row(plain(name), *row)
+    view.width = needed if needed > out.width else None
+    out.print(view, crop=False)
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")
     print_line(
-        "n: instances. step: cost over that of the row above. ±: half an interval at "
-        f"{percent(advice.level)}, one mean at a time. stays: share of the sets of instances resampled from "
+        "n: instances. step: cost over that of the row above. "
+        + f"±: half an interval at {percent(advice.level)}, one mean at a time. " * with_halves
+        + f"stays: share of the sets of instances resampled from "
         f"these in which it is worth its cost. ?: not settled at {percent(advice.level)}.",
         out,
     )

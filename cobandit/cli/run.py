@@ -96,21 +96,23 @@ def describe(progress: Progress) -> list[str]:
     stage, plan, policy = progress.stage, progress.stage.plan, progress.stage.policy
     unit, n_arms = plan.cost.unit, len(stage.names)
     of = "" if stage.budget is None else f" of {amount(stage.budget)}"
+    to_come = " (the pilot shows what the budget is)" * (stage.budget is None and plan.budget is not None)
     inherited = f", {amount(stage.inherited)} of it in an earlier table" if stage.inherited else ""
-    under_way = f"{policy.in_flight.sum():,} in flight" + " (no process is at work)" * (not progress.busy)
+    begun = "in flight" if progress.busy else "begun and not ended (no process is at work)"
+    under_way = f"{policy.in_flight.sum():,} {begun}"
     left = len(policy.active) if isinstance(policy, IdentificationPolicy) else n_arms
     over = stage.name == "run" and stage.over
     lines = [
         f"{plan.name}: {plan.method.name}, {'over' if over else stage.name}",
-        f"spent: {amount(stage.spent)}{of} {unit}{inherited}",
+        f"spent: {amount(stage.spent)}{of} {unit}{inherited}{to_come}",
         f"evaluations: {len(stage.everything):,} made, {under_way}, {left} of {n_arms} configurations active",
     ]
     if stage.name == "run":
         front = some_names(list(map(plain, progress.front)), NAMED) or "none yet"
         lines.append(f"front so far: {front}")
     if progress.settled is not None:
-        rest = f"the rest takes about {amount(float(policy.forecast() @ policy.costs))} {unit}"
-        lines.append(f"settled: {progress.settled} of {n_arms}; {rest}")
+        rest = f"; the rest takes about {amount(float(policy.forecast() @ policy.costs))} {unit}"
+        lines.append(f"settled: {progress.settled} of {n_arms}" + rest * (progress.settled < n_arms))
     return lines
 
 

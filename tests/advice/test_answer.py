@@ -266,3 +266,27 @@ def test_who_is_worth_its_cost_and_was_not_returned_is_named():
     (said,) = [line for line in describe(advice) if line.startswith("For less money")]
     assert cheaper[0] in said and set(worth_showing(advice).index) == {best, *cheaper}
     assert worth_besides(cb.recommend(table, replications=2)).empty
+
+
+def test_numbers_are_whole_however_many_objectives_there_are(tmp_path, monkeypatch):
+    """Half intervals leave before names do, and a table that is wider still is not cut."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for n_objectives in (3, 4, 6):
+        names = [f"objective {d}" for d in range(n_objectives)]
+        rewards, costs = rng.random((4, 30, n_objectives)), 1e5 * rng.random((4, 30)) + 1
+        table = cb.EvaluationTable.from_arrays(rewards, costs, objectives=names)
+        cb.save(table, f"{n_objectives}.parquet")
+        shown = call("recommend", f"{n_objectives}.parquet", "--replications", "5", columns=80).output
+        (head,) = (line for line in shown.splitlines() if " n " in line and "stays" in line)
+        assert "configuration" in head and all(name in head for name in names)
+        assert "…" not in shown and ("±" in shown) == (n_objectives == 3)
+
+
+def test_of_a_returned_set_no_share_of_all_is_told():
+    table = cb.load("synthetic-24")
+    dearest = table.summary()["cost"].nlargest(2).index
+    (said,) = (line for line in describe(cb.recommend(table, returned=dearest)) if "paper's ratio" in line)
+    assert said.startswith("Of what was returned, the paper's ratio") and "%" not in said
+    with pytest.raises(cb.CobanditError, match="name at least one configuration"):
+        cb.recommend(table, returned=[])

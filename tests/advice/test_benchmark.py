@@ -77,7 +77,7 @@ def test_an_exhausted_benchmark_leaves_nothing_open():
     assert advice.exact and advice.questions.empty and advice.next.evaluations == 0
     assert advice.arms["front_settled"].all()
     _, _, here, _, idle = describe(advice)
-    assert idle.endswith("on every instance here, and only new instances tell more.")
+    assert idle.endswith("only new instances tell more. There is nothing to spend 100 USD on.")
     assert here == "On this benchmark that is exact: every configuration is evaluated on all 40 instances."
     assert not cb.recommend(table, 100.0, replications=2).exact
     json.dumps(advice.to_dict(), allow_nan=False)

@@ -118,7 +118,7 @@ def test_an_objective_that_is_cost(clean):
     speed = np.clip(1 - costs / 10, 0, 1)
     (finding,) = found(two_objectives(scores, costs, speed), "same")
     assert finding.found.startswith("speed and low cost")
-    assert finding.todo.startswith("Keep one of them: the cost is compared anyway")
+    assert finding.todo.startswith("Leave it out: the cost is compared anyway")
 
 
 @pytest.mark.parametrize("held", [0.1, 512.0])
