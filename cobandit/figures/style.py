@@ -236,8 +236,8 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
     >>> ax.get_yscale()
     'log'
     """
-    if not np.isfinite(ax.dataLim.minposy):  # nothing to show: no budget was feasible
-        ax.set_ylim(0.1, 1)
+    if not np.isfinite({"x": ax.dataLim.minposx, "y": ax.dataLim.minposy}[which]):
+        ax.set(**{f"{which}lim": (0.1, 1)})  # nothing to show: no budget was feasible
     ax.set(**{f"{which}scale": "log"})
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
     low, high = axis.get_view_interval()

@@ -442,6 +442,18 @@ def test_missing_tools_are_named(monkeypatch):
         pages.parameters("landscape")
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"fastt": True}, "unknown key 'fastt'"), ({"seed": "a"}, "rerun, seed"), ({}, "papermill")],
+)
+def test_nothing_is_written_where_a_report_cannot_be_made(given, said, tmp_path, monkeypatch):
+    if not given:
+        monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    with pytest.raises(CobanditError, match=said):
+        rerun("synthetic-24", tmp_path / "report", **given)
+    assert not (tmp_path / "report").exists()
+
+
 # ------------------------------------------------------------------------------ adapting
 
 

@@ -309,3 +309,11 @@ def test_show_table_is_the_same_in_every_run():
     frame = pd.DataFrame({"method": ["CoPSI"], "error": [0.25], "f1": [np.nan]})
     first, again = (figures.show_table(frame, "Errors", error=".3f", f1=".2f").to_html() for _ in range(2))
     assert first == again and "0.250" in first and "–" in first and "Errors" in first
+
+
+def test_an_axis_is_made_logarithmic_without_a_look_at_the_other():
+    ax = plt.figure().subplots()
+    ax.plot([1, 100], [0, 0], "o")
+    before = ax.get_ylim()
+    figures.log_axis(ax, "x")
+    assert ax.get_ylim() == before

@@ -51,9 +51,8 @@ def body(notebook: Any, page: str) -> str:
         exclude_anchor_links=True,
     )
     made, _ = exporter.from_notebook_node(notebook)
-    made = re.sub(
-        r"(?<=<h|/h)[1-5]\b", lambda level: str(int(level[0]) + 1), made
-    )  # below the report's title
+    # below the report's title
+    made = re.sub(r"(</?h)([1-5])\b", lambda tag: f"{tag[1]}{int(tag[2]) + 1}", made)
     # ids are made of the cells' numbers and the headings' texts, and pages share both
     return re.sub(r'(<(?:h\d|div)\b[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', made)
 

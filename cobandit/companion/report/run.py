@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 import cobandit
 from cobandit import _check, theory
@@ -34,7 +34,7 @@ from cobandit.errors import CobanditError
 from cobandit.files import replace_file
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
-from cobandit.tables.safe_reading import parse, read_bytes
+from cobandit.tables.safe_reading import check_fields, parse, read_bytes
 from cobandit.tables.storage import file_sha256
 
 NAME = "manifest.json"
@@ -79,6 +79,8 @@ class Options(BaseModel):
     budget, about, level
         As in `cobandit.recommend`.
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     fast: bool = False
     seed: int = 0
@@ -234,7 +236,8 @@ def rerun(
     CobanditError
         Before anything is written: for a table, page, number or folder that is not valid.
     """
-    output, followed, options = Path(output), None, Options(**given)
+    output, followed = Path(output), None
+    options = check_fields(Options, given, lambda field: f"rerun, {field}")
     if follow is not None:
         if options != Options():
             raise CobanditError("--from: the manifest decides on all other options; leave them out")
@@ -244,8 +247,9 @@ def rerun(
         table, options = table or (path.parent / own if own else followed.table.name), followed.options
     if table is None:
         raise CobanditError("table: name one, or a manifest to follow")
-    for name in options.pages or []:
+    for name in options.pages or PAGES:
         _check.choice(name, "page of the report", PAGES)
+        book.parameters(name)  # which says if a tool is missing
     data, dataset, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:
         raise CobanditError(f"table {table}: not the one of the manifest, its checksum or its card's differs")
@@ -255,7 +259,7 @@ def rerun(
         about_it = book.source(page.page), page.parameters, identity.version, software["library_sha256"]
         page.key = _digest(about_it)
         page = before.get(page.key, page)
-        if page.status == "kept" or page.page in (options.pages or PAGES):
+        if page.page in (options.pages or PAGES) or (page.status == "kept" and not followed):
             planned.append(page)
     if options.pages:  # what is there from other calls stays in the report
         options.pages = [page.page for page in planned]
