@@ -24,12 +24,12 @@ CHAPTERS = ("cohv-ucb", "standard-regret", "copsi", "which-arms", "once", "exper
 
 #: Words that are seen without opening anything, labels in pictures among them; names of what can be opened;
 #: height of the first picture. Three things are left out: the table of claims and the references, which are
-#: looked up rather than read, and formulas.
+#: looked up rather than read, and formulas, which are spelled out unseen for screen readers.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;
   const words = parts => (parts.map(part => part.innerText).join(" ").match(word) ?? []).length;
-  const others = "table.claims, .citation-list, .math";
+  const others = "table.claims, .citation-list, mjx-container";
   const article = document.querySelector("article");
   const picture = article.querySelector(".panels, #argument, figure img");
   const folds = [...article.querySelectorAll("details:not(.made)")];
@@ -67,9 +67,9 @@ def measure(html: Path) -> pd.DataFrame:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         tab = browser.new_page(viewport={"width": 1400, "height": 1000})
-        tab.route("**/mathjax/**", lambda route: route.abort())  # formulas are no words, and take long
         for name in contents():
             tab.goto((html / f"{name}.html").resolve().as_uri())
+            tab.evaluate("window.MathJax?.startup?.promise?.then(() => true)")
             seen, code = tab.evaluate(LOOK), [line for cell in code_of(name) for line in cell]
             nameless = sum(fold in ("", "Code") for fold in seen["folds"])
             widest = max(map(len, code), default=0)
@@ -88,7 +88,7 @@ def over(frame: pd.DataFrame) -> list[str]:
     for name, row in read.iterrows():
         said += [f"{name}: {row['nameless']:.0f} folds without a name"] if row["nameless"] else []
         said += [f"{name}: code {row['widest']:.0f} wide"] if row["widest"] > WIDEST else []
-    pictures = read["picture"].filter([f"notebooks/{chapter}" for chapter in CHAPTERS])
+    pictures = read.loc[[f"notebooks/{chapter}" for chapter in CHAPTERS], "picture"]
     return said + [
         f"{name}: first picture at {at:,.0f}" for name, at in pictures[~(pictures <= HIGHEST)].items()
     ]

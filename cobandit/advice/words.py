@@ -88,10 +88,8 @@ def _describe_front(advice: Recommendation) -> str:
     low, high = arms["instances"].min(), arms["instances"].max()
     on, names = int(advice.arms["on_front"].sum()), some_names([*advice.objectives, "cost"], 100)
     title = "Worth their cost, by their means"
-    meaning = (
-        f"{'For none of them is another' if on > 1 else 'No other is'} at least as good in {names}, and "
-    )
-    meaning += "better in one of these."
+    subject = "For none of them is another" if on > 1 else "No other is"
+    meaning = f"{subject} at least as good in {names}, and better in one of these."
     if advice.returned:
         title, meaning = "Returned by the method", ""
     elif advice.dominance == "strict":
@@ -233,12 +231,9 @@ def _describe_next(advice: Recommendation) -> list[str]:
         return []
     if advice.exhausted:
         said = "Every configuration is evaluated on every instance here, and only new instances tell more."
-        spare = (
-            ""
-            if advice.budget is None
-            else f" There is nothing to spend {amount(advice.budget)} {advice.unit} on."
-        )
-        return [said + spare]
+        if advice.budget is not None:
+            said += f" There is nothing to spend {amount(advice.budget)} {advice.unit} on."
+        return [said]
     plan, unit = advice.next, advice.unit
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     said = (

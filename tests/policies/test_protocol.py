@@ -37,7 +37,7 @@ def test_protocol(method):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=named)
 def test_kernel_makes_the_pulls_of_its_class(method):
-    testing.check_kernel(method, range(15))
+    testing.check_kernel(method, range(30))
 
 
 @pytest.mark.parametrize("method", [*METHODS, *map(cb.spec, methods.ONCE)], ids=named)

@@ -1,6 +1,6 @@
 """Whatever files and options hold, there is a valid table or one message, and nothing half-written.
 
-`COBANDIT_FUZZ` is the number of inputs, 2,500 by default, shared by all targets; with another number they
+`COBANDIT_FUZZ` is the number of inputs, 5,000 by default, shared by all targets; with another number they
 are drawn anew in each run. Most inputs are only read; one in thirty-two becomes a table on disk.
 """
 
@@ -25,7 +25,7 @@ from cobandit.tables.safe_reading import check_fields
 
 pytestmark = pytest.mark.slow
 ANEW = "COBANDIT_FUZZ" in os.environ
-INPUTS = int(os.environ.get("COBANDIT_FUZZ", 2_500))
+INPUTS = int(os.environ.get("COBANDIT_FUZZ", 5_000))
 
 MEASURES = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
 TIDY = MEASURES | {"config": ["model"], "arm": ["temperature"]}

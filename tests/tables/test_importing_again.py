@@ -13,7 +13,9 @@ from support.logs import HEADS
 
 import cobandit as cb
 from cobandit.errors import CobanditError
+from cobandit.tables.card import Cost
 from cobandit.tables.importers import import_logs
+from cobandit.tables.importers.sources import Earlier, ImportResult, _named_as_before
 
 BY = {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
 CSV = BY | {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
@@ -170,3 +172,13 @@ def test_any_order_of_parts_gives_the_rows_of_the_whole(here, seed):
             assert said(imported) in Path("my.yml").read_text()
     found = {(r.config, r.instance): (r.cost, r.accuracy) for r in imported.table.rows.itertuples()}
     assert found == expected
+
+
+@pytest.mark.parametrize("then", ["0", "0.0"])
+def test_a_setting_is_the_same_in_a_column_of_text(then):
+    """As where another configuration lacks it: a second import adds no configuration by another name."""
+    old = pd.DataFrame({"config": [f"m t={then}", "m"], "t": [then, "not set"]})
+    new = pd.DataFrame({"config": ["m t=0.0"], "t": [0.0]})
+    found = ImportResult(new, Cost(column="c", unit="u"), (), ("t",), "logs", {}, settings={"m t=0.0": {}})
+    named = _named_as_before(Earlier(Path("a.parquet"), None, old, {}), found)
+    assert named.frame["config"].tolist() == [*named.settings] == [f"m t={then}"]

@@ -336,7 +336,6 @@ def compile_run(replication: Callable[..., Any]) -> Any:
             spent[r], settled[r] = replication(p, terms, draws, seen, returned[r])
         return pulls, spent, returned, settled
 
-    run.__qualname__ = (
-        f"{replication.__module__}.{replication.__qualname__}"  # the name that it is kept under
-    )
+    # the name that it is kept under
+    run.__qualname__ = f"{replication.__module__}.{replication.__qualname__}"
     return compiled(run)
