@@ -506,6 +506,19 @@ def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
         assert "of the " in line and line.endswith("evaluations of its run")
 
 
+@pytest.mark.parametrize("counted", [None, {}, {"sums": None}])
+def test_a_run_need_not_say_how_much_it_counted(here, counted):
+    for path in Path("lm").rglob("results_*.json"):
+        logs.change(path, lambda results: results.update({"n-samples": counted}))
+    for path in Path("json").glob("*.json"):
+        logs.change(path, lambda log: log.update(results=counted and {}))
+    for imported in (
+        import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match"),
+        import_logs("inspect", ["json"], "b.parquet"),
+    ):
+        assert len(imported.table.configs) == 2 and "incomplete" not in "".join(imported.report)
+
+
 def test_a_run_that_counts_completions_only_is_taken_by_these(here):
     def without_output(entries):
         for entry in entries:

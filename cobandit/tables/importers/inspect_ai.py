@@ -186,7 +186,7 @@ class _Log(Record):
     status: str = "started"
     eval: _Eval
     plan: _Plan = _Plan()
-    results: dict[str, JsonValue] = Field(default_factory=dict)
+    results: dict[str, JsonValue] | None = None
     samples: Annotated[list[Sample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
     def known_usage(self, sample: Sample, whose: str) -> dict[str, ModelUsage]:
@@ -230,7 +230,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         settings = collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver})
         when = find_begin(log.eval.created, *(sample.started_at for sample in log.samples))
         run = LoggedRun(str(file), log.eval.task, settings, finished=log.status == "success", when=when)
-        if run.finished:
+        if run.finished and log.results:
             notes.compare(file, len(log.samples), log.results.get("total_samples"))
         wanted = metrics.of[log.eval.task]
         for sample in log.samples:

@@ -51,7 +51,7 @@ class _Results(Record):
     model_name: str | None = None
     config: dict[str, JsonValue] = Field(default_factory=dict)
     configs: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
-    documents: dict[str, dict[str, JsonValue]] = Field(alias="n-samples", default_factory=dict)
+    documents: dict[str, dict[str, JsonValue] | None] | None = Field(None, alias="n-samples")
     shots: dict[str, JsonValue] = Field(alias="n-shot", default_factory=dict)
     higher_is_better: dict[str, dict[str, bool | None]] = Field(default_factory=dict)
     system_instruction: str | None = None
@@ -125,7 +125,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         day, _, time = _date(file).partition("T")
         run = LoggedRun(str(file), task, settings, when=find_begin(f"{day}T{time.replace('-', ':')}"))
         held = len({line.doc_id for _, line in lines if line.filter == filter_})
-        notes.compare(file, held, results.documents.get(task, {}).get("effective"))
+        notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
         for where, line in lines:
             if line.filter != filter_:
                 run.left_out[f"lines of the filter {line.filter!r}"] += 1
