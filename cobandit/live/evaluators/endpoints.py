@@ -47,7 +47,7 @@ from cobandit.live.evaluators import (
     judge_status,
     keep_answer,
 )
-from cobandit.live.evaluators.texts import OpenAIOptions, Prompts
+from cobandit.live.evaluators.texts import OpenAIOptions
 from cobandit.tables.prices import Prices, Usage, check_paid, cost_usd, read_prices
 
 PER_MESSAGE = 16
@@ -149,7 +149,11 @@ class Client:
 
     def _judge(self, response: httpx2.Response, model: Any) -> Exception:
         """What a status means: a failure of this request, or an error in which all would end."""
-        status = _status(response)
+        status = response.status_code
+        if status == 200:
+            with suppress(KeyError, TypeError, ValueError):  # an error that a gateway sends with status 200
+                code = int(response.json()["error"]["code"])
+                status = code if 400 <= code < 600 else status
         said = f"status {status}: {ellipsize(' '.join(response.text.split()), 200)}"
         if response.is_redirect:
             said = f"status {status}: it moved to {response.headers.get('location')}"
@@ -161,23 +165,9 @@ class Client:
             )
         retry, unavailable = judge_status(status)
         retry |= status == 200
-        wait = _wait(response) if retry else None
+        after = response.headers.get("retry-after", "")  # a date, its other form, is left to usual waiting
+        wait = float(after) if retry and after.replace(".", "", 1).isdecimal() else None
         return Failure(f"{self.base_url}: {said}", retry=retry, wait=wait, unavailable=unavailable)
-
-
-def _status(response: httpx2.Response) -> int:
-    """The status, or that of an error which a gateway sends in the place of an answer, with status 200."""
-    try:
-        code = int(response.json()["error"]["code"])
-    except (KeyError, TypeError, ValueError):
-        return response.status_code
-    return code if response.status_code == 200 and 400 <= code < 600 else response.status_code
-
-
-def _wait(response: httpx2.Response) -> float | None:
-    """Seconds of Retry-After; its other form, a date, is left to the usual waiting."""
-    given = response.headers.get("retry-after", "")
-    return float(given) if given.replace(".", "", 1).isdecimal() else None
 
 
 Where = tuple[str, str | None]
@@ -191,39 +181,38 @@ class EndpointEvaluator:
     Parameters
     ----------
     clients : mapping of (str, str or None) to Client
-    prompts : Prompts
     options : OpenAIOptions
-    instances : mapping of str to mapping
-        Columns by id.
-    prices : mapping of str to Price, or None
-    cost : str
-        The column that is the cost.
+    context : Context
+    prices : mapping of str to Price
+        Empty if the options name no file of them.
     """
 
     clients: Mapping[Where, Client]
-    prompts: Prompts
     options: OpenAIOptions
-    instances: Mapping[str, Columns]
-    prices: Prices | None
-    cost: str
+    context: Context
+    prices: Prices
     block: int = 1
     at_once: None = None
     timeout: float = _ANSWER
 
     @property
     def digests(self) -> dict[str, str]:
-        """A checksum of what is asked in each instance, and of the prices."""
-        asked = self.prompts.digests(self.instances, self.options.answer)
-        if self.prices is None:
-            return asked
-        return asked | {str(self.options.prices): sha256(repr(self.prices).encode()).hexdigest()[:16]}
+        """A checksum of what templates and scorer take of each instance, and of the prices."""
+        names = sorted({self.options.answer}.union(*self.options.names.values()))
+        told: dict[str, Any] = {
+            instance: [columns.get(name) for name in names]
+            for instance, columns in self.context.instances.items()
+        }
+        if self.options.prices is not None:
+            told[self.options.prices] = self.prices
+        return {name: sha256(repr(each).encode()).hexdigest()[:16] for name, each in told.items()}
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Ask once for each instance."""
-        return [await self._one(configuration, self.instances[instance]) for instance in instances]
+        return [await self._one(configuration, self.context.instances[instance]) for instance in instances]
 
     async def _one(self, configuration: Mapping[str, Any], columns: Columns) -> Row:
-        request = self.prompts.request(configuration, columns)
+        request = self.options.request(configuration, columns)
         answer, seconds = await self.clients[find_endpoint(self.options, configuration)].ask(request)
         text, target, usage = answer.text or "", str(columns[self.options.answer]), answer.usage
         row = self.options.score(text, target) | {"seconds": seconds}
@@ -232,8 +221,8 @@ class EndpointEvaluator:
                 said = f"a prompt of {answer.input} tokens, {answer.cached} of them from a cache"
                 raise CobanditError(f"an endpoint counts {said}: see to it, or take seconds as the cost")
             row |= count_tokens(usage)
-            if self.prices is not None:
-                row["cost_usd"] = cost_usd(usage, self.prices, str(self.prompts.model(configuration)))
+            if self.prices:
+                row["cost_usd"] = cost_usd(usage, self.prices, str(self.options.model(configuration)))
         asked = json.dumps(request["messages"])
         return keep_answer(row, asked, text, target, answer.finish, answer.finish == "length")
 
@@ -242,14 +231,14 @@ class EndpointEvaluator:
 
         An answer has as many tokens as its limit; a prompt at most one per byte, and what a chat adds.
         """
-        request = self.prompts.request(configuration, self.instances[instance])
+        request = self.options.request(configuration, self.context.instances[instance])
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))
-        if self.cost == "tokens":
+        if self.context.cost == "tokens":
             return float(limit)
-        if self.cost != "cost_usd" or self.prices is None or limit == inf:
+        if self.context.cost != "cost_usd" or not self.prices or limit == inf:
             return inf
         most = sum(len(message["content"].encode()) + PER_MESSAGE for message in request["messages"])
-        return cost_usd(Usage(most, 0, limit), self.prices, str(self.prompts.model(configuration)))
+        return cost_usd(Usage(most, 0, limit), self.prices, str(self.options.model(configuration)))
 
 
 def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> Where:
@@ -281,14 +270,12 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
             problem = f"its {options.answer!r} is {columns.get(options.answer)!r}, which no text could match"
             remedy = "write instances: {file: ...} with right answers into the plan, name their column as "
             stop(f"instance {name!r}", problem, f"{remedy}answer, or choose another scorer")
-    prompts = Prompts(options, context.configurations, context.instances)
-    prices = None
-    if options.prices is not None:
-        models = sorted({str(prompts.model(each)) for each in context.configurations})
-        prices = read_prices(context.folder / options.prices, models)
-        if context.cost == "cost_usd":
-            check_paid(prices, models)
-    known = [column for column in COLUMNS if column != "cost_usd" or prices is not None]
+    options.check(context.configurations, context.instances)
+    models = sorted({str(options.model(each)) for each in context.configurations})
+    prices = read_prices(context.folder / options.prices, models) if options.prices is not None else {}
+    if context.cost == "cost_usd":
+        check_paid(prices, models)
+    known = [column for column in COLUMNS if column != "cost_usd" or prices]
     for column in (context.cost, *context.objectives):
         # a function may give more, but not what its answer costs
         if column not in known and (options.function is None or column == "cost_usd"):
@@ -300,7 +287,7 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
         for client in clients.values():
             await stack.enter_async_context(client.http)
             await client.check()
-        yield EndpointEvaluator(clients, prompts, options, context.instances, prices, context.cost)
+        yield EndpointEvaluator(clients, options, context, prices)
 
 
 def read_key(name: str | None) -> str | None:

@@ -11,7 +11,6 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_validator
@@ -183,7 +182,7 @@ Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length
 
 
 class OpenAIOptions(ScorerOptions):
-    """Options of ``evaluate: {openai: ...}``."""
+    """Options of ``evaluate: {openai: ...}``, and the requests that they make of settings and instances."""
 
     base_url: str | None = Field(None, description="give the address up to /v1, here or as a setting")
     key: str | None = Field(
@@ -203,78 +202,56 @@ class OpenAIOptions(ScorerOptions):
     def _by_name(cls, written: Any) -> Any:
         return written if isinstance(written, Mapping) else {"": written}
 
-
-class Prompts:
-    """The templates of a plan, and the requests that they make with configurations and instances.
-
-    Parameters
-    ----------
-    options : OpenAIOptions
-    configurations : sequence of mapping
-    instances : mapping of str to mapping
-        Columns by id.
-
-    Raises
-    ------
-    TableError
-        If a template is wrong, a configuration names none or no model, or has a setting that changes nothing.
-    """
-
-    def __init__(
-        self,
-        options: OpenAIOptions,
-        configurations: Sequence[Mapping[str, Any]],
-        instances: Mapping[str, Columns],
-    ):
-        self._options = options
-        self._names = {
+    @cached_property
+    def names(self) -> dict[str, set[str]]:
+        """The names in the braces of each prompt."""
+        return {
             name: set[str]().union(*(find_names(turn.content, f"prompt {name}") for turn in turns))
-            for name, turns in options.prompt.items()
+            for name, turns in self.prompt.items()
         }
-        columns = set.intersection(*map(set, instances.values()))
-        for configuration in configurations:
-            self._check(configuration, columns)
 
-    def _check(self, configuration: Mapping[str, Any], columns: set[str]) -> None:
-        where = f"configuration {dict(configuration)}"
-        if self.model(configuration) is None:
-            stop(where, "it has no model", "give each configuration a 'model', or one to all in body")
-        prompt = self._choose(configuration)
-        if prompt not in self._names:
-            remedy = suggest(str(prompt), self._names, "let its setting 'prompt' name one of the prompts")
-            stop(where, f"there is no prompt {prompt!r}", remedy)
-        for name in self._names[prompt]:
-            if (name in configuration) == (name in columns):
-                problem = f"{{{name}}} has to be either a setting or a column of the instances"
-                stop(where, problem, suggest(name, {*configuration, *columns}))
-        useful = {*SETTINGS, *WHERE, *self._options.body, *self._names[prompt]}
-        useful |= {"prompt"} if prompt else set()
-        for setting in configuration:
-            if setting not in useful:
-                remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
-                stop(where, f"the setting {setting!r} changes nothing in the request", remedy)
+    def check(self, configurations: Sequence[Mapping[str, Any]], instances: Mapping[str, Columns]) -> None:
+        """Check that requests can be made, given the columns of each instance.
+
+        Raises
+        ------
+        TableError
+            If a template is wrong, a configuration names none or no model, or has a setting that changes
+            nothing.
+        """
+        names, columns = self.names, set.intersection(*map(set, instances.values()))
+        for configuration in configurations:
+            where = f"configuration {dict(configuration)}"
+            if self.model(configuration) is None:
+                stop(where, "it has no model", "give each configuration a 'model', or one to all in body")
+            prompt = self._choose(configuration)
+            if prompt not in names:
+                remedy = suggest(str(prompt), names, "let its setting 'prompt' name one of the prompts")
+                stop(where, f"there is no prompt {prompt!r}", remedy)
+            for name in names[prompt]:
+                if (name in configuration) == (name in columns):
+                    problem = f"{{{name}}} has to be either a setting or a column of the instances"
+                    stop(where, problem, suggest(name, {*configuration, *columns}))
+            useful = {*SETTINGS, *WHERE, *self.body, *names[prompt]}
+            useful |= {"prompt"} if prompt else set()
+            for setting in configuration:
+                if setting not in useful:
+                    remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
+                    stop(where, f"the setting {setting!r} changes nothing in the request", remedy)
 
     def _choose(self, configuration: Mapping[str, Any]) -> Any:
         """The name of a configuration's template: where there is one alone, 'prompt' is a setting as any."""
-        return "" if "" in self._names else configuration.get("prompt", "")
-
-    def digests(self, instances: Mapping[str, Columns], answer: str) -> dict[str, str]:
-        """A checksum of what the templates and the scorer take of each instance."""
-        names = sorted({answer}.union(*self._names.values()))
-        return {
-            instance: sha256(repr([columns.get(name) for name in names]).encode()).hexdigest()[:16]
-            for instance, columns in instances.items()
-        }
+        return "" if "" in self.prompt else configuration.get("prompt", "")
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
         """The model of a configuration."""
-        return configuration.get("model", self._options.body.get("model"))
+        return configuration.get("model", self.body.get("model"))
 
     def request(self, configuration: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
         """Make the body of a request; what is None is left out."""
-        body, values = self._options.body, {**columns, **configuration}
+        body, values = self.body, {**columns, **configuration}
         taken = {name: value for name, value in configuration.items() if name in SETTINGS or name in body}
         request = {name: value for name, value in {**body, **taken}.items() if value is not None}
-        turns = self._options.prompt[self._choose(configuration)]
+        turns = self.prompt[self._choose(configuration)]
         messages = [{"role": turn.role, "content": turn.content.format_map(values)} for turn in turns]
         return request | {"messages": messages}
