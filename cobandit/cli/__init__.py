@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
@@ -49,8 +49,17 @@ def read_value(text: str) -> Any:
         raise ValueError from error
 
 
-def read_pairs(option: str, given: Iterable[str], expected: str = "NAME=VALUE") -> dict[str, Any]:
+def read_pairs(
+    option: str,
+    given: Iterable[str],
+    expected: str = "NAME=VALUE",
+    split: Callable[[str], Sequence[str]] = lambda text: text.partition("="),
+    read: Callable[[str], Any] = read_value,
+) -> dict[str, Any]:
     """Read what an option is given as names with their values, each ``NAME=VALUE``.
+
+    A text that has no name, or that ``split`` finds no separator in, is refused with what was ``expected``;
+    so is a value that ``read`` raises ValueError for.
 
     Examples
     --------
@@ -59,19 +68,20 @@ def read_pairs(option: str, given: Iterable[str], expected: str = "NAME=VALUE") 
     """
     found = {}
     for text in given:
-        name, separator, value = text.partition("=")
+        name, separator, value = split(text)
         try:
-            found[name.strip()] = read_value(value)
+            found[name.strip()] = read(value)
         except ValueError:
             separator = ""
-        if not separator:
+        if not (separator and name.strip()):
             raise CobanditError(f"{option}: expected {expected}, got {text!r}")
     return found
 
 
-def print_line(line: str, out: Console) -> None:
-    """Print a line that may hold names, over as many as the terminal needs."""
-    out.print(plain(line, most=100_000))
+def print_lines(out: Console, *lines: str) -> None:
+    """Print lines that may hold names, each over as many as the terminal needs."""
+    for line in lines:
+        out.print(plain(line, most=100_000))
 
 
 @contextmanager

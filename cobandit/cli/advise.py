@@ -11,8 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cobandit.cli import About, Budget, InCatalogue, Level, console, plain, print_line
-from cobandit.errors import CobanditError
+from cobandit.cli import About, Budget, InCatalogue, Level, console, plain, print_lines, read_pairs
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
@@ -27,9 +26,7 @@ def datasets() -> None:
     out = console()
     for row in cb.datasets().to_dict("records"):
         out.print(row.pop("name"), style="bold")
-        for key, value in row.items():
-            if pd.notna(value):
-                print_line(f"{key}: {value}", out)
+        print_lines(out, *(f"{key}: {value}" for key, value in row.items() if pd.notna(value)))
         out.print()
 
 
@@ -49,12 +46,12 @@ def validate(
     unit = table.card.cost.unit
     means = table.summary()[list(table.objectives)]
     best = means.index[pareto_mask(means, dominance="standard")]
-    for line in (
+    print_lines(
+        out,
         *repr(table).splitlines(),
         f"a single profiling evaluation costs {low} to {high} {unit}",
         f"best in the objectives, whatever the cost: {', '.join(map(plain, best))}",
-    ):
-        print_line(line, out)
+    )
     out.print("valid", style="green")
 
 
@@ -77,11 +74,9 @@ def doctor(
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
         return
     out = console()
-    for line in repr(data).splitlines():
-        print_line(line, out)
+    print_lines(out, *repr(data).splitlines())
     for finding in findings:
-        print_line(f"{finding.name}: {finding.found}.", out)
-        print_line(f"  -> {finding.todo}.", out)
+        print_lines(out, f"{finding.name}: {finding.found}.", f"  -> {finding.todo}.")
     if not findings:
         out.print("nothing to notice", style="green")
 
@@ -159,16 +154,8 @@ def recommend(
 
 def _read(option: str, given: list[str] | None, separator: str = "=") -> dict[str, float]:
     """``OBJECTIVE=VALUE``, each; an objective's name may hold the separator itself."""
-    read = {}
-    for text in given or []:
-        name, _, value = text.rpartition(separator)
-        try:
-            read[name.strip()] = float(value)
-        except ValueError:
-            name = ""
-        if not name.strip():
-            raise CobanditError(f"{option}: expected OBJECTIVE{separator}NUMBER, got {text!r}")
-    return read
+    expected = f"OBJECTIVE{separator}NUMBER"
+    return read_pairs(option, given or [], expected, lambda text: text.rpartition(separator), float)
 
 
 NAME = len("configuration")
@@ -180,8 +167,7 @@ def print_advice(advice: Recommendation, out: Console) -> None:
     from cobandit.advice.words import describe, percent, worth_showing
     from cobandit.faults import amount
 
-    for line in describe(advice):
-        print_line(line, out)
+    print_lines(out, *describe(advice))
     shown, steps = worth_showing(advice), advice.front["times"].dropna().map("x{:.3g}".format)
     title = f"\nConfigurations of {advice.dataset}, cheapest first, cost in {advice.unit}"
     view = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
@@ -213,10 +199,10 @@ def print_advice(advice: Recommendation, out: Console) -> None:
     out.print(view, crop=False)
     if len(shown) > SHOWN:
         out.print(f"and {len(shown) - SHOWN} more: --json gives all")
-    print_line(
+    print_lines(
+        out,
         "n: instances. step: cost over that of the row above. "
         + f"±: half an interval at {percent(advice.level)}, one mean at a time. " * with_halves
         + f"stays: share of the sets of instances resampled from "
         f"these in which it is worth its cost. ?: not settled at {percent(advice.level)}.",
-        out,
     )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from cobandit.cli import About, Backend, Budget, Level, Scheduler, Workers, console, read_pairs, show_progress
 from cobandit.errors import CobanditError
-
-if TYPE_CHECKING:
-    from cobandit.companion.stored.kept import Verification
 
 
 def page(
@@ -135,12 +132,6 @@ def verify(
 
     with show_progress() as tell:
         outcomes = compute(fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell)
-    _show(outcomes)
-    if any(outcome.differences for outcome in outcomes):
-        raise typer.Exit(1)
-
-
-def _show(outcomes: list[Verification]) -> None:
     out, view = console(), Table(title="Stored and recomputed", title_justify="left")
     view.add_column("what")
     for heading in ("recomputed", "of", "seconds", "differences"):
@@ -157,5 +148,6 @@ def _show(outcomes: list[Verification]) -> None:
     for outcome in outcomes:
         for text in outcome.differences[:SHOWN]:
             out.print(f"{outcome.name}: {text}", soft_wrap=True)
-    if not any(outcome.differences for outcome in outcomes):
-        out.print("nothing differs in what was recomputed", style="green")
+    if any(outcome.differences for outcome in outcomes):
+        raise typer.Exit(1)
+    out.print("nothing differs in what was recomputed", style="green")

@@ -18,7 +18,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from cobandit.cli import console, plain, print_line
+from cobandit.cli import console, plain, print_lines
 from cobandit.cli.advise import print_advice
 
 if TYPE_CHECKING:
@@ -148,8 +148,7 @@ def print_end(done: Run, out: Console) -> None:
         lines.append("to go on: give the same command again, without --export")
     elif plan.is_once and policy.pulls.max() < len(plan.order):
         lines.append("to go on: change the plan's stop, budget or method, and give the same command again")
-    for line in [*lines, ""]:
-        print_line(line, out)
+    print_lines(out, *lines, "")
     if done.recommendation:  # which is about the plan's instances
         given: dict[str, Any] = {"tolerance": tolerance, "about": "benchmark"}
         print_advice(cb.recommend(cb.read(done.table), returned=done.recommendation, **given), out)
@@ -197,8 +196,7 @@ def run(
     out = console()
 
     def announce(estimate: live.Estimate) -> None:
-        for line in estimate.lines:
-            print_line(line, out)
+        print_lines(out, *estimate.lines)
 
     if dry_run:
         announce(live.estimate(plan, folder, start=start))
@@ -237,10 +235,7 @@ def show(folder: Folder) -> None:
     """
     from cobandit import live
 
-    out = console()
-    progress = live.read_progress(folder)
-    for line in describe(progress):
-        print_line(line, out)
+    print_lines(console(), *describe(live.read_progress(folder)))
 
 
 def rescore(
