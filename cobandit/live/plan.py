@@ -246,20 +246,13 @@ class Plan(Fields):
             positive = False
         if not positive:
             problem = f"largest_cost is {self.largest_cost!r}, not a positive number for each configuration"
-            stop(
-                None,
-                problem,
-                suggest(str(self.largest_cost), self.settings, "give a number, or a setting that is one"),
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _options_are_right(self) -> Plan:  # which only the class knows
+            remedy = suggest(str(self.largest_cost), self.settings, "give a number, or a setting that is one")
+            stop(None, problem, remedy)
         costs = self.largest_costs or [1e9] * len(self.names)  # above any smallest cost
-        try:
+        try:  # only the class knows whether its options are right
             self.make_policy(costs, (min(costs), max(costs)), budget=1e6 * sum(costs))
         except CobanditError as error:
-            stop(None, f"{self.method.name}: {error}", "correct its options")
+            stop(None, f"{method}: {error}", "correct its options")
         return self
 
     def make_policy(

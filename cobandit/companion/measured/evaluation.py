@@ -28,10 +28,6 @@ from cobandit.tables.storage import file_sha256, write_table
 #: What a plan calls this module, which may run as ``__main__``.
 MODULE = "cobandit.companion.measured.evaluation"
 TASKS = {task.NAME: task for task in (word_sums, piqa_small)}
-TITLES = {
-    "word-sums": "Two small language models on word problems: {arms} configurations, {instances} problems",
-    "piqa-small": "Two small language models on PIQA: {arms} configurations, {instances} questions",
-}
 COLUMNS = {"correct": "int8", "seconds": "float32", "tokens": "int16", "prompt_tokens": "int16"}
 #: What cards and plans say of the columns.
 SCORED = {
@@ -144,7 +140,7 @@ def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
     n_instances, records = len(places), folder / f"{name}.parquet"
     fields = {
         "name": name,
-        "title": TITLES[name].format(arms=len(set(names)), instances=n_instances),
+        "title": task.TITLE.format(arms=len(set(names)), instances=n_instances),
         "source": f"measured by this project with cobandit.companion.measured ({made})",
         "license": "CC0-1.0",
         "kind": "measured",

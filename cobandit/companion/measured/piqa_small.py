@@ -19,6 +19,7 @@ from cobandit.companion.measured.models import PACKAGES, SHORT
 from cobandit.errors import CobanditError
 
 NAME = "piqa-small"
+TITLE = "Two small language models on PIQA: {arms} configurations, {instances} questions"
 SEED = 1
 N_INSTANCES = 300
 LONGEST = 240

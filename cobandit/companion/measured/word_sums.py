@@ -14,6 +14,7 @@ import numpy as np
 from cobandit.companion.measured.models import PACKAGES, SHORT
 
 NAME = "word-sums"
+TITLE = "Two small language models on word problems: {arms} configurations, {instances} problems"
 SEED = 1
 N_INSTANCES = 300
 PEOPLE = ("Ann", "Ben", "Eva", "Tom", "Mia", "Leo", "Zoe", "Sam", "Ida", "Max")

@@ -261,8 +261,7 @@ def find_evaluator(name: str) -> Kind:
         importlib.import_module(f"{__name__}.{BUILT_IN[name]}")
     if short not in EVALUATORS:
         known = sorted({*EVALUATORS, *BUILT_IN})
-        remedy = suggest(short, known)
-        raise CobanditError(f"there is no evaluator {name!r}: {remedy}")
+        raise CobanditError(f"there is no evaluator {name!r}: {suggest(short, known)}")
     return EVALUATORS[short]
 
 
@@ -366,8 +365,7 @@ if there is none, raise cobandit.live.evaluators.Failure
     row = {}
     for name, value in given.items():
         try:
-            number = value if np.ndim(value) == 0 and not isinstance(value, (str, bytes)) else math.nan
-            row[name] = float(number)
+            row[name] = math.nan if np.ndim(value) or isinstance(value, (str, bytes)) else float(value)
         except (TypeError, ValueError):
             row[name] = math.nan
         if not math.isfinite(row[name]):

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -116,17 +115,15 @@ class Client:
         CobanditError
             If no request would be.
         """
-        began = time.perf_counter()
         try:
             response = await self.http.post(PATH, json=body)
         except httpx2.HTTPError as error:
             nobody = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
             said = f"no answer from {self.base_url}: {describe_error(error)}"
             raise Failure(said, retry=True, unavailable=nobody) from error
-        seconds = time.perf_counter() - began
         if response.status_code == 200:
             with suppress(ValidationError):  # a page of a gateway, or an error in the place of an answer
-                return Answer.model_validate_json(response.content), seconds
+                return Answer.model_validate_json(response.content), response.elapsed.total_seconds()
         raise self._judge(response, body.get("model"))
 
     async def check(self) -> None:
