@@ -125,7 +125,7 @@ def verify(
 ) -> None:
     """Recompute every stored result and the ledger, compare, and exit 1 if anything differs.
 
-    Everything starts from the bundled tables. Counts and verdicts have to agree exactly, other numbers to a
+    Everything starts from the bundled tables. Counts have to agree exactly, other numbers to a
     relative 1e-9.
     """
     from cobandit.companion.stored.results import verify as compute

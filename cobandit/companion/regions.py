@@ -73,7 +73,6 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
         online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing
         is returned: the loss is 1, and ``strict`` is NaN.
     """
-    once = {"online": _online, "identification": _identification}[selection]
     rows = []
     for problem in range(PROBLEMS):
         source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
@@ -81,7 +80,7 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
         for rho, (name, method) in product(BUDGETS[selection], METHODS[selection].items()):
             cell = GridCell(method, rho, rho * float(source.costs.sum()), replications, SEED)
             try:
-                loss, strict = once(source, cell)
+                loss, strict = _play(source, cell, selection)
             except BudgetError:
                 loss, strict = 1.0, np.nan
             at = (selection, float(cost_ratio), dependence, n_arms, float(rho))
@@ -89,22 +88,19 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     return pd.DataFrame(rows, columns=[*CELL, "name", "problem", "loss", "strict"])
 
 
-def _online(source: Source, cell: GridCell) -> tuple[float, float]:
-    """Share of the fluid optimum that is lost, and efficiency regret; means over replications."""
+def _play(source: Source, cell: GridCell, selection: str) -> tuple[float, float]:
+    """Means of ``loss`` and ``strict`` over the replications."""
+    online, problem = selection == "online", source.problem
     policy = make_policy(source, cell)
-    pulls = run_kernel(policy, source.feedback, cell.seed, cell.replications).pulls
-    most = cell.budget / source.cost_range[1]
-    lost = metrics.standard_regret(source.problem, pulls, most) / (source.problem.efficiency.max() * most)
-    return float(lost.mean()), float(metrics.efficiency_regret(source.problem, pulls).mean())
-
-
-def _identification(source: Source, cell: GridCell) -> tuple[float, float]:
-    """One less F1, and share of wrong sets."""
-    policy = make_policy(source, cell)
-    returned = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False).returned
-    truth = source.problem.pareto_mask
-    wrong = (returned != truth).any(axis=1)
-    return float(1 - metrics.f1_score(returned, truth).mean()), float(wrong.mean())
+    runs = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=online)
+    if online:
+        most = cell.budget / source.cost_range[1]
+        loss = metrics.standard_regret(problem, runs.pulls, most) / (problem.efficiency.max() * most)
+        strict = metrics.efficiency_regret(problem, runs.pulls)
+    else:
+        loss = 1 - metrics.f1_score(runs.returned, problem.pareto_mask)
+        strict = (runs.returned != problem.pareto_mask).any(axis=1)
+    return float(loss.mean()), float(strict.mean())
 
 
 #: Classes of properties in the decision table: what they are called, and where they end (excluded).

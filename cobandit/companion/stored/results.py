@@ -1,7 +1,7 @@
 """The results that take too long for a page, each one function, and the ledger that follows from them.
 
 ``make results`` writes them into ``data/results``; pages recompute parts of them, ``cobandit verify`` as much
-as is wanted.  ``ledger.csv`` has every printed number with ours and a verdict.
+as is wanted.  ``ledger.csv`` has every printed number, ours, and what was predicted of it.
 
 Command: ``python -m cobandit.companion.stored.results [NAME...]``; the name ``ledger`` writes the ledger
 alone, ``confirm`` recomputes a few parts of what other code was stored by, and enters the code at hand, and
@@ -36,7 +36,6 @@ from cobandit.errors import CobanditError
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import metrics, paired_errors
 from cobandit.tables import EvaluationTable, available, load
-from cobandit.tables.card import read_card
 
 NAMES = tuple(SETTINGS)
 MEASURED = ("word-sums", "piqa-small")
@@ -196,19 +195,6 @@ def once(name: str) -> pd.DataFrame:
     return pd.concat(cells, ignore_index=True)
 
 
-def say_source(name: str) -> str:
-    """Say in one line of Markdown where a stored result on a table that is not bundled comes from.
-
-    Examples
-    --------
-    >>> say_source("swebench")  # doctest: +ELLIPSIS
-    '*Stored: swebench-bash-only, sha256 91bb31c7b8b6…; made by `python -m ...results swebench`.*'
-    """
-    cards = [read_card(file) for file in RESULTS[name].files()]
-    tables = ", ".join(f"{card.name}, sha256 {str(card.sha256)[:12]}…" for card in cards)
-    return f"*Stored: {tables}; made by `python -m cobandit.companion.stored.results {name}`.*"
-
-
 def cells(found: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
     """Give what the ledger sets next to the printed numbers, of results by name or of those that are stored.
 
@@ -252,7 +238,7 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
 
 
 def ledger() -> pd.DataFrame:
-    """Read the stored ledger: every number that the paper prints, ours, and a verdict.
+    """Read the stored ledger.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """A checksum of the code that a result comes from, so that a changed formula is noticed without running it.
 
 Read off the sources, without importing them: from a function on, every definition of this package that a
-definition names belongs to it, and so do the classes of methods that it has as strings, and their kernels.
+definition names belongs to it, and so do what it has as strings: classes of methods, with their kernels, and
+files of facts next to its module.
 Comments, docstrings, layout and the file in which a definition stands do not count.  What is said to people,
 how work is spread over processes, and how files are read and checked decide no number and are left out.
 """
@@ -29,14 +30,18 @@ ELSEWHERE = (
 Place = tuple[str, str]
 
 
+def _file(module: str) -> Path:
+    """Where the source of a module is, or would be."""
+    folder = PACKAGE.parent.joinpath(*module.split("."))
+    places = folder / "__init__.pyi", folder / "__init__.py", folder.with_suffix(".py")
+    return next(filter(Path.is_file, places), places[-1])
+
+
 @cache
 def _tree(module: str) -> ast.Module:
     """The source of a module, or of the stub of a package; empty if there is none."""
-    folder = PACKAGE.parent.joinpath(*module.split("."))
-    for path in (folder / "__init__.pyi", folder / "__init__.py", folder.with_suffix(".py")):
-        if path.is_file():
-            return ast.parse(path.read_text(encoding="utf-8"))
-    return ast.Module([], [])
+    path = _file(module)
+    return ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module([], [])
 
 
 @cache
@@ -127,6 +132,8 @@ def _definition(place: Place) -> tuple[str, frozenset[Place]]:
                 named |= set() if path[0] in own else set(_leads(module, path))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 named |= set(_leads("cobandit.policies", [node.value]))
+                if node.value.endswith(".yml") and (facts := _file(module).with_name(node.value)).is_file():
+                    said.append(facts.read_text(encoding="utf-8"))
     return "\n".join(said), frozenset(named)
 
 
