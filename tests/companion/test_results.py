@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pandas as pd
@@ -108,8 +109,9 @@ def test_stored_tables_are_those_of_their_numbers_in_a_row():
         assert (part[part["number"].isin(missed)]["key"] == "kept").all()
 
 
+@pytest.mark.slow
 def test_scores_are_widened_by_the_calibration():
-    assert paper.widening(results.read_result("posterior")) == contrasts.WIDENING
+    assert paper.widening(paper.calibrate(results.read_result("posterior"))) == contrasts.WIDENING
 
 
 @pytest.mark.slow
@@ -153,6 +155,13 @@ def test_results_come_from_the_code_at_hand():
 
 
 SMALL = {
+    "cobandit.facts": """
+from pathlib import Path
+
+def read():
+    return Path(__file__).with_name("facts.yml").read_text()
+""",
+    "cobandit.facts.yml": "mean: 0.5",
     "cobandit.policies.__init__": "from cobandit.policies.one import One",
     "cobandit.policies.one": '''
 from cobandit.theory import bound
@@ -182,11 +191,13 @@ def _index(n):
     return n
 """,
     "cobandit.result": '''
+from cobandit.facts import read
+
 METHODS = ("One",)
 
 def part(name):
     """Words."""
-    return play(METHODS)
+    return play(METHODS) + read()
 
 def play(methods):
     return methods
@@ -200,7 +211,8 @@ def package(tmp_path, monkeypatch):
 
     def checksum(module="", old="", new=""):
         for name, text in SMALL.items():
-            path = tmp_path.joinpath(*name.split(".")).with_suffix(".py")
+            suffix = ".yml" if name.endswith(".yml") else ".py"
+            path = tmp_path.joinpath(*name.removesuffix(".yml").split(".")).with_suffix(suffix)
             path.parent.mkdir(parents=True, exist_ok=True)
             changed = text.replace(old, new) if name == module else text
             assert module != name or changed != text
@@ -223,6 +235,7 @@ def package(tmp_path, monkeypatch):
         ("cobandit.policies.one", "self.n)", "self.n + 1)", True),
         ("cobandit.theory", "2 * n", "3 * n", True),
         ("cobandit._check", "1e-9", "1e-8", True),
+        ("cobandit.facts.yml", "0.5", "0.6", True),
         ("cobandit.replay.kernels.fast", "return n", "return -n", True),
         ("cobandit.theory", "    return n\n", "    return -n\n", False),  # of a function that nothing calls
         ("cobandit.theory", "# why", "# because", False),
@@ -236,10 +249,18 @@ def test_the_code_of_a_result_is_all_that_it_leads_to(package, module, old, new,
 
 
 def test_what_other_code_stored_is_confirmed_by_a_few_parts(stored, monkeypatch):
-    monkeypatch.setattr(kept, "RESULTS", {"tuning": kept.RESULTS["tuning"]})
-    entries = kept.manifest()
-    entries["tuning"]["code"] = "other"
-    (stored / "manifest.json").write_text(json.dumps(entries))
-    assert list(kept.stale()) == ["tuning"]
+    def part(name, block):
+        return pd.DataFrame({"dataset": [name], "block": block, "mean": factor * block})
+
+    blocks = [(name, block) for name in "ab" for block in range(3)]
+    monkeypatch.setattr(kept, "RESULTS", {"small": kept.Result(part, lambda: blocks, ())})
+    monkeypatch.setattr(kept, "code_checksum", lambda part: code)
+    monkeypatch.setattr(kept, "spread", lambda **how: nullcontext())
+    factor, code = 0.5, "old"
+    kept.store("small", [part(*each) for each in blocks], 0.0)
+    factor, code = 0.6, "wrong"
+    (outcome,) = kept.confirm()
+    assert len(outcome.differences) == 2 and list(kept.stale()) == ["small"]
+    factor, code = 0.5, "new"
     (outcome,) = kept.confirm()
     assert outcome.computed == 2 and not outcome.differences and not list(kept.stale())

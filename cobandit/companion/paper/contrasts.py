@@ -307,15 +307,14 @@ def coverage(found: pd.DataFrame) -> pd.Series:
     return pd.Series({level: float((found["p"] > 1 - level).mean()) for level in LEVELS})
 
 
-def widening(plays: pd.DataFrame) -> float:
-    """Find the least factor with which 95 % intervals hold 95 % on tables with odd numbers.
+def widening(found: pd.DataFrame) -> float:
+    """Find the least factor with which 95 % intervals hold 95 % on tables with odd numbers, from `calibrate`.
 
     Returns
     -------
     float
         At least 1, in steps of 0.01.
     """
-    found = calibrate(plays)
     needed = found.loc[found["number"] % 2 == 1, "needed"]
     enough = np.quantile(needed, max(LEVELS), method="inverted_cdf")
     return max(1.0, float(np.ceil(100 * enough - 1e-9) / 100))

@@ -17,7 +17,7 @@ their mean.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +79,7 @@ def drawn(values: pd.DataFrame | Mapping[str, Any], number: Published) -> Floats
         return np.asarray(OPERATIONS[number.operation](first, *second) if number.operation else first)
 
 
+@cache
 def printed_values() -> dict[str, float]:
     """Give what the paper prints about runs, by `played_key`: middles of what it prints twice.
 
