@@ -4,7 +4,7 @@ from .journal import Journal as Journal
 from .journal import Told as Told
 from .outcome import Estimate as Estimate
 from .outcome import Progress as Progress
-from .runner import Run as Run
+from .outcome import Run as Run
 from .runner import estimate as estimate
 from .runner import export as export
 from .runner import read_progress as read_progress

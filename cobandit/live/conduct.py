@@ -15,7 +15,6 @@ the service's (429, nobody there)    tried again; the run stops when a configura
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import inf
@@ -25,7 +24,7 @@ import anyio
 
 from cobandit.errors import CobanditError
 from cobandit.live.evaluators import Evaluator, Failure, Row, describe_error
-from cobandit.live.plan import Plan
+from cobandit.live.outcome import Progress
 from cobandit.live.stages import FAILED, Key, Stage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
@@ -56,15 +55,14 @@ class Conductor:
 
     Parameters
     ----------
-    plan : Plan
     evaluator : Evaluator
     stage : Stage
     watch : callable
-        Called with a line of text after each thing that happened, and whether it is a failure.
+        Called with a `Progress` after each thing that happened.
     """
 
-    def __init__(self, plan: Plan, evaluator: Evaluator, stage: Stage, watch: Callable[[str, bool], None]):
-        self.plan = plan
+    def __init__(self, evaluator: Evaluator, stage: Stage, watch: Callable[[Progress], None]):
+        self.plan = stage.plan
         self.evaluator = evaluator
         self.stage = stage
         self.watch = watch
@@ -118,15 +116,13 @@ class Conductor:
 
     def _ask(self) -> list[Pull]:
         """Ask as far ahead as it helps, and list what can be evaluated now."""
-        block, policy = self.evaluator.block, self.stage.policy
-        online = isinstance(policy, OnlinePolicy)  # which wants to know most before it decides
+        block, journal = self.evaluator.block, self.stage.journal
+        online = isinstance(journal.policy, OnlinePolicy)  # which wants to know most before it decides
         # any other is asked until some configuration fills a block, past those of configurations that rest
-        ahead = block * (self.plan.at_once if online else policy.n_arms)
-        most, room = 1 if block == 1 else ahead, ahead if online else sys.maxsize
+        ahead = block * (self.plan.at_once if online else journal.policy.n_arms)
+        most, room = 1 if block == 1 else ahead, ahead if online else inf
         ready = [pull for pull in self._waiting if self._is_due(pull)]
-        while (
-            len(ready) < most and len(self._waiting) < room and (pull := self.stage.journal.ask()) is not None
-        ):
+        while len(ready) < most and len(self._waiting) < room and (pull := journal.ask()) is not None:
             if not self._settle(pull):
                 self._waiting.append(pull)
                 ready += [pull] * self._is_due(pull)
@@ -177,12 +173,12 @@ class Conductor:
         else:
             self.stage.tell(pull, outcome)
             gave = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
-            self.watch(f"{self._name(pull)}: {gave}", False)
+            self.watch(Progress(self.stage, f"{self._name(pull)}: {gave}"))
             self._tell_held(self._end)
 
     def _give_up(self, pull: Pull, failure: Failure) -> None:
         self.stage.give_up(pull, failure)
-        self.watch(f"{self._name(pull)} failed: {failure}", True)
+        self.watch(Progress(self.stage, f"{self._name(pull)} failed: {failure}", failed=True))
 
     def _tell_held(self, tell: Callable[[Pull, Any], None]) -> None:
         held, self._held = self._held, []
@@ -217,30 +213,28 @@ class Conductor:
         if late and not failure.unavailable and self._contrasts[pull.key] >= CONTRASTS:
             self._end(pull, failure)
             return
-        if silent >= patience:
-            if not failure.unavailable and (paid := await self._ask_again(arm)) is not None:
-                self._silent.pop(arm, None)
-                self._contrasts[pull.key] = CONTRASTS  # once more, and it is the question's
-                if paid := paid + (failure.cost or 0.0):
-                    self.stage.try_again(pull, Failure(str(failure), cost=paid))
-                else:
-                    self._waiting.append(pull)
-                self.watch(f"{self._name(pull)} failed, while another is answered: {failure}", True)
-                return
-            said = str(failure).rstrip(". ")
+        cost = failure.cost or 0.0
+        if silent < patience:
+            wanted = max(back_off(self._tries[pull.key]), min(failure.wait or 0.0, LONGEST_WAIT))
+            pause = min(wanted, patience - silent)
+            self._due[pull.key] = self._rest[arm] = now + pause
+            said = f"and is tried again in {pause:.1f} s"
+        elif not failure.unavailable and (paid := await self._ask_again(arm)) is not None:
+            self._silent.pop(arm, None)
+            self._contrasts[pull.key] = CONTRASTS  # once more, and it is the question's
+            cost += paid
+            said = "while another is answered"
+        else:
             raise CobanditError(
                 f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
-                f"instance {self.stage.instance(pull)!r}: {said}: see to the service, or ask it less at "
-                "once or with more patience"
+                f"instance {self.stage.instance(pull)!r}: {str(failure).rstrip('. ')}: see to the service, "
+                "or ask it less at once or with more patience"
             )
-        wanted = max(back_off(self._tries[pull.key]), min(failure.wait or 0.0, LONGEST_WAIT))
-        pause = min(wanted, patience - silent)
-        self._due[pull.key] = self._rest[arm] = now + pause
-        if failure.cost:
-            self.stage.try_again(pull, failure)
+        if cost:
+            self.stage.try_again(pull, Failure(str(failure), cost=cost))
         else:
             self._waiting.append(pull)
-        self.watch(f"{self._name(pull)} failed, and is tried again in {pause:.1f} s: {failure}", True)
+        self.watch(Progress(self.stage, f"{self._name(pull)} failed, {said}: {failure}", failed=True))
 
     async def _ask_again(self, arm: int) -> float | None:
         """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""
@@ -249,7 +243,7 @@ class Conductor:
         ]
         if not answered:
             return None
-        instance = self.stage.order[answered[-1][1] % len(self.stage.order)]
+        _, instance = self.stage.which(answered[-1])
         (found,) = await self._call(arm, [instance])
         return None if isinstance(found, Failure) else found.get(self.plan.cost.column, 0.0)
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +61,7 @@ class RunFolder:
     @property
     def has_results(self) -> bool:
         """Whether an evaluation was told."""
-        journals = [path for path in (self.pilot, self.journal) if path.exists()]
-        return any("tell" in entry for path in journals for entry in read_entries(path))
+        return any("tell" in entry for path in (self.pilot, self.journal) for entry in read_entries(path))
 
     @property
     def is_busy(self) -> bool:
@@ -88,11 +87,8 @@ class RunFolder:
         CobanditError
             If somebody has it open.
         """
-        lines = Lines(journal)
-        try:
+        with closing(Lines(journal)):
             journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
-        finally:
-            lines.close()
 
     @contextmanager
     def copy(self) -> Iterator[RunFolder]:
@@ -194,7 +190,7 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
         If the run kept no answers.
     """
     path = RunFolder(folder).answers
-    entries = read_entries(path) if path.exists() else []
+    entries = read_entries(path)
     if not entries:
         raise CobanditError(
             f"{path.parent} has no answers: its evaluator gave no text, or its plan says answers: false"

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,34 +25,33 @@ def seal(body: bytes, crc: int) -> bytes:
     return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
 
 
-def unseal(line: bytes, crc: int) -> bytes | None:
-    """The body of a line, None if the line does not fit its checksum."""
-    body = line.rpartition(b', "crc": ')[0]
-    return body if body and seal(body, crc) == line else None
-
-
-class _Whole(NamedTuple):
-    """What the whole lines of a file hold, up to the first that is damaged, their CRC and their bytes."""
-
-    entries: list[dict[str, Any]]
-    crc: int
-    size: int
-
-
-def _read_whole(content: bytes) -> _Whole:
+def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
+    """What the whole lines hold, up to the first that does not fit its checksum, their CRC-32 and bytes."""
     crc, size, entries = 0, 0, []
     for line in content.splitlines(keepends=True):
-        body = unseal(line, crc)
-        if body is None:
+        body = line.rpartition(b', "crc": ')[0]
+        if not body or seal(body, crc) != line:
             break
         entries.append(json.loads(body + b"}"))
         crc, size = zlib.crc32(line, crc), size + len(line)
-    return _Whole(entries, crc, size)
+    return entries, crc, size
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Look at what the whole lines of a file hold, without a lock."""
-    return _read_whole(path.read_bytes()).entries
+    """Look at what the whole lines of a file hold, without a lock; a file that is absent holds none."""
+    return _read_whole(path.read_bytes())[0] if path.exists() else []
+
+
+@contextmanager
+def _closed_by_errors(held: Lines | Journal, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Close it at any error, and at an interrupt, after which it may be in no state to go on."""
+    try:
+        yield
+    except but:
+        raise
+    except BaseException:
+        held.close()
+        raise
 
 
 class Lines:
@@ -85,11 +83,8 @@ class Lines:
                 f"{path} cannot be locked and opened ({error}): choose a folder that you can write to, on a "
                 "local disk"
             ) from error
-        try:
+        with _closed_by_errors(self):
             self._read()
-        except BaseException:
-            self.close()
-            raise
 
     @property
     def closed(self) -> bool:
@@ -141,20 +136,17 @@ class Lines:
     def append(self, entry: dict[str, Any]) -> None:
         """Add a line; the file is closed, and the error holds the entry, if that fails."""
         line = self._line(entry)
-        try:
-            rest = memoryview(line)
-            while rest:  # a write may take less than it was given
-                rest = rest[self._file.write(rest) :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            self.close()
-            raise CobanditError(
-                f"{self.path}: could not write {json.dumps(entry)} ({error}).  It is closed: see to the "
-                "disk, open it again with a fresh policy, and tell what was not written"
-            ) from error
-        except BaseException:
-            self.close()
-            raise
+        with _closed_by_errors(self):
+            try:
+                rest = memoryview(line)
+                while rest:  # a write may take less than it was given
+                    rest = rest[self._file.write(rest) :]
+                os.fsync(self._file.fileno())
+            except OSError as error:
+                raise CobanditError(
+                    f"{self.path}: could not write {json.dumps(entry)} ({error}).  It is closed: see to the "
+                    "disk, open it again with a fresh policy, and tell what was not written"
+                ) from error
         self._crc = zlib.crc32(line, self._crc)
 
 
@@ -252,11 +244,8 @@ class Journal:
         self._ended = False  # whether the end of the run has its line
         header = make_header(policy, names)
         self._lines = Lines(self.path)
-        try:
+        with _closed_by_errors(self):
             self._recover(header)
-        except BaseException:
-            self.close()
-            raise
         self._again = self.in_flight
 
     @property
@@ -279,16 +268,13 @@ class Journal:
             If the journal is closed, could not be written, or the policy was told behind its back.
         """
         self._check_ready()
-        try:
+        with _closed_by_errors(self):
             pull = self._again.pop(0) if self._again else self._ask()
             if pull is not None:
                 self._lines.append({"ask": int(pull), "number": pull.number})
             elif not self._ended and self.policy.finished:
                 self._lines.append({"ask": None})
                 self._ended = True
-        except BaseException:  # an interrupted policy is in no state to go on
-            self.close()
-            raise
         return pull
 
     def tell(
@@ -329,7 +315,7 @@ class Journal:
         if not isinstance(kept, dict | None):
             raise CobanditError(f"record is {record!r}: names and what they stand for are needed")
         pull = self.policy.find(arm)
-        with self._closed_if_interrupted():
+        with _closed_by_errors(self, but=(CobanditError,)):  # a refusal changes nothing
             # A warning may have been made an error: it must not come between the policy and the line.
             with warnings.catch_warnings(record=True) as doubts:
                 warnings.simplefilter("always")
@@ -350,19 +336,9 @@ class Journal:
         """
         self._check_ready()
         found = pull if isinstance(pull, Pull) else self.policy.find(pull)  # a failure may be left out, too
-        with self._closed_if_interrupted():
+        with _closed_by_errors(self, but=(CobanditError,)):
             self._leave_out(found)
             self._lines.append({"leave_out": int(found), "number": found.number})
-
-    @contextmanager
-    def _closed_if_interrupted(self) -> Iterator[None]:
-        try:
-            yield
-        except CobanditError:  # refused, or not written: it has closed the journal then
-            raise
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         """Close the file and let others open it."""
@@ -371,9 +347,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -438,28 +412,25 @@ class Journal:
     def _replay(self, entry: dict[str, Any], line: int) -> None:
         """Do to the policy what a line says was done."""
         (what, arm), number = next(iter(entry.items())), entry.get("number", -1)  # without it, of the end
-        if what == "ask" and (arm, number) in self._flying:
-            return  # handed out once more, by a process that found it in flight
+        asked: tuple[int | None, int] = arm, number
         try:
             if what == "tell":
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # it was given when the line was written
                     self._tell(Pull(arm, number), entry["reward"], entry["cost"], entry["record"])
-                return
-            if what == "leave_out":
+            elif what == "leave_out":
                 self._leave_out(Pull(arm, number))
-                return
-            now = self._ask()
+            elif asked not in self._flying:  # else handed out once more, by a process that found it there
+                pull = self._ask()
+                asked, self._ended = (None, -1) if pull is None else pull.key, pull is None
         except CobanditError as error:
             raise CobanditError(f"{self.path}, line {line}: the policy refuses it now: {error}") from error
-        now_arm, now_number = (None, -1) if now is None else now.key
-        if (now_arm, now_number) != (arm, number):
+        if asked != (arm, number):
             raise CobanditError(
                 f"{self.path}, line {line}: the policy asked for evaluation {number} of arm {arm} then and "
-                f"for {now_number} of arm {now_arm} now: its code has changed since, or it is not "
+                f"for {asked[1]} of arm {asked[0]} now: its code has changed since, or it is not "
                 "deterministic.  The file is left as it is"
             )
-        self._ended = now is None
 
 
 #: Of the lines; part of the first one.

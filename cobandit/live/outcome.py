@@ -18,6 +18,7 @@ from cobandit.errors import CobanditError
 from cobandit.faults import amount, stop
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator, Row
+from cobandit.live.folder import RunFolder
 from cobandit.live.journal import read_entries
 from cobandit.live.plan import SHARE, Plan
 from cobandit.live.stages import FAILED, Earlier, Key, Made, MainStage, Stage, check_row, name_row, worst
@@ -27,7 +28,7 @@ from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.catalogue import open_table
 from cobandit.tables.schema import MIN_INSTANCES
-from cobandit.tables.storage import read_columns
+from cobandit.tables.storage import read_columns, write_table
 from cobandit.tables.table import EvaluationTable
 
 COUNTED = {"truncated": "cut off at a limit of tokens", "empty": "empty"}
@@ -204,7 +205,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
             f"are {len(shared)} so far: run the plan on, or with a larger budget"
         )
     # those of the pilot that are not left out, and no fewer than a card allows
-    of_pilot = len(set(shared) & set(stage.order[: profile.n_instances]))
+    of_pilot = len(set(shared) & set(stage.order[: plan.pilot]))
     first = shared[: max(of_pilot, MIN_INSTANCES)]
     objectives = []
     for objective in plan.objectives:
@@ -235,7 +236,7 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
         f"made by: cobandit run, method {plan.method.name} {plan.method.options or ''}".rstrip(),
         f"{len(frame)} evaluations for {stage.spent:g} {plan.cost.unit}; "
         + ("the run is over" if policy.finished else "the run is not over"),
-        f"pilot: {stage.profile.n_instances} instances; order of the instances: seed {plan.seed}",
+        f"pilot: {plan.pilot} instances; order of the instances: seed {plan.seed}",
         f"machine: {platform.machine()}, {platform.system()}, Python {platform.python_version()}",
     ]
     if plan.reuse is not None:
@@ -256,6 +257,58 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run came to.
+
+    Attributes
+    ----------
+    plan : Plan
+    recommendation : tuple of str
+        Names of the configurations that the method recommends: the Pareto set, or the most efficient one.
+    table : Path
+        The evaluations, with their card next to it; `cobandit.read` reads it.
+    policy : CoPSIOnce, ...
+        As the run left it.
+    spent : float
+        In the unit of the cost, the pilot included.
+    inherited : float
+        What of it an earlier run had paid, whose table was reused.
+    budget : float or None
+        In the unit of the cost; None if a race had no cap.
+    losses : tuple of str
+        What was lost by failures, in words; empty if nothing was.
+    """
+
+    plan: Plan
+    recommendation: tuple[str, ...]
+    table: Path
+    policy: AskTell
+    spent: float
+    inherited: float
+    budget: float | None
+    losses: tuple[str, ...]
+
+
+def write_run(stage: MainStage, folder: RunFolder) -> Run:
+    """Write what a run came to: its recommendation, and the table of its evaluations with their card."""
+    plan, best = stage.plan, recommended(stage.policy, stage.names)
+    content = {
+        "method": plan.method.name,
+        "recommendation": list(best),
+        "finished": stage.policy.finished,
+        "spent": stage.spent,
+        "inherited": stage.inherited,
+        "budget": stage.budget,
+        "unit": plan.cost.unit,
+    }
+    folder.write(folder.recommendation, content)
+    frame = frame_of(stage)
+    write_table(frame, card_of(stage, frame), folder.table, report_of(stage, frame))
+    losses = tuple(losses_of(stage, frame))
+    return Run(plan, best, folder.table, stage.policy, stage.spent, stage.inherited, stage.budget, losses)
 
 
 def read_made(plan: Plan, path: Path, source: str) -> Made:

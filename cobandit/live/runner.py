@@ -20,57 +20,20 @@ from cobandit.live.journal import Journal, Lines, compare, make_header, read_ent
 from cobandit.live.outcome import (
     Estimate,
     Progress,
-    card_of,
+    Run,
     estimate_run,
-    frame_of,
-    losses_of,
     order_from,
     read_earlier,
     read_made,
-    recommended,
-    report_of,
+    write_run,
 )
 from cobandit.live.plan import Plan, check_plan
 from cobandit.live.stages import FAILED, Made, MainStage, Pilot, Profile, Stage, make_policy, profile_of
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.safe_reading import load_yaml
-from cobandit.tables.storage import write_table
 
 Watch = Callable[[Progress], None]
 Evaluate = Callable[[Mapping[str, Any], str], Any] | Evaluator
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a run came to.
-
-    Attributes
-    ----------
-    plan : Plan
-    recommendation : tuple of str
-        Names of the configurations that the method recommends: the Pareto set, or the most efficient one.
-    table : Path
-        The evaluations, with their card next to it; `cobandit.read` reads it.
-    policy : CoPSIOnce, ...
-        As the run left it.
-    spent : float
-        In the unit of the cost, the pilot included.
-    inherited : float
-        What of it an earlier run had paid, whose table was reused.
-    budget : float or None
-        In the unit of the cost; None if a race had no cap.
-    losses : tuple of str
-        What was lost by failures, in words; empty if nothing was.
-    """
-
-    plan: Plan
-    recommendation: tuple[str, ...]
-    table: Path
-    policy: AskTell
-    spent: float
-    inherited: float
-    budget: float | None
-    losses: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -212,7 +175,7 @@ def export(
         stage = _restore(replace(setup, folder=copy))
     if not isinstance(stage, MainStage):
         raise CobanditError(f"{_tell_pilot(stage)}: a table needs all of them; run the plan again")
-    return _write(setup, stage)
+    return write_run(stage, setup.folder)
 
 
 def read_progress(folder: str | Path) -> Progress:
@@ -296,7 +259,7 @@ async def _run(
             if answers is not None:
                 answers.mend()
             with _pilot(setup, made) as pilot:
-                await _play(plan, opened, pilot, answers, watch)
+                await _play(opened, pilot, answers, watch)
             if pilot.policy.stuck:
                 raise CobanditError(
                     f"{_tell_pilot(pilot)}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}: raise the "
@@ -304,8 +267,8 @@ async def _run(
                 )
             profile = profile_of(plan, pilot.policy, pilot.results)
             with _main(setup, made, profile) as stage:
-                await _play(plan, opened, stage, answers, watch)
-                return _write(setup, stage)
+                await _play(opened, stage, answers, watch)
+                return write_run(stage, setup.folder)
 
 
 def _tell_pilot(stage: Stage) -> str:
@@ -313,16 +276,12 @@ def _tell_pilot(stage: Stage) -> str:
     return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are made"
 
 
-async def _play(plan: Plan, evaluator: Evaluator, stage: Stage, answers: Lines | None, watch: Watch) -> None:
+async def _play(evaluator: Evaluator, stage: Stage, answers: Lines | None, watch: Watch) -> None:
     """Evaluate until a part of the run is over; what models write is kept, if the plan says so."""
-
-    def tell(line: str, failed: bool) -> None:
-        watch(Progress(stage, line, failed))
-
     stage.answers = answers
-    tell("", False)
+    watch(Progress(stage, ""))
     try:
-        await Conductor(plan, evaluator, stage, tell).play()
+        await Conductor(evaluator, stage, watch).play()
     except BaseExceptionGroup as group:  # of those that stopped the run the first is enough
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
@@ -375,12 +334,12 @@ def _pilot(setup: _Setup, made: Made) -> Iterator[Stage]:
 @contextmanager
 def _main(setup: _Setup, made: Made, profile: Profile) -> Iterator[MainStage]:
     plan, folder = setup.plan, setup.folder
-    earlier = read_earlier(plan, folder.earlier)
-    policy = make_policy(plan, profile, earlier)
-    if plan.is_once and _began_otherwise(folder.journal, policy, plan):
-        folder.set_aside(folder.journal)
+    while True:
         earlier = read_earlier(plan, folder.earlier)
         policy = make_policy(plan, profile, earlier)
+        if not (plan.is_once and _began_otherwise(folder.journal, policy, plan)):
+            break
+        folder.set_aside(folder.journal)
     with Journal(folder.journal, policy, names=plan.names) as journal:
         folder.begin(plan)
         yield MainStage(plan, journal, made, profile, earlier)
@@ -388,27 +347,5 @@ def _main(setup: _Setup, made: Made, profile: Profile) -> Iterator[MainStage]:
 
 def _began_otherwise(journal: Path, policy: AskTell, plan: Plan) -> bool:
     """Whether a journal is that of another policy, since the plan has changed."""
-    begun = read_entries(journal)[:1] if journal.exists() else []
-    return any(
-        difference for header in begun for difference in compare(header, make_header(policy, plan.names))
-    )
-
-
-def _write(setup: _Setup, stage: MainStage) -> Run:
-    """Write what the run came to."""
-    plan, folder = setup.plan, setup.folder
-    best = recommended(stage.policy, stage.names)
-    content = {
-        "method": plan.method.name,
-        "recommendation": list(best),
-        "finished": stage.policy.finished,
-        "spent": stage.spent,
-        "inherited": stage.inherited,
-        "budget": stage.budget,
-        "unit": plan.cost.unit,
-    }
-    folder.write(folder.recommendation, content)
-    frame = frame_of(stage)
-    write_table(frame, card_of(stage, frame), folder.table, report_of(stage, frame))
-    losses = tuple(losses_of(stage, frame))
-    return Run(plan, best, folder.table, stage.policy, stage.spent, stage.inherited, stage.budget, losses)
+    here = make_header(policy, plan.names)
+    return any(difference for header in read_entries(journal)[:1] for difference in compare(header, here))

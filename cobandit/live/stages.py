@@ -101,8 +101,6 @@ class Profile(NamedTuple):
         Smallest and largest cost of one evaluation.
     limits : dict of str to (float, float)
         For each objective, the values of its column that score 1 and 0.
-    n_instances : int
-        Instances of the pilot.
     spent : float
         What the pilot cost, with what was tried in vain.
     results : dict of (int, int) to dict
@@ -112,7 +110,6 @@ class Profile(NamedTuple):
     costs: list[float]
     cost_range: tuple[float, float]
     limits: dict[str, tuple[float, float]]
-    n_instances: int
     spent: float
     results: Mapping[tuple[int, int], dict[str, Any]]
 
@@ -136,26 +133,20 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
             f"({results[hopeless[0], 0][FAILED]}), so that nothing would be left: mend it, or leave it out, "
             "and start in another folder; or take failures: zero if others were answered"
         )
-    costs = np.array(
-        [
-            [results[arm, number][plan.cost.column] for number in range(pilot.n_instances)]
-            for arm in range(pilot.n_arms)
-        ]
-    )
+    costs = np.array([results[key][plan.cost.column] for key in sorted(results)]).reshape(pilot.n_arms, -1)
     limits = {}
     for objective in plan.objectives:
         transform = TRANSFORMS[objective.transform]
         values = np.array([record[objective.column] for record in scored.values()])
-        limits[objective.name] = fitted = objective.limits or transform.fit(
-            values, objective.low, objective.high
-        )
+        fitted = objective.limits or transform.fit(values, objective.low, objective.high)
+        limits[objective.name] = fitted
         try:
             transform.apply(values, *fitted)
         except TableError as error:
             remedy = "give its limits, or leave it out, or take a larger pilot in another folder"
             raise CobanditError(f"objective {objective.name!r}: {error} in the pilot: {remedy}") from None
     cost_range = float(costs.min()), float(costs.max())
-    return Profile(costs.mean(axis=1).tolist(), cost_range, limits, pilot.n_instances, pilot.spent, results)
+    return Profile(costs.mean(axis=1).tolist(), cost_range, limits, pilot.spent, results)
 
 
 def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:
@@ -198,25 +189,6 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
             )
 
 
-def rewards(plan: Plan, limits: Mapping[str, tuple[float, float]], row: Mapping[str, Any]) -> list[float]:
-    """Score a checked row: each objective in [0, 1], by the limits of its transform.
-
-    Parameters
-    ----------
-    limits : mapping of str to (float, float)
-        For each objective, the values of its column that score 1 and 0.
-
-    Returns
-    -------
-    list of float, length D
-    """
-    scored = [
-        TRANSFORMS[objective.transform].apply(np.array([row[objective.column]]), *limits[objective.name])
-        for objective in plan.objectives
-    ]
-    return [float(values[0]) for values in scored]
-
-
 def worst(plan: Plan, limits: Mapping[str, tuple[float, float]]) -> dict[str, float]:
     """Give the columns that score zero, for an evaluation that failed."""
     return {objective.column: limits[objective.name][1] for objective in plan.objectives}
@@ -246,13 +218,18 @@ class Stage:
 
     Attributes
     ----------
+    budget : float or None
+        That of the whole run, in the unit of the cost; None for none, or while it is not known.
     results : dict of (int, int) to dict
         The record of each evaluation that was scored.
     answers : Lines or None
         Where answers are kept, if they are.
+    first : int
+        Place in the order, going round and round, of the first evaluation of each configuration.
     """
 
     name = "pilot"
+    first = 0
 
     def __init__(self, plan: Plan, journal: Any, made: Made):
         self.plan = plan
@@ -260,6 +237,7 @@ class Stage:
         self.made = made
         self.order = plan.order
         self.names = plan.names
+        self.budget = None if plan.unit == SHARE else plan.budget
         self.answers: Lines | None = None
         self.results: dict[Key, dict[str, Any]] = {}
         for pull, reward, _, record in journal.records():
@@ -277,21 +255,10 @@ class Stage:
         return self.policy.spent
 
     @property
-    def budget(self) -> float | None:
-        """That of the whole run, in the unit of the cost; None for none, or while it is not known."""
-        return None if self.plan.unit == SHARE else self.plan.budget
-
-    @property
     def inherited(self) -> float:
         """What of it an earlier run paid, whose evaluations are charged as if they were made now."""
         column, everything = self.plan.cost.column, self.everything
         return sum(record[column] for key, record in everything.items() if self.which(key) in self.made)
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether an evaluation that this run made gave a score."""
-        found = self.everything.items()
-        return any(FAILED not in each and self.which(key) not in self.made for key, each in found)
 
     @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:
@@ -308,13 +275,9 @@ class Stage:
         arm, place = key
         return self.names[arm], self.order[place % len(self.order)]
 
-    def place(self, number: int) -> int:
-        """Place in the order, going round and round, of an evaluation's number."""
-        return number
-
     def instance(self, pull: Pull) -> str:
         """Name the instance of an evaluation."""
-        return self.order[self.place(pull.number) % len(self.order)]
+        return self.order[(self.first + pull.number) % len(self.order)]
 
     def mean_cost(self, arm: int) -> float | None:
         """Cost of an evaluation of a configuration, as far as it is known."""
@@ -331,7 +294,9 @@ class Stage:
     def can_tell(self, outcome: Mapping[str, Any] | Failure) -> bool:
         """Whether it is known what an evaluation counts as: it has a cost, or another was answered before."""
         if isinstance(outcome, Failure):
-            return bool(outcome.cost) or self.is_answered
+            found = self.everything.items()  # by this run, not by the one whose table it reuses
+            answered = (FAILED not in each and self.which(key) not in self.made for key, each in found)
+            return bool(outcome.cost) or any(answered)
         return outcome.get(self.plan.cost.column) != 0 or self.smallest_cost is not None
 
     def settle(self, pull: Pull) -> bool:
@@ -349,7 +314,7 @@ class Stage:
             numbers[column] = self.smallest_cost or 0.0
         check_row(self.plan, numbers, name, instance)
         if self.answers is not None and isinstance(row, Answered):
-            instance = name_row(self.order, self.place(pull.number))
+            instance = name_row(self.order, self.first + pull.number)
             entry = {"config": name, "instance": instance, **row.answer, "row": numbers}
             self.answers.append(copy_plain(entry, f"the answer of {name!r} on instance {instance!r}"))
         self._tell(pull, numbers)
@@ -361,8 +326,7 @@ class Stage:
     def give_up(self, pull: Pull, failure: Failure) -> None:
         """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration."""
         cost = failure.cost or self.mean_cost(int(pull))
-        record = {FAILED: str(failure), self.plan.cost.column: cost}
-        self._tell(pull, record)
+        self._tell(pull, {FAILED: str(failure), self.plan.cost.column: cost})
 
     def _reward(self, record: Mapping[str, Any]) -> list[float]:
         return [float(FAILED not in record)]
@@ -401,6 +365,8 @@ class MainStage(Stage):
         self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
         self._unused = dict(earlier.besides)
         super().__init__(plan, journal, made)
+        self.budget = budget_of(plan, profile)
+        self.first = 0 if plan.is_once else plan.pilot
 
     @property
     def spent(self) -> float:  # noqa: D102 (as its parent)
@@ -408,18 +374,11 @@ class MainStage(Stage):
         return before + self.policy.spent - self._charged_again
 
     @property
-    def budget(self) -> float | None:  # noqa: D102 (as its parent)
-        return budget_of(self.plan, self.profile)
-
-    @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:  # noqa: D102 (as its parent)
         records = {**self.earlier.rows, **self.profile.results}
         for (arm, number), record in self.results.items():
-            records.setdefault((arm, self.place(number)), record)
+            records.setdefault((arm, self.first + number), record)
         return records
-
-    def place(self, number: int) -> int:  # noqa: D102 (as its parent)
-        return number if self.plan.is_once else number + self.profile.n_instances
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
         return self.profile.costs[arm]
@@ -429,11 +388,10 @@ class MainStage(Stage):
         return self.profile.cost_range[0]
 
     def settle(self, pull: Pull) -> bool:  # noqa: D102 (as its parent)
-        record = self.known.get(pull.key)
-        failed = record is not None and FAILED in record
-        if (failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
+        record = self.known.get(pull.key, {})
+        if (FAILED in record and self.plan.failures == "leave-out") or pull.number in self.left_out:
             self.journal.leave_out(pull)
-        elif record is not None:
+        elif record:
             self._tell(pull, record)
         elif pull.key in self.earlier.rows:
             self.tell(pull, self.earlier.rows[pull.key])
@@ -454,14 +412,16 @@ class MainStage(Stage):
     @property
     def left_out(self) -> set[int]:
         """Places in the order of the instances that are left out for all."""
-        if self.plan.failures == "zero":
-            return set()
-        return set(np.flatnonzero(self.policy.left_out).tolist())
+        return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
     def _reward(self, record: Mapping[str, Any]) -> list[float]:
+        limits = self.profile.limits
         if FAILED in record:  # an objective may be the cost itself
-            record = {**worst(self.plan, self.profile.limits), **record}
-        return rewards(self.plan, self.profile.limits, record)
+            record = {**worst(self.plan, limits), **record}
+        return [
+            float(TRANSFORMS[each.transform].apply(np.array(record[each.column]), *limits[each.name]))
+            for each in self.plan.objectives
+        ]
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
         super()._keep(pull, record)
@@ -531,12 +491,11 @@ def _rehearse(plan: Plan, profile: Profile, policy: AskTell, earlier: Earlier) -
     """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
     unwritten = SimpleNamespace(  # stands for a journal that told nothing before
         policy=policy,
-        ask=policy.ask,
         leave_out=policy.leave_out,
         tell=lambda arm, reward, cost, record: policy.tell(arm, reward, cost),
         records=list,
     )
     stage = MainStage(plan, unwritten, {}, profile, earlier)
-    while (pull := stage.journal.ask()) is not None:
+    while (pull := policy.ask()) is not None:
         stage.settle(pull)
     return stage.spent - policy.spent
