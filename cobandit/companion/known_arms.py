@@ -38,8 +38,7 @@ class Arms(NamedTuple):
     @property
     def problem(self) -> Problem:
         """True means and mean costs."""
-        each = [self.rows[a:b].mean(axis=0) for a, b in zip(self.offsets, self.offsets[1:], strict=False)]
-        means = np.array(each)
+        means = np.array([own.mean(axis=0) for own in np.split(self.rows, self.offsets[1:-1])])
         return Problem(means[:, 1:], means[:, 0])
 
 
@@ -248,6 +247,20 @@ def random_arms(
     return designed_arms(means, costs, spread=SPREAD, grain=GRAIN)
 
 
+def share_instances(rewards: NDArray[np.float64], charges: NDArray[np.float64]) -> FeedbackRows:
+    """Rows of K arms on the same N instances, each evaluated once: rewards (K, N, D) and what each costs.
+
+    Examples
+    --------
+    >>> share_instances(np.ones((2, 3, 1)), np.ones((2, 1))).rows.shape
+    (6, 3)
+    """
+    K, N, D = rewards.shape
+    costs = np.broadcast_to(charges, (K, N))[..., None]
+    rows = np.concatenate([costs, costs / costs.max(), rewards], axis=2).reshape(-1, D + 2)
+    return FeedbackRows(rows, N * np.arange(K + 1), once=True)
+
+
 def feedback_source(arms: Arms) -> Source:
     """Pack arms as the replays take them; what a policy may know of the costs is exact.
 
@@ -256,8 +269,7 @@ def feedback_source(arms: Arms) -> Source:
     >>> feedback_source(random_arms(0, 8, 10.0, 0.5)).cost_range[1]
     1.0
     """
-    costs = arms.rows[:, :1]
-    rows = np.ascontiguousarray(np.hstack([costs, costs / costs.max(), arms.rows[:, 1:]]))
-    problem = arms.problem
-    feedback = FeedbackRows(rows, arms.offsets)
-    return Source(feedback, problem, problem.costs, (arms.cost_ratio, float(costs.max())))
+    costs, problem = arms.rows[:, :1], arms.problem
+    most = float(costs.max())
+    rows = np.ascontiguousarray(np.hstack([costs, costs / most, arms.rows[:, 1:]]))
+    return Source(FeedbackRows(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, most))

@@ -89,12 +89,12 @@ def _change_readings(table: EvaluationTable, replications: int, seed: int, _: An
     policy = grid.make_policy(source, cell)
     pulls = run_kernel(policy, source.feedback, *streams)[0]
     taken = record(replications, int(pulls.sum(axis=1).max()) + 1)
-    run_kernel(grid.make_policy(source, cell), source.feedback, *streams, taken)
+    run_kernel(policy, source.feedback, *streams, taken)
     crossing = taken.arms[np.arange(replications), pulls.sum(axis=1)]  # a record has it behind the last pull
 
-    low, high = table.costs.min(), table.costs.max()
+    low, high, budget = table.costs.min(), table.costs.max(), cell.budget / table.cost_range[1]
     policy.cost_ratio = low / high
-    policy.log_term = policy.alpha * log(cb.theory.horizon(cell.budget / table.cost_range[1], low / high))
+    policy.log_term = policy.alpha * log(cb.theory.horizon(budget, low / high))
     by_lambda = run_kernel(policy, source.feedback, *streams)[0]
     rows = source.feedback.rows.copy()
     rows[:, 1] = rows[:, 0] / high  # what a policy sees of the costs
@@ -106,13 +106,11 @@ def _change_readings(table: EvaluationTable, replications: int, seed: int, _: An
         yield f"A2: {what}", "efficiency regret", regret, metrics.efficiency_regret(problem, others)
     extra = np.where(crossing < 0, 0.0, problem.efficiency_gaps[crossing])
     yield "A4: the crossing pull counts", "efficiency regret", regret, regret + extra
-    budget = cell.budget / table.cost_range[1]
     standard = metrics.standard_regret(problem, pulls, budget)
     yield "A9: against ν*(B + 1)", "standard regret", standard, standard + problem.efficiency.max()
-    reading = "evaluation" if table.kind == "reconstruction" else "profiling"
-    truth = table.truth(reading)
-    told = "A10: costs of the other split"
-    yield told, "efficiency regret", regret, metrics.efficiency_regret(truth, pulls)
+    truth = table.truth("evaluation" if table.kind == "reconstruction" else "profiling")
+    other = metrics.efficiency_regret(truth, pulls)
+    yield "A10: costs of the other split", "efficiency regret", regret, other
 
 
 def _change_identification(
@@ -184,11 +182,11 @@ def widen_radii(
     runs = replay_online(table, list(RADII.values()), rho, replications, seed, **parallel)
     most = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
     runs = runs.assign(loss=runs["standard_regret"] / most)
+    losses = runs.groupby(["method", "options"])["loss"]
     drawn = np.random.default_rng(seed).integers(replications, size=(1000, replications))
     rows = []
     for name, method in RADII.items():
-        own = runs[(runs["method"] == method.name) & (runs["options"] == method.options)]
-        lost = own["loss"].to_numpy(dtype=float)
+        lost = losses.get_group((method.name, method.options)).to_numpy(dtype=float)
         row: dict[str, Any] = {"dataset": table.name, "radius": name}
         for key, statistic in {"mean": lambda x: x.mean(axis=-1), "worst": worst_mean}.items():
             row[key] = float(statistic(lost))

@@ -50,10 +50,14 @@ class Finding(NamedTuple):
     informative: bool = True
 
 
+#: From a seed to what was found.
+Test = Callable[[int], Finding]
+
+
 class Check(NamedTuple):
     """A test of a statement, the page that has more of it, and what is looked at."""
 
-    test: Callable[[int], Finding]
+    test: Test
     page: str
     tested: str
     ours: bool
@@ -62,15 +66,13 @@ class Check(NamedTuple):
 _CHECKS: dict[str, Check] = {}
 
 
-def check(
-    statement: str, page: str, *, ours: bool = False
-) -> Callable[[Callable[[int], Finding]], Callable[[int], Finding]]:
+def check(statement: str, page: str, *, ours: bool = False) -> Callable[[Test], Test]:
     """Register a test, from a seed to a `Finding`, of a statement of the paper or one of ours.
 
     The docstring of the test says what is looked at.
     """
 
-    def register(test: Callable[[int], Finding]) -> Callable[[int], Finding]:
+    def register(test: Test) -> Test:
         _CHECKS[statement] = Check(test, page, (test.__doc__ or "").rstrip("."), ours)
         return test
 

@@ -55,10 +55,9 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     shares = (_check.costs(costs, n_arms=len(means)) - cost_ratio) / (1 - cost_ratio)
     ones = count_ones(np.column_stack([shares, means]), LEVELS)
     drawn = np.array(list(product(range(LEVELS), repeat=ones.shape[1])))
-    outcomes = [(drawn < row).astype(float) for row in ones]
-    for each in outcomes:
-        each[:, 0] = cost_ratio + (1 - cost_ratio) * each[:, 0]
-    return arms_of_outcomes(outcomes, cost_ratio)
+    outcomes = (drawn < ones[:, None]).astype(float)
+    outcomes[:, :, 0] = cost_ratio + (1 - cost_ratio) * outcomes[:, :, 0]
+    return arms_of_outcomes(list(outcomes), cost_ratio)
 
 
 def pulls_by_budget(
@@ -87,7 +86,7 @@ def pulls_by_budget(
     [100.0, 100.0]
     """
     source, frames = feedback_source(arms), []
-    problem = arms.problem
+    problem = source.problem
     for budget in budgets:
         cell = GridCell(method, 1.0, float(budget), np.arange(replications), seed)
         pulls = run_kernel(make_policy(source, cell), source.feedback, seed, cell.replications).pulls

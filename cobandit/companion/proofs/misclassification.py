@@ -278,13 +278,12 @@ def smallest_gaps(trials: int, seed: int) -> NDArray[np.float64]:
     >>> np.array_equal(first, second), int((first == 0).sum()) > 10
     (True, True)
     """
-    rng = np.random.default_rng(seed)
-    smallest = np.empty((trials, 2))
+    rng, smallest = np.random.default_rng(seed), []
     for trial in range(trials):
         shape = rng.integers(2, MOST_ARMS + 1), rng.integers(1, 5)
         means = np.round(rng.random(shape), 1 if trial % 2 else 15)
-        smallest[trial] = np.sort(dominance.classification_gaps(means))[:2]
-    return smallest
+        smallest.append(np.sort(dominance.classification_gaps(means))[:2])
+    return np.array(smallest)
 
 
 def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:

@@ -191,18 +191,15 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
         raise CobanditError(f"front_size is {front_size}: less than the {len(costs)} arms is needed")
     step = 1 / (20 * always) if always else 0.0
     gaps = np.cumsum(costs)[:n_contested] / costs.sum() * (step / 6 if always else 1 / 4)
+    gaps[0] = 0.0  # the first stays at v
     places = np.zeros((len(costs), 2 if always else 1))
     if always:
         places[n_contested:, 0] = step * np.arange(1, always + 1)
         places[:, 1] = 1 / 20 - places[:, 0]
     base = places + (SHARE / 2 if always else 1 / 2)
-    base[1:n_contested] -= gaps[1:, None]
-    problems = [Problem(base, costs)]
-    for arm in range(1, n_contested):
-        flipped = base.copy()
-        flipped[arm] += 2 * gaps[arm]
-        problems.append(Problem(flipped, costs))
-    return problems
+    base[:n_contested] -= gaps[:, None]
+    raised = 2 * gaps[:, None] * np.eye(n_contested, len(costs))  # a row a problem, the first of zeros
+    return [Problem(base + by[:, None], costs) for by in raised]
 
 
 def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
@@ -299,8 +296,7 @@ class Disjunctions:
             integrality=whole,
             bounds=optimize.Bounds(least, most),
         )
-        infeasible = 2  # scipy's status
-        return bool(found.status != infeasible)
+        return bool(found.status != 2)  # scipy's number for infeasible
 
 
 # ----------------------------------------------------------------------------- checks
@@ -346,17 +342,16 @@ def check_reachable_error(seed: int) -> Finding:
     p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
     L, H = theory.exact_allocation_constant(p.costs), theory.reachable_complexity(p.means, p.costs)
     how: dict[str, Any] = {"n_arms": 3, "n_objectives": 1, "allocation": L, "complexity": H}
-    budgets, errors = np.geomspace(20, 2000, 8), []
-    for budget in budgets:
-        first, last = int(budget / (L * p.costs.sum())), int(budget / (L * 2 * cheap))
-        # unless the worse arm has no success in the first phase, the expensive one leaves
-        wrong = two_arm_error(better, worse, 2.0 * last, allocation=1.0)
-        errors.append(wrong - (1 - worse) ** first)
+    budgets = np.geomspace(20, 2000, 8)
+    first, last = (budgets // (L * costs) for costs in (p.costs.sum(), 2 * cheap))
+    wrong = [two_arm_error(better, worse, 2 * pulls, allocation=1.0) for pulls in last]
+    # unless the worse arm has no success in the first phase, the expensive one leaves
+    seen = np.array(wrong) - (1 - worse) ** first
 
     def bound(by: float = 1.0) -> NDArray[np.float64]:
         return np.array([theory.difference_error_bound(by * budget, **how) for budget in budgets])
 
-    seen, at = np.array(errors), bound()
+    at = bound()
     return Finding(
         f"{len(budgets)} budgets to {budgets[-1]:,.0f}; H is {p.complexity / H:.3g} H_reach",
         f"at most {(seen / at).max():.2g} of the bound",

@@ -153,10 +153,8 @@ def check_benchmark(seed: int) -> Finding:
             costs[:] = grid  # a fixed cost of one
         chances = np.column_stack([p, 1 - p])
         best = float((utilities / (costs / grid * chances).sum(axis=1)).max())
-        earned = [
-            optimal_utility(utilities, costs, chances, reach, boundary=boundary)[1:] / best
-            for boundary in (False, True)
-        ]
+        problem = utilities, costs, chances, reach
+        earned = [optimal_utility(*problem, boundary=last)[1:] / best for last in (False, True)]
         gains.append([*earned, [theory.optimal_utility_bound(best, b) / best for b in budgets]])
     completed, crossing, most = np.array(gains).swapaxes(0, 1)
     alone, above = (float((earned - budgets).max()) for earned in (completed, crossing))

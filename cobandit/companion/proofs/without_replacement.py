@@ -12,24 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from cobandit import _check, theory
+from cobandit.companion.known_arms import share_instances
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.policies import CoPSIOnce
 from cobandit.replay.grid import pack_shared
-from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 from cobandit.tables import EvaluationTable
 
 
-def orders(values: ArrayLike) -> Iterator[NDArray[np.float64]]:
-    """Every order of a small population, each distinct one once: all are equally likely.
+def orders(values: ArrayLike) -> NDArray[np.float64]:
+    """Every order of a small population, a row each, each distinct one once: all are equally likely.
 
     Examples
     --------
-    >>> [order.tolist() for order in orders([0, 1, 1])]
+    >>> orders([0, 1, 1]).tolist()
     [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
-    for order in sorted(set(permutations(_check.numbers(values, "values", 1).tolist()))):
-        yield np.array(order)
+    return np.array(sorted(set(permutations(_check.numbers(values, "values", 1).tolist()))))
 
 
 def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, float, int, NDArray[np.float64]]]:
@@ -57,8 +56,7 @@ def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, floa
         if sum(counts) > n_instances:
             continue
         values = np.repeat(grid, [n_instances - sum(counts), *counts])
-        ordered = np.array(list(orders(values)))
-        running = np.cumsum(ordered, axis=1) / np.arange(1, n_instances + 1) - values.mean()
+        running = np.cumsum(orders(values), axis=1) / np.arange(1, n_instances + 1) - values.mean()
         for n in range(1, n_instances + 1):
             highest = running[:, n - 1 :].max(axis=1)
             for deviation in np.unique(highest[highest > 1e-9]):
@@ -93,20 +91,6 @@ def largest_ratio(
         allowed = bound(deviation, n, n_instances, values)
         ratios.append(tail / allowed if allowed else inf)
     return max(ratios)
-
-
-def share_instances(rewards: NDArray[np.float64], charges: NDArray[np.float64]) -> FeedbackRows:
-    """Rows of K arms on the same N instances, each evaluated once: rewards (K, N, D) and what each costs.
-
-    Examples
-    --------
-    >>> share_instances(np.ones((2, 3, 1)), np.ones((2, 1))).rows.shape
-    (6, 3)
-    """
-    K, N, D = rewards.shape
-    costs = np.broadcast_to(charges, (K, N))[..., None]
-    rows = np.concatenate([costs, costs, rewards], axis=2).reshape(-1, D + 2)
-    return FeedbackRows(rows, N * np.arange(K + 1), once=True)
 
 
 def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:

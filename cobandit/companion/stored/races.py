@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from cobandit.companion.known_arms import share_instances
 from cobandit.dominance import pareto_mask
 from cobandit.policies import CoPSIOnce, ParetoRace, UniformOnce
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
@@ -111,10 +112,7 @@ def read_rows(name: str) -> tuple[FeedbackRows, Floats]:
         return source.feedback, np.array(source.costs)
     draw, sizes = MADE_UP[name]
     rewards, costs = draw(np.random.default_rng([SEED, 31, list(MADE_UP).index(name)]), *sizes)
-    n_arms, n_instances, n_objectives = rewards.shape
-    cost = np.repeat(costs, n_instances)[:, None]
-    rows = np.hstack([cost, cost / costs.max(), rewards.reshape(-1, n_objectives)])
-    return FeedbackRows(rows, n_instances * np.arange(n_arms + 1), once=True), costs
+    return share_instances(rewards, costs[:, None]), costs
 
 
 def _far_off(returned: NDArray[np.bool_], means: Floats) -> Floats:
@@ -215,9 +213,8 @@ def bootstrap(seen: Floats, n_instances: int, n_arms: int) -> float:
     for time, step in zip(clock, np.diff(clock, prepend=0.0), strict=True):
         sums += sqrt(step) * rng.standard_normal((DRAWS, len(sizes))) * sizes @ turn
         at = sums.reshape(DRAWS, k, n_objectives) / sqrt(time)
-        for d in range(n_objectives):
-            apart = np.abs(at[:, :, None, d] - at[:, None, :, d]) / scatter[:, :, d]
-            np.maximum(largest, apart.reshape(DRAWS, -1).max(axis=1), out=largest)
+        apart = np.abs(at[:, :, None] - at[:, None]) / scatter
+        np.maximum(largest, apart.reshape(DRAWS, -1).max(axis=1), out=largest)
     return float(np.quantile(largest, 1 - ERROR))
 
 
@@ -237,11 +234,8 @@ def race_by(threshold: Threshold) -> Race:
             means = seen.mean(axis=0)
             differences = means[None] - means[:, None]
             half = z * sqrt(1 - depth / n_instances) / depth * find_scatter(seen)
-            calls = Calls(
-                beats(differences - half),
-                beats(differences - half + tolerance),
-                beats(differences + half - tolerance),
-            )
+            least, most = differences - half, differences + half
+            calls = Calls(beats(least), beats(least + tolerance), beats(most - tolerance))
             for call in calls:
                 np.fill_diagonal(call, False)
             standing.conclude(calls, means.sum(axis=1))
@@ -306,9 +300,8 @@ def race_by_ranks(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
         between = (k - 1) * ((total - n * (k + 1) / 2) ** 2).sum() / scatter
         if stats.chi2.sf(between, k - 1) < ERROR:
             spread = max(0.0, 2 * (n * squares - (total**2).sum()) / ((n - 1) * (k - 1)))
-            active = active[
-                total - total.min() <= stats.t.isf(ERROR / 2, (n - 1) * (k - 1)) * sqrt(spread) + 1e-9
-            ]
+            level = stats.t.isf(ERROR / 2, (n - 1) * (k - 1)) * sqrt(spread) + 1e-9
+            active = active[total - total.min() <= level]
     best = active[rewards[:depth, active, 0].mean(axis=0).argmax()]
     return spent, np.arange(len(costs)) == best
 
