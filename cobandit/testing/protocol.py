@@ -9,7 +9,6 @@ import inspect
 import pickle
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -68,13 +67,10 @@ def table_of(
         own[place[: len(seen)]] = 0.5
         own[place[: len(seen)], 0] = seen
         own[place[n_profiling : n_profiling + len(rows)]] = rows
-    about: dict[str, Any] = {
-        "profiling": n_profiling,
-        "name": name,
-        "title": f"Made up ({kind})",
-        "kind": kind,
-    }
-    return EvaluationTable.from_arrays(values[:, :, 1:], values[:, :, 0], **about)
+    costs, rewards = values[:, :, 0], values[:, :, 1:]
+    return EvaluationTable.from_arrays(
+        rewards, costs, profiling=n_profiling, name=name, title=f"Made up ({kind})", kind=kind
+    )
 
 
 def ragged_table(
@@ -181,12 +177,9 @@ def _require(holds: bool, policy: AskTell, message: str) -> None:
         raise AssertionError(f"{policy!r}: {message}")
 
 
-@contextmanager
-def guarantees_aside() -> Iterator[None]:
+def guarantees_aside() -> warnings.catch_warnings[None]:
     """Costs drawn from a table may leave the range that was profiled; every policy warns of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GuaranteeWarning)
-        yield
+    return warnings.catch_warnings(action="ignore", category=GuaranteeWarning)
 
 
 def _policies(method: Method, seeds: Iterable[int]) -> Iterator[tuple[Any, EvaluationTable, Any]]:
@@ -388,25 +381,23 @@ def check_policy(method: Method) -> None:
 
 def _follow(policy: Any, events: list[Event]) -> None:
     """Do again what was done, without the asks that gave None, and count along."""
-    numbers, in_flight, pulls = np.zeros((3, policy.n_arms), dtype=np.int64)
-    failed: set[tuple[int, int]] = set()
+    in_flight, pulls = np.zeros((2, policy.n_arms), dtype=np.int64)
+    waiting = [{0} for _ in pulls]  # numbers of each arm, of which the least comes next
     spent = 0.0
     for pull, told in events:
         if told is None:
             again = policy.ask()
-            _require(
-                again is not None and again.key == pull.key, policy, f"asking in vain matters ({again!r})"
-            )
-            number = min((number for arm, number in failed if arm == pull), default=numbers[pull])
+            same = again is not None and again.key == pull.key
+            _require(same, policy, f"asking in vain matters ({again!r})")
+            number = min(waiting[pull])
             _require(pull.number == number, policy, f"number {pull.number} of arm {pull}, not {number}")
-            numbers[pull] += pull.key not in failed
-            failed.discard(pull.key)
+            waiting[pull] = waiting[pull] - {number} or {number + 1}
             in_flight[pull] += 1
         else:
             with guarantees_aside():
                 policy.tell(pull, *told)
             if told[0] is None:
-                failed.add(pull.key)
+                waiting[pull].add(pull.number)
             pulls[pull] += told[0] is not None
             in_flight[pull] -= 1
             spent += told[1]
@@ -467,14 +458,10 @@ def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
     for policy, table, rng in _policies(method, seeds):
         if not isinstance(policy, IdentificationPolicy):
             return
-        fly(alone := _fresh(policy), on(table, declared=True))
+        evaluate = on(table, declared=True)
+        fly(alone := _fresh(policy), evaluate)
         for at_once in (1, 3, ALL):
-            fly(
-                flown := _fresh(policy),
-                with_failures(on(table, declared=True), rng, billed=0.0),
-                at_once,
-                rng,
-            )
+            fly(flown := _fresh(policy), with_failures(evaluate, rng, billed=0.0), at_once, rng)
             _require(end_of(flown) == end_of(alone), flown, f"it ends otherwise with {at_once} at once")
 
 
