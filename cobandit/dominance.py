@@ -167,12 +167,9 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     array([0.125, 0.125, 0.125])
     """
     means = _check.means(means)
-    dominated_by = np.empty(len(means))  # Delta^-
-    for i, mean in enumerate(means):
-        m = (means - mean).min(axis=1)
-        m[i] = -np.inf
-        dominated_by[i] = m.max()
-    dominated_by[dominated_by <= TIE] = 0.0  # the Pareto set; of Delta^- only the positive part counts
+    # Delta^-, of which only the positive part counts: an arm's margin over itself is zero
+    dominated_by = np.array([(means - mean).min(axis=1).max() for mean in means])
+    dominated_by[dominated_by <= TIE] = 0.0  # the Pareto set
 
     gaps = dominated_by.copy()
     for i in np.flatnonzero(dominated_by == 0).tolist():

@@ -236,10 +236,9 @@ def sharpened_error_bound(
     24.0
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
-    exponent = 1 / 32 - _check.positive(budget, "budget") / (
-        32 * _check.positive(allocation, "allocation") * complexity
-    )
-    return 2 * n_arms * (n_arms - 1) * n_objectives * exp(exponent)
+    budget = _check.positive(budget, "budget")
+    scale = 32 * _check.positive(allocation, "allocation") * complexity
+    return 2 * n_arms * (n_arms - 1) * n_objectives * exp(1 / 32 - budget / scale)
 
 
 def identification_budget(

@@ -392,8 +392,7 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
         raised = _by_size(1 - values, raising[i, d], delta)
         lowered = _by_size(values[::-1], lowering[i, d], delta)
         # the t lowest values are raised, the others lowered
-        most = raised + lowered[::-1]
-        least[i] = np.maximum(least[i], most.max())
+        least[i] = max(least[i], (raised + lowered[::-1]).max())
     return least
 
 
@@ -450,8 +449,6 @@ def _by_size(room: NDArray[np.float64], change: float, delta: float) -> NDArray[
     """
     n_instances = len(room)
     best = np.zeros(n_instances + 1)
-    if not np.isfinite(change):
-        return best
     # sums[g] - sums[g - m]: what the m with the least room in G come to
     sums = np.concatenate([[0.0], np.cumsum(room)])
     short = np.searchsorted(sums, sums - change - TIE * n_instances) - 1  # g - m, or -1: never

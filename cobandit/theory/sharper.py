@@ -195,9 +195,8 @@ def lean_pull_bound(
     2358.0004
     """
     how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    return radius_pull_bound(
-        1 / (index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap")), **how
-    )
+    radius = 1 / (index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap"))
+    return radius_pull_bound(radius, **how)
 
 
 def instance_pull_bound(
@@ -491,9 +490,8 @@ def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: f
     >>> completed_utility_bound(0.5, 9, 0.5)
     4.75
     """
-    return (
-        _check.non_negative(best_efficiency, "best_efficiency") * counted_cost_bounds(budget, cost_ratio)[1]
-    )
+    best_efficiency = _check.non_negative(best_efficiency, "best_efficiency")
+    return best_efficiency * counted_cost_bounds(budget, cost_ratio)[1]
 
 
 # ----------------------------------------------------------------------------- several evaluations at once
