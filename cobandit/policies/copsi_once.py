@@ -359,7 +359,6 @@ class CoPSIOnce(Once):
         self._sums = np.zeros(shape)
         #: Of paired differences, of those that are active.
         self._squares = np.zeros((self.n_arms, self.n_arms, self.n_objectives))
-        self._weakest: NDArray[np.float64] | None = None  # of the active at this depth, once it is needed
         #: What is certain so far; None without ``confidence``.
         self.evidence = None
         if self.confidence is not None:
@@ -396,8 +395,8 @@ class CoPSIOnce(Once):
             start, reached = reached, reached + min(step, max(1, self._target())) - self.depth
             yield from self._evaluate(reached)
             self._compare(slice(start, reached))
-            while self._leaves():
-                pass
+            if 0 < self.depth < self.n_kept:
+                self._let_leave(self._find_weakest())
 
     def _target(self) -> int:
         """Compute m."""
@@ -407,7 +406,6 @@ class CoPSIOnce(Once):
     def _compare(self, instances: slice) -> None:
         """Take in instances on which all active configurations are evaluated, but for those left out."""
         active, pairs = self._active, np.ix_(self._active, self._active)
-        self._weakest = None
         for scores in self._rewards[instances][~self.left_out[instances]][:, active]:
             differences = scores - scores[:, None]
             self._sums[active] += scores
@@ -431,32 +429,20 @@ class CoPSIOnce(Once):
         np.fill_diagonal(weakest, -inf)
         return weakest
 
-    def _leaves(self) -> bool:
-        """Let one configuration leave, if one may, and say whether it did."""
-        active, n, N = self._active, self.depth, self.n_kept
-        if len(active) < 2 or n in (0, N):
-            return False
-        if self.evidence and (sure := self.evidence.leaving(active)).any():
-            # the dominated before those that dominate them: whoever is left last is returned
-            dominated = self.evidence.dominated[active]
-            return self._let_go(int((dominated if dominated.any() else sure).argmax()), ~dominated)
-        target = self._target()
-        if target == N or (self.evidence and n < target):
-            return False
-        gaps, front = self._find_gaps()
-        clearest = find_clearest(gaps, front)
-        if gaps[clearest] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
-            return False
-        return self._let_go(clearest, front)
-
-    def _find_gaps(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        if self._weakest is None:
-            self._weakest = self._find_weakest()
-        return find_gaps(self._weakest)
-
-    def _let_go(self, position: int, front: NDArray[np.bool_]) -> bool:
-        gaps, _ = self._find_gaps()
-        self._remove(position, front, self.depth, self._sums[self._active] / self.depth, gaps)
-        if self._weakest is not None:
-            self._weakest = np.delete(np.delete(self._weakest, position, axis=0), position, axis=1)
-        return True
+    def _let_leave(self, weakest: NDArray[np.float64]) -> None:
+        """Let configurations leave, one after the other, for as long as one may."""
+        n, N = self.depth, self.n_kept
+        while len(active := self._active) > 1:
+            gaps, front = find_gaps(weakest)
+            if self.evidence and (sure := self.evidence.leaving(active)).any():
+                # the dominated before those that dominate them: whoever is left last is returned
+                dominated = self.evidence.dominated[active]
+                leaving, front = int((dominated if dominated.any() else sure).argmax()), ~dominated
+            else:
+                target, leaving = self._target(), find_clearest(gaps, front)
+                if target == N or (self.evidence and n < target):
+                    return
+                if gaps[leaving] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
+                    return
+            self._remove(leaving, front, n, self._sums[active] / n, gaps)
+            weakest = np.delete(np.delete(weakest, leaving, axis=0), leaving, axis=1)
