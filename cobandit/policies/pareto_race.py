@@ -84,7 +84,6 @@ class Standing:
         self.returned = np.zeros(n_arms, dtype=np.bool_)
         self.covers = np.zeros((n_arms, n_arms), dtype=np.bool_)
         self._costs = costs
-        self._n_covers = np.zeros(n_arms, dtype=np.int64)  # of each that left
 
     def conclude(self, calls: Calls, strength: NDArray[np.float64]) -> None:
         """Let leave who may, and return who is fine.
@@ -105,7 +104,7 @@ class Standing:
         for a in self._in_order(calls.covered, -self._costs[active]):
             by = calls.covered[a] & stays
             covered = np.flatnonzero(self.covers[:, active[a]])
-            if stays[a] and by.any() and (self._n_covers[covered] > 1).all():
+            if stays[a] and by.any() and (self.covers[covered].sum(axis=1) > 1).all():
                 stays[a] = False
                 self._hand_on(active[a], active[:0], covered)
                 self._hand_on(active[a], active[by], active[[a]])
@@ -119,7 +118,6 @@ class Standing:
         """Let others cover in the place of an arm that leaves."""
         self.covers[np.ix_(covered, to)] = True
         self.covers[covered, arm] = False
-        self._n_covers[covered] = self.covers[covered].sum(axis=1)
 
     @staticmethod
     def _in_order(calls: NDArray[np.bool_], key: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -261,8 +259,14 @@ class ParetoRace(Once):
         )
         self.budget = float(cap)
         self.tolerance = tolerance
+        values = _check.numbers(tolerance, "tolerance", None)
+        if values.shape not in ((), (self.n_objectives,)) or ((values < 0) | (values > 1)).any():
+            raise CobanditError(
+                f"tolerance is {values.tolist()}: a number from 0 to 1 is needed, or one for each of the "
+                f"{self.n_objectives} objectives"
+            )
         #: Tolerance of each objective, shape (D,).
-        self.tolerances = self._checked(tolerance)
+        self.tolerances = np.array(np.broadcast_to(values, self.n_objectives))
         #: z, standard errors from which on a difference is certain.
         self.threshold = find_threshold(self.n_instances, self.n_objectives, self.error)
         self.depth = 0
@@ -271,21 +275,10 @@ class ParetoRace(Once):
         self._sums = np.zeros((self.n_arms, self.n_objectives))
         self._products = np.zeros((self.n_objectives, self.n_arms, self.n_arms))  # of pairs of rewards
 
-    def _checked(self, tolerance: ArrayLike) -> NDArray[np.float64]:
-        values = _check.numbers(tolerance, "tolerance", None)
-        if values.shape not in ((), (self.n_objectives,)) or ((values < 0) | (values > 1)).any():
-            raise CobanditError(
-                f"tolerance is {values.tolist()}: a number from 0 to 1 is needed, or one for each of the "
-                f"{self.n_objectives} objectives"
-            )
-        return np.array(np.broadcast_to(values, self.n_objectives))
-
     @property
     def settled(self) -> NDArray[np.bool_]:
         """Who is settled, shape (K,): returned, or left."""
-        settled = np.ones(self.n_arms, dtype=np.bool_)
-        settled[self._active] = False
-        return settled
+        return ~np.isin(np.arange(self.n_arms), self._active)
 
     @property
     def status(self) -> str:
@@ -337,16 +330,14 @@ class ParetoRace(Once):
         standing, depth, reached = deepcopy(self._standing), self.depth, self._reached
         missing = np.zeros(self.n_arms, dtype=np.int64)
         while True:
-            settled = np.ones(self.n_arms, dtype=np.bool_)
-            settled[standing.active] = False
-            yield missing.copy(), settled
-            if not len(standing.active):
-                return
             active = standing.active
+            yield missing.copy(), ~np.isin(np.arange(self.n_arms), active)
+            if not len(active):
+                return
             target = next_look(depth, self.n_kept)
             start, reached, depth = reached, reached + target - depth, target
             open_ = ~self._told[start:reached] & ~self.left_out[start:reached, None]
-            missing += np.where(np.isin(np.arange(self.n_arms), active), open_.sum(axis=0), 0)
+            missing[active] += open_[:, active].sum(axis=0)
             if self.depth >= FIRST_LOOK:
                 standing.conclude(*self._calls(active, depth))
             elif depth == self.n_kept:  # then all is known, whatever it says
