@@ -1,5 +1,8 @@
 """The algorithms, ask and tell, made to be read next to the paper, and the one registry of methods."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from cobandit.policies.asktell import Pull as Pull
 from cobandit.policies.baselines import HVUCB as HVUCB
 from cobandit.policies.baselines import PSISR as PSISR
@@ -22,3 +25,6 @@ from cobandit.policies.online_policy import BestArm as BestArm
 from cobandit.policies.pareto_race import ParetoRace as ParetoRace
 from cobandit.policies.registry import Spec as Spec
 from cobandit.policies.registry import spec as spec
+
+for _found in iter_modules(__path__, f"{__name__}."):  # a policy is known once its class is there
+    import_module(_found.name)

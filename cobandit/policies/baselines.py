@@ -147,9 +147,8 @@ class PSISR(GapElimination):
     def _most_rounds(self) -> int:
         """Largest T whose worst-case spend fits, by bisection: the spend never decreases in T."""
         K, limit = self.n_arms, _check.add_slack(self.budget)
-        beyond = (
-            ceil(self.log_bar * K * limit / float(self.costs.sum())) + 2
-        )  # the first phase costs too much
+        # from there on the first phase costs too much
+        beyond = ceil(self.log_bar * K * limit / float(self.costs.sum())) + 2
         return K + bisect_right(range(K + 1, K + beyond), limit, key=self._worst_spend)
 
     def _target(self, phase: int) -> int:

@@ -95,9 +95,8 @@ class CoHVUCBV(CoHVUCB):
 
     @property
     def normalised_cost_radius(self) -> NDArray[np.float64]:  # noqa: D102
-        return self._narrowed(self.normalised_mean_costs[:, None], self._normalised_cost_squares[:, None])[
-            :, 0
-        ]
+        means, squares = self.normalised_mean_costs, self._normalised_cost_squares
+        return self._narrowed(means[:, None], squares[:, None])[:, 0]
 
     def _narrowed(self, means: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Radii of columns of means, shape (K, any), given the sums of squares behind them."""

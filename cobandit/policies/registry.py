@@ -5,10 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import import_module
 from itertools import chain
-from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -30,14 +27,6 @@ SUPPLIED = frozenset(
 
 #: Compiled runs by class, entered by `cobandit.replay.kernels`; a class without one runs itself.
 KERNELS: dict[type[AskTell], Any] = {}
-
-
-@cache
-def _import_policies() -> None:
-    """Import every file of this folder: a policy is known once its class is there."""
-    package = __name__.rpartition(".")[0]
-    for module in iter_modules(import_module(package).__path__, f"{package}."):
-        import_module(module.name)
 
 
 def _walk(family: type[Any]) -> Iterator[type[Policy]]:
@@ -74,7 +63,6 @@ def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
     >>> list_methods("once")["CoPSIOnce"].label
     'CoPSI once'
     """
-    _import_policies()
     policies = chain(_walk(OnlinePolicy), _walk(IdentificationPolicy))
     found = [policy for policy in policies if policy.label and kind in (None, get_kind(policy))]
     by_name = {policy.__name__: policy for policy in sorted(found, key=is_ours)}
