@@ -27,7 +27,7 @@ from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.catalogue import open_table
-from cobandit.tables.schema import MIN_INSTANCES
+from cobandit.tables.columns import MIN_INSTANCES
 from cobandit.tables.storage import read_columns, write_table
 from cobandit.tables.table import EvaluationTable
 

@@ -1,4 +1,4 @@
-"""Columns of a table: names with their numbers, measured values with their rules, conditions on rows."""
+"""Columns of a table: measured values with their rules, conditions on rows, which rows are for profiling."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from cobandit.faults import Faults, stop
@@ -14,42 +13,8 @@ from cobandit.faults import Faults, stop
 SHARE = 0.2
 """Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
 
-
-class Keys(NamedTuple):
-    """A text column as sorted distinct labels and, for each row, the number of its label (-1: missing)."""
-
-    labels: tuple[str, ...]
-    codes: npt.NDArray[np.int64]
-
-
-def encode(column: pd.Series) -> Keys:
-    """Give the labels of a column, as text, their numbers in sorted (code point) order.
-
-    Parameters
-    ----------
-    column : Series, length N
-        Labels of any plain type; missing and blank ones get -1.
-
-    Returns
-    -------
-    Keys
-        ``labels``, a sorted tuple of str, and ``codes``, int64 of shape (N,). Takes O(N) and sorts only the
-        distinct labels.
-
-    Examples
-    --------
-    >>> keys = encode(pd.Series(["b", "a", None, "b"]))
-    >>> keys.labels, keys.codes.tolist()
-    (('a', 'b'), [1, 0, -1, 1])
-    """
-    codes, distinct = pd.factorize(column)
-    texts = [str(label) for label in distinct]
-    # 1 and "1" are different to pandas and the same configuration to a reader
-    labels = tuple(sorted({text for text in texts if text.strip()}))
-    number = {label: i for i, label in enumerate(labels)}
-    # one entry more at the end: it is where factorize's -1 for missing points
-    lookup = np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)
-    return Keys(labels, lookup[codes])
+MIN_INSTANCES = 2
+"""Least number of instances of an arm in either split: one gives a mean, two a spread."""
 
 
 def default_profiling(n_instances: int) -> int:
@@ -86,13 +51,13 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
     return _places(n_instances, seed) < n_profiling
 
 
-def profiling_rows(
-    arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed: int, least: int
-) -> np.ndarray:
+def profiling_rows(arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed: int) -> np.ndarray:
     """Choose the profiling rows, so that either split holds some of every arm.
 
     An arm's profiling rows are the first of its rows in the one random order of the instances: as many as are
-    on the profiling instances, and where that leaves fewer than ``least`` in a split, as many more or less.
+    on the profiling instances, and where that leaves fewer than `MIN_INSTANCES` in a split, as many more or
+    less.  An arm that has not twice as many is left as it is, and so are all where the table has too few
+    instances for so many of profiling: a mistake in the card, which is said.
 
     Parameters
     ----------
@@ -100,8 +65,6 @@ def profiling_rows(
         Of each row, from 0.
     n_profiling, seed : int
         As in `profiling_mask`.
-    least : int
-        Rows of each arm in either split; an arm that has not twice as many is left as it is.
 
     Returns
     -------
@@ -111,17 +74,19 @@ def profiling_rows(
     --------
     >>> arm, instance = np.repeat([0, 1], [10, 4]), np.array([*range(10), 0, 3, 4, 9])
     >>> by_instance = profiling_mask(10, 2, seed=1)[instance]
-    >>> by_arm = profiling_rows(arm, instance, 2, seed=1, least=2)
+    >>> by_arm = profiling_rows(arm, instance, 2, seed=1)
     >>> np.bincount(arm, by_instance), np.bincount(arm, by_arm)
     (array([2., 1.]), array([2., 2.]))
     """
-    place = _places(instance.max() + 1, seed)[instance]
-    known, n = np.bincount(arm, place < n_profiling).astype(np.int64), np.bincount(arm)
-    wanted = np.where(n < 2 * least, known, np.clip(known, least, n - least))
-    order = np.lexsort((place, arm))
-    within = np.empty(len(arm), dtype=np.int64)
-    within[order] = np.arange(len(arm)) - np.repeat(np.cumsum(n) - n, n)
-    rows: np.ndarray = within < wanted[arm]
+    n_instances = instance.max() + 1
+    place = _places(n_instances, seed)[instance]
+    chosen = place < n_profiling
+    if n_profiling > n_instances - MIN_INSTANCES:
+        return chosen
+    known, n = np.bincount(arm, chosen), np.bincount(arm)
+    wanted = np.where(n < 2 * MIN_INSTANCES, known, np.clip(known, MIN_INSTANCES, n - MIN_INSTANCES))
+    rows = np.empty(len(arm), dtype=bool)
+    rows[np.lexsort((place, arm))] = np.arange(len(arm)) < np.repeat(np.cumsum(n) - n + wanted, n)
     return rows
 
 

@@ -11,21 +11,17 @@ import pandas as pd
 
 from cobandit.faults import Faults, TableError, refuse, stop, suggest
 from cobandit.tables.card import Card, Split
-from cobandit.tables.columns import (
-    COST,
-    NESTED,
-    RANGE,
-    Keys,
-    check_column,
-    encode,
-    profiling_mask,
-    profiling_rows,
-)
+from cobandit.tables.columns import COST, MIN_INSTANCES, NESTED, RANGE, check_column, profiling_rows
 from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2
-MIN_INSTANCES = 2
-"""Least number of instances of an arm in either split: one gives a mean, two a spread."""
+
+
+class Keys(NamedTuple):
+    """A text column as sorted distinct labels and, for each row, the number of its label (-1: missing)."""
+
+    labels: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
 
 
 class Records(NamedTuple):
@@ -132,9 +128,8 @@ rows) -> rescale the column, or give the objective a transform
         profiling,
     ).take(order)
     first = order[np.flatnonzero(np.diff(records.arm, prepend=-1))]
-    arms = frame.loc[first, list(card.arms)].set_axis(
-        pd.Index(configs.labels, name="config", dtype=object), axis=0
-    )
+    arms = frame.loc[first, list(card.arms)]
+    arms.index = pd.Index(configs.labels, name="config", dtype=object)
     for column in arms.select_dtypes("category"):
         arms[column] = arms[column].astype(arms[column].cat.categories.dtype)
     return records, arms, limits
@@ -163,18 +158,45 @@ def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str
 
 
 def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Keys:
-    """Read names, of configurations or instances or what describes them; where there is none, -1."""
+    """Give names, of configurations or instances or what describes them, their numbers in code point order.
+
+    Parameters
+    ----------
+    column : Series, length N
+        Names of any plain type; missing and blank ones get -1.
+    faults : Faults
+        Takes a fault if names are nested values, or if one is missing.
+    required : bool
+        Whether each row needs a name.
+
+    Returns
+    -------
+    Keys
+        ``labels``, a sorted tuple of str, and ``codes``, int64 of shape (N,). Takes O(N) and sorts only the
+        distinct labels.
+
+    Examples
+    --------
+    >>> keys = encode_names(pd.Series(["b", "a", None, "b"], name="config"), faults := Faults("toy.csv"))
+    >>> keys.labels, keys.codes.tolist(), faults.found[0].problem
+    (('a', 'b'), [1, 0, -1, 1], 'the name is missing')
+    """
     name = str(column.name)
     try:
-        keys = encode(column)
-    except TypeError:  # factorize cannot hash lists and dictionaries
+        places, distinct = pd.factorize(column)
+    except TypeError:  # it cannot hash lists and dictionaries
         faults.add("the names are nested values", NESTED, name)
         return Keys((), np.full(len(column), -1))
-    missing = keys.codes < 0
-    if required and missing.any():
+    texts = [str(label) for label in distinct]
+    # 1 and "1" are different to pandas and the same configuration to a reader
+    labels = tuple(sorted({text for text in texts if text.strip()}))
+    number = {label: i for i, label in enumerate(labels)}
+    # one entry more at the end: it is where factorize's -1 for missing points
+    codes = np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)[places]
+    if required and (codes < 0).any():
         remedy = f"give every row its {name}; a row without one cannot be counted"
-        faults.add("the name is missing", remedy, name, missing)
-    return keys
+        faults.add("the name is missing", remedy, name, codes < 0)
+    return Keys(labels, codes)
 
 
 def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) -> None:
@@ -209,9 +231,7 @@ def _profiling_rows(configs: Keys, instances: Keys, split: Split) -> np.ndarray:
     """Which rows are for profiling: those on the named instances, or drawn so that either split has some."""
     if split.instances is not None:
         return np.isin(instances.labels, split.instances)[instances.codes]
-    if split.profiling > len(instances.labels) - MIN_INSTANCES:  # a mistake in the card, which is said
-        return profiling_mask(len(instances.labels), split.profiling, split.seed)[instances.codes]
-    return profiling_rows(configs.codes, instances.codes, split.profiling, split.seed, MIN_INSTANCES)
+    return profiling_rows(configs.codes, instances.codes, split.profiling, split.seed)
 
 
 def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:

@@ -18,10 +18,10 @@ from cobandit.errors import CobanditError
 from cobandit.faults import Faults, Place, TableError, refuse, stop
 from cobandit.problem import Problem
 from cobandit.tables.card import Card
-from cobandit.tables.columns import default_profiling, evaluate_condition, profiling_mask
+from cobandit.tables.columns import MIN_INSTANCES, default_profiling, evaluate_condition, profiling_mask
 from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, charge, read_arrays, read_objectives
 from cobandit.tables.safe_reading import check_fields
-from cobandit.tables.schema import MIN_ARMS, MIN_INSTANCES, Records, check_columns, encode_names, validate
+from cobandit.tables.schema import MIN_ARMS, Records, check_columns, encode_names, validate
 
 
 class Feedback(NamedTuple):
