@@ -135,8 +135,7 @@ def paired_contrasts(
             apart: tuple[float, ...] = (float((a - b).mean()), *mean_interval(a - b))
             if proportion:
                 apart = paired_difference(int((a > b).sum()), int((b > a).sum()), len(a))
-            compared = {"difference": apart, "ratio": ratio(a, b)}
-            for measure, values in compared.items():
+            for measure, values in (("difference", apart), ("ratio", ratio(a, b))):
                 rows.append((*cell, *pair, measure, len(one), *values))
     return pd.DataFrame(rows, columns=[*by, over, "against", "measure", "runs", "mean", "low", "high"])
 

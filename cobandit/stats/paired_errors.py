@@ -6,6 +6,7 @@ in which exactly one of them errs, so it also depends on ``both``, the replays i
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import inf, sqrt
 
 import numpy as np
@@ -306,14 +307,11 @@ def replays_needed(first: float, second: float, both: float) -> float:
     """
     if first == second:
         return inf
-    enough = 1
-    while paired_power(enough, first, second, both) < POWER:
-        enough *= 2
-    short = enough // 2
-    while enough - short > 1:
-        middle = (short + enough) // 2
-        if paired_power(middle, first, second, both) < POWER:
-            short = middle
-        else:
-            enough = middle
-    return float(enough)
+
+    def is_enough(replays: int) -> bool:
+        return paired_power(replays, first, second, both) >= POWER
+
+    most = 1
+    while not is_enough(most):
+        most *= 2
+    return float(bisect_left(range(most), True, most // 2 + 1, key=is_enough))

@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -205,28 +205,22 @@ def _read_separated(
 
 
 def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
-    """Read line by line; of all but the first, which a message shows, the wanted columns alone are kept."""
+    """Read the lines that are not blank; of all but the first, which a message shows, the wanted columns."""
     _check_memory(path, _text_rows(path), len(wanted or ()))
     records: list[dict[str, Any]] = []
     with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
-        for record in _json_objects(path, file):
+        for number, line in enumerate(file, 1):
+            if line.isspace():
+                continue
+            try:
+                record, problem = json.loads(line), "it holds another value"
+            except (ValueError, RecursionError) as error:
+                record, problem = None, str(error)
+            if not isinstance(record, dict):
+                stop(path, f"line {number} is not a JSON object: {problem}", "correct it or export it again")
             keep = wanted if wanted and records else record
             records.append({name: record[name] for name in keep if name in record})
     return pd.DataFrame(records)
-
-
-def _json_objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Parse line by line; blank ones are skipped."""
-    for number, line in enumerate(lines, 1):
-        if line.isspace():
-            continue
-        try:
-            record, problem = json.loads(line), "it holds another value"
-        except (ValueError, RecursionError) as error:
-            record, problem = None, str(error)
-        if not isinstance(record, dict):
-            stop(path, f"line {number} is not a JSON object: {problem}", "correct it or export it again")
-        yield record
 
 
 MEMORY = b"cobandit"

@@ -236,10 +236,9 @@ class EvaluationTable:
         cobandit.faults.TableError: config1, instance0, column 'cost': the cost -0.3 is not ...
         """
         frame = read_arrays(rewards, costs, configs, instances, objectives)
-        transforms = (
-            {str(name): each for name, each in objectives.items()} if isinstance(objectives, Mapping) else {}
-        )
-        measured = {name: (name, transforms.get(name, "none")) for name in frame.columns[2:-1]}
+        names = frame.columns[2:-1]
+        transforms = objectives.values() if isinstance(objectives, Mapping) else ["none"] * len(names)
+        measured = {name: (name, transform) for name, transform in zip(names, transforms, strict=True)}
         try:
             return cls.from_frame(frame, cost="cost", unit=unit, objectives=measured, **options)
         except TableError as error:
