@@ -10,10 +10,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 from numpy.typing import ArrayLike
 
 from cobandit import _check, dominance
-from cobandit.dominance import gap_terms
+from cobandit.faults import amount
 from cobandit.figures.style import (
     FAINT,
     INK,
@@ -21,10 +22,10 @@ from cobandit.figures.style import (
     SHADES,
     escape_math,
     log_axis,
+    method_label,
     method_style,
+    plain_log,
     provenance,
-    rho_axis,
-    variants,
 )
 from cobandit.policies import Phase
 from cobandit.stats import metrics
@@ -59,11 +60,8 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
     'efficiency regret'
     """
     ax = ax or plt.subplots()[1]
-    _draw_means(metrics.summarise(runs, column), "rho", ax)
-    rho_axis(ax, runs)
-    ax.set_ylabel(ylabel)
-    ax.set_title(provenance(runs))
-    return ax
+    _draw_means(metrics.summarise(runs, column), ax)
+    return _label_budget(ax, runs, ylabel)
 
 
 def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -90,25 +88,46 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """
     ax = ax or plt.subplots()[1]
     cells = metrics.summarise(runs.assign(error=~runs["correct"].astype(bool)), "error")
-    _draw_means(cells.assign(unseen=cells["high"].where(cells["successes"] == 0)), "rho", ax)
+    _draw_means(cells.assign(unseen=cells["high"].where(cells["successes"] == 0)), ax)
     log_axis(ax)
-    rho_axis(ax, runs)
-    ax.set_ylabel(r"error probability $\Pr(\hat P_B \neq P^\star)$")
+    return _label_budget(ax, runs, r"error probability $\Pr(\hat P_B \neq P^\star)$")
+
+
+def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
+    """A line and a band for each variant; where a column ``unseen`` has a limit, an arrow in their place.
+
+    Options are named only where a method has several.
+    """
+    variants = list(cells.groupby(["method", "options"], sort=False))
+    for (method, options), cell in variants:
+        siblings = [other for (name, other), _ in variants if name == method]
+        style = method_style(method) | {"ls": LINES[siblings.index(options) % len(LINES)]}
+        label = method_label(method, (options or "default") if len(siblings) > 1 else "")
+        cell = cell.sort_values("rho")
+        limits = cell.get("unseen", cell["mean"] * np.nan)
+        rho, seen = cell["rho"], limits.isna()
+        ax.plot(rho, cell["mean"].where(seen), label=label, **style)
+        ax.fill_between(rho, cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0)
+        if "unseen" in cell:
+            ax.plot(rho[~seen], limits[~seen], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
+
+
+def _label_budget(ax: Axes, runs: pd.DataFrame, ylabel: str) -> Axes:
+    """Make the horizontal axis one of a replay's budgets: rho below, B in the unit of the costs above."""
+    rho, units = np.unique(runs["rho"]), runs["unit"].unique()
+    cost = (runs["budget"] / runs["rho"]).iloc[0]  # of one evaluation of each configuration
+    ax.set_xscale("log", base=2)
+    ax.set(xlabel="budget ρ, evaluations per configuration", ylabel=ylabel)
+    ax.set_xticks(rho, [amount(value) for value in rho])
+    ax.xaxis.set_minor_locator(NullLocator())
+    if len(rho) > 6:
+        ax.tick_params(axis="x", labelrotation=45)
+    above = ax.secondary_xaxis("top", functions=(lambda value: value * cost, lambda value: value / cost))
+    above.set_xlabel(f"budget B ({units[0]})" if len(units) == 1 else "budget B", fontsize="small")
+    plain_log(above.xaxis, (1, 3) if rho[-1] > 50 * rho[0] else (1, 2, 5))
+    above.tick_params(labelsize="small")
     ax.set_title(provenance(runs))
     return ax
-
-
-def _draw_means(cells: pd.DataFrame, x: str, ax: Axes, **look: str) -> None:
-    """A line and a band for each variant; where a column ``unseen`` has a limit, an arrow in their place."""
-    for method, options, label, line in variants(cells):
-        cell = cells[(cells["method"] == method) & (cells["options"] == options)].sort_values(x)
-        style = method_style(method) | look
-        limits = cell.get("unseen", cell["mean"] * np.nan)
-        seen = limits.isna()
-        ax.plot(cell[x], cell["mean"].where(seen), line, label=label, **style)
-        ax.fill_between(cell[x], cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0)
-        if "unseen" in cell:
-            ax.plot(cell[x][~seen], limits[~seen], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
 
 
 def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
@@ -232,7 +251,7 @@ def gap_plane(
     """
     ax = ax or plt.subplots()[1]
     means = _check.means(means)
-    terms = gap_terms(means)
+    terms = dominance.gap_terms(means)
     row, room = terms[arm], max(term.gap for term in terms) + 0.05  # no arrow is longer than the largest gap
     other, gap = row.by, row.gap
     dominator = arm if row.term == "needed" else other

@@ -17,7 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from cobandit.faults import amount, ellipsize
+from cobandit.faults import ellipsize
 from cobandit.policies.registry import list_methods
 
 if TYPE_CHECKING:
@@ -181,34 +181,6 @@ def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable
     else:
         named = iter([(source.name, source.kind)])
     return ", ".join(name if kind == "measured" else f"{name} ({kind})" for name, kind in named)
-
-
-def variants(frame: pd.DataFrame) -> list[tuple[str, str, str, str]]:
-    """(method, options, label, line) of each variant; options are shown only where a method has several."""
-    pairs = list(frame[["method", "options"]].drop_duplicates().itertuples(index=False, name=None))
-    shown = []
-    for method, options in pairs:
-        siblings = [o for m, o in pairs if m == method]
-        line = LINES[siblings.index(options) % len(LINES)]
-        label = method_label(method, (options or "default") if len(siblings) > 1 else "")
-        shown.append((method, options, label, line))
-    return shown
-
-
-def rho_axis(ax: Axes, runs: pd.DataFrame) -> None:
-    """Make the horizontal axis one of a replay's budgets: rho below, B in the unit of the costs above."""
-    rho, units = np.unique(runs["rho"]), runs["unit"].unique()
-    cost = (runs["budget"] / runs["rho"]).iloc[0]  # of one evaluation of each configuration
-    ax.set_xscale("log", base=2)
-    ax.set_xlabel("budget ρ, evaluations per configuration")
-    ax.set_xticks(rho, [amount(value) for value in rho])
-    ax.xaxis.set_minor_locator(NullLocator())
-    if len(rho) > 6:
-        ax.tick_params(axis="x", labelrotation=45)
-    above = ax.secondary_xaxis("top", functions=(lambda value: value * cost, lambda value: value / cost))
-    above.set_xlabel(f"budget B ({units[0]})" if len(units) == 1 else "budget B", fontsize="small")
-    plain_log(above.xaxis, (1, 3) if rho[-1] > 50 * rho[0] else (1, 2, 5))
-    above.tick_params(labelsize="small")
 
 
 def show_power(value: float) -> str:
