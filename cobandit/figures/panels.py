@@ -113,7 +113,7 @@ def panels(figure: Figure) -> str:
     for legend in outside:
         legend.set_visible(False)
     titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
-    grid = _grid(ax for ax in figure.axes if shown[ax])
+    grid = _grid([ax for ax in figure.axes if shown[ax]])
     for axis, side in [each for row in grid if len(row) > 1 for panel in row for each in _unlabelled(panel)]:
         axis.set_tick_params(which="both", **{side: True})
     columns = _columns(grid)
@@ -139,16 +139,14 @@ def described(drawing: str, text: str) -> str:
     return drawing.replace('<div class="panels">', f'<div class="panels" role="img" aria-label="{said}">')
 
 
-def _grid(axes: Iterable[Axes]) -> list[list[list[Axes]]]:
+def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
     """Rows of panels; a panel has several axes where they lie over each other; loose axes make one panel."""
+    places = [spec.get_topmost_subplotspec() for ax in axes if (spec := ax.get_subplotspec())]
+    if len(places) < len(axes):
+        return [[axes]]
     rows: dict[int, dict[int, list[Axes]]] = defaultdict(lambda: defaultdict(list))
-    placed = {ax: ax.get_subplotspec() for ax in axes}
-    for ax, spec in placed.items():
-        row = column = 0
-        if spec and None not in placed.values():
-            top = spec.get_topmost_subplotspec()
-            row, column = top.rowspan.start, top.colspan.start
-        rows[row][column].append(ax)
+    for ax, place in zip(axes, places, strict=True):
+        rows[place.rowspan.start][place.colspan.start].append(ax)
     return [[panel for _, panel in sorted(row.items())] for _, row in sorted(rows.items())]
 
 
