@@ -10,7 +10,7 @@ import re
 import sys
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from io import BytesIO, StringIO
 from itertools import count, zip_longest
@@ -21,7 +21,6 @@ import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -114,8 +113,8 @@ def panels(figure: Figure) -> str:
         legend.set_visible(False)
     titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
     grid = _grid([ax for ax in figure.axes if shown[ax]])
-    for axis, side in [each for row in grid if len(row) > 1 for panel in row for each in _unlabelled(panel)]:
-        axis.set_tick_params(which="both", **{side: True})
+    for ax in [ax for row in grid if len(row) > 1 for panel in row for ax in panel]:
+        _label(ax)
     columns = _columns(grid)
     drawn = [_row(figure, parts, row) for row in titles]
     drawn += [_row(figure, parts, row, columns) for row in grid]
@@ -150,20 +149,15 @@ def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
     return [[panel for _, panel in sorted(row.items())] for _, row in sorted(rows.items())]
 
 
-def _unlabelled(panel: Iterable[Axes]) -> Iterator[tuple[Axis, str]]:
-    """Axes whose labels stand at another panel that shares them: on a phone it may be far away."""
-    for ax in panel:
-        for axis, shared, side in (
-            (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
-            (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
-        ):
-            others = [getattr(other, axis.axis_name + "axis") for other in shared.get_siblings(ax)]
-            if not _labelled(axis, side) and any(_labelled(other, side) for other in others):
-                yield axis, side
-
-
-def _labelled(axis: Axis, side: str) -> bool:
-    return bool(axis.get_tick_params().get(side))
+def _label(ax: Axes) -> None:
+    """Label axes whose labels stand at another panel that shares them, too: on a phone it may be far away."""
+    for axis, shared, side in (
+        (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
+        (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
+    ):
+        alike = [getattr(other, axis.axis_name + "axis") for other in shared.get_siblings(ax)]
+        if any(each.get_tick_params().get(side) for each in alike):
+            axis.set_tick_params(which="both", **{side: True})
 
 
 def _beside(legend: Legend, ax: Axes) -> bool:
