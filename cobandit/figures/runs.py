@@ -98,12 +98,12 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
 
     Options are named only where a method has several.
     """
-    variants = list(cells.groupby(["method", "options"], sort=False))
-    for (method, options), cell in variants:
+    variants = list(metrics.cells(cells, ["method", "options"]))
+    for (method, options), rows in variants:
         siblings = [other for (name, other), _ in variants if name == method]
         style = method_style(method) | {"ls": LINES[siblings.index(options) % len(LINES)]}
         label = method_label(method, (options or "default") if len(siblings) > 1 else "")
-        cell = cell.sort_values("rho")
+        cell = cells.iloc[rows].sort_values("rho")
         limits = cell.get("unseen", cell["mean"] * np.nan)
         rho, seen = cell["rho"], limits.isna()
         ax.plot(rho, cell["mean"].where(seen), label=label, **style)
