@@ -92,9 +92,8 @@ class Configurations(Fields):
     @model_validator(mode="before")
     @classmethod
     def _take_list(cls, written: Any) -> Any:  # as the plan that a run keeps has it
-        return (
-            {"list": written} if isinstance(written, Sequence) and not isinstance(written, str) else written
-        )
+        is_list = isinstance(written, Sequence) and not isinstance(written, str)
+        return {"list": written} if is_list else written
 
     @model_validator(mode="after")
     def _differ(self) -> Configurations:

@@ -134,10 +134,9 @@ def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
     names = [task.config_name(settings) for settings in rows[arms].to_dict("records")]
     table = rows[[*arms, "instance", *COLUMNS]].astype(COLUMNS)
     table.insert(0, "config", names)
-    places = {instance: place for place, instance in enumerate(task.instances())}
-    table = table.sort_values("instance", key=lambda ids: ids.map(places))
+    table = table.sort_values("instance", key=pd.Index(task.instances()).get_indexer)
     table = table.sort_values("config", kind="stable", ignore_index=True)
-    n_instances, records = len(places), folder / f"{name}.parquet"
+    n_instances, records = table["instance"].nunique(), folder / f"{name}.parquet"
     fields = {
         "name": name,
         "title": task.TITLE.format(arms=len(set(names)), instances=n_instances),

@@ -232,7 +232,7 @@ class EndpointEvaluator:
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))
         if self.context.cost == "tokens":
             return float(limit)
-        if self.context.cost != "cost_usd" or not self.prices or limit == inf:
+        if self.context.cost != "cost_usd" or limit == inf:
             return inf
         most = sum(len(message["content"].encode()) + PER_MESSAGE for message in request["messages"])
         return cost_usd(Usage(most, 0, limit), self.prices, str(self.options.model(configuration)))
@@ -242,14 +242,12 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
     """Find the address and the name of the key of a configuration: its own settings, or the options."""
     base_url, key = (configuration.get(name) or getattr(options, name) for name in WHERE)
     url = str(base_url).rstrip("/")
-    try:
+    with suppress(ValidationError):
         HttpUrl(url)
-    except ValidationError:
-        url = ""
-    if not url or url.endswith("/completions"):
-        remedy = "write one up to /v1, such as http://127.0.0.1:8080/v1, into evaluate.openai or as a setting"
-        stop(f"configuration {dict(configuration)}", f"{base_url!r} is no base_url", remedy)
-    return url, key
+        if not url.endswith("/completions"):
+            return url, key
+    remedy = "write one up to /v1, such as http://127.0.0.1:8080/v1, into evaluate.openai or as a setting"
+    stop(f"configuration {dict(configuration)}", f"{base_url!r} is no base_url", remedy)
 
 
 @evaluator("openai", OpenAIOptions)

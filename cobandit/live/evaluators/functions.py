@@ -17,6 +17,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -77,22 +78,18 @@ class FunctionEvaluator:
     at_once = None
 
     def __init__(self, function: Callable[[Mapping[str, Any], str], Any], name: str):
-        self.function = function
         self.name = name
         call = getattr(function, "__call__", None)  # noqa: B004 (an object's own, which may be async)
-        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+        self._call = function if is_async else partial(_in_thread, function)
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Call the function for each instance."""
         return [await self._one(configuration, instance) for instance in instances]
 
     async def _one(self, configuration: Mapping[str, Any], instance: str) -> Row:
-        given = dict(configuration)  # so that the function may change it
         try:
-            if self._is_async:
-                result = await self.function(given, instance)
-            else:
-                result = await _in_thread(self.function, given, instance)
+            result = await self._call(dict(configuration), instance)  # one that the function may change
         except Failure:
             raise
         except (Exception, SystemExit) as error:

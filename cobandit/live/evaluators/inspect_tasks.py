@@ -204,11 +204,10 @@ class InspectEvaluator:
 
     def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
         logged = Sample.model_validate(sample.model_dump(mode="json", include=set(Sample.model_fields)))
-        usages = {name: usage for name, usage in logged.model_usage.items() if name == log.eval.model}
         row: Row = {}
-        for usage in usages.values():
+        if usage := logged.model_usage.get(log.eval.model):
             row |= count_tokens(usage.tokens)
-            paid = usage_usd(usages, self._prices)
+            paid = usage_usd({log.eval.model: usage}, self._prices)
             row |= {} if paid is None else {"cost_usd": paid}
         if logged.working_time is not None:
             row["seconds"] = float(logged.working_time)

@@ -10,6 +10,7 @@ import math
 import re
 import string
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -143,18 +144,16 @@ def find_names(template: str, where: str) -> set[str]:
     cobandit.faults.TableError: prompt: not all braces of 'Answer as {} or {x}' hold a name -> write {name}, \
 and {{ }} for other braces
     """
-    try:
+    with suppress(ValueError):
         parts = {
             (name, form or conversion)
             for _, name, form, conversion in string.Formatter().parse(template)
             if name is not None
         }
-    except ValueError:
-        parts = {("", None)}
-    if any(form or not name.strip() or set(name) & set(".[") for name, form in parts):
-        problem = f"not all braces of {template!r} hold a name"
-        stop(where, problem, "write {name}, and {{ }} for other braces")
-    return {name for name, _ in parts}
+        if not any(form or not name.strip() or set(name) & set(".[") for name, form in parts):
+            return {name for name, _ in parts}
+    problem = f"not all braces of {template!r} hold a name"
+    stop(where, problem, "write {name}, and {{ }} for other braces")
 
 
 SETTINGS = (
