@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
+#: Of coins and of made-up problems: means, and shares of expensive pulls, are multiples of one over this.
+LEVELS = 20
+
 #: Of a random arm: its outcomes (mean rewards are multiples of one over them), and by what share a single
 #: evaluation costs less or more than the mean.
 GRAIN, SPREAD = 100, 0.5

@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import designed_arms, feedback_source
+from cobandit.companion.known_arms import LEVELS, designed_arms, feedback_source
 from cobandit.companion.proofs.checks import SLACK, Finding, check
-from cobandit.companion.proofs.identification_error import LEVELS
 from cobandit.dominance import classification_gaps
 from cobandit.policies.registry import read_methods
 from cobandit.replay.grid import GridCell, make_policy

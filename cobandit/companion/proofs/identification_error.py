@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import count_ones, feedback_source, random_arms
+from cobandit.companion.known_arms import LEVELS, count_ones, feedback_source, random_arms
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import difference_deviation, uniform_deviation
 from cobandit.errors import CobanditError
@@ -31,10 +31,6 @@ from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
 from cobandit.tables.columns import profiling_mask
-
-# ----------------------------------------------------------------------------- in runs
-#: Mean rewards of made-up problems are multiples of one over this.
-LEVELS = 20
 
 
 # ----------------------------------------------------------------------------- problems
@@ -355,8 +351,7 @@ def two_arm_error(better: float, worse: float, budget: float, *, allocation: flo
     >>> two_arm_error(1.0, 0.5, budget=9)  # the worse arm succeeds three times of three
     0.125
     """
-    pulls = _pulls(better, worse, 2 * allocation, budget)
-    successes = np.arange(pulls + 1)
+    pulls, successes = _first_phase(better, worse, 2 * allocation, budget)
     tail = stats.binom.sf(successes - 1, pulls, worse)  # the other arm has as many or more
     return float(stats.binom.pmf(successes, pulls, better) @ tail)
 
@@ -386,8 +381,7 @@ def first_phase_error(better: float, worse: float, n_arms: int, budget: float, *
     >>> first_phase_error(0.75, 0.5, 3, budget=6, allocation=11 / 6)
     0.0625
     """
-    pulls = _pulls(better, worse, n_arms * allocation, budget)
-    successes = np.arange(pulls + 1)
+    pulls, successes = _first_phase(better, worse, n_arms * allocation, budget)
     # logarithms: powers of tails would be lost long before the sum is
     each = stats.binom.logpmf(successes, pulls, better)
     each += (n_arms - 1) * stats.binom.logsf(successes, pulls, worse)
@@ -431,13 +425,13 @@ def first_phase_rate(better: float, worse: float, n_arms: int, *, allocation: fl
     return -n_arms * log(together) / (allocation * (better - worse) ** 2)
 
 
-def _pulls(better: float, worse: float, round_: float, budget: float) -> int:
-    """Check the arms; pulls of each in the first phase."""
+def _first_phase(better: float, worse: float, round_: float, budget: float) -> tuple[int, NDArray[np.int64]]:
+    """Check the arms; pulls of each in the first phase, and how many of these can succeed."""
     pulls = _check.floor(budget / round_)
     if not 0 <= worse < better <= 1 or pulls < 1:
         needed = f"two means in [0, 1], the first larger, and a budget of at least {round_:g} are needed"
         raise CobanditError(f"means {better} and {worse}, budget {budget}: {needed}")
-    return pulls
+    return pulls, np.arange(pulls + 1)
 
 
 # ----------------------------------------------------------------------------- checks

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import Arms, arms_of_outcomes, count_ones, feedback_source
+from cobandit.companion.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import ever_outside
 from cobandit.policies import CoHVKLUCB
@@ -19,9 +19,6 @@ from cobandit.replay import Spec
 from cobandit.replay.grid import GridCell, make_policy
 from cobandit.replay.running import run_kernel
 from cobandit.stats.metrics import NORMAL
-
-#: Means of coins, and the shares of pulls that are expensive, are multiples of one over this.
-LEVELS = 20
 
 
 def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
@@ -179,11 +176,9 @@ def sequential_test(doublings: int) -> float:
     return 3 * doublings * (1 - 2 * wrong) + wrong * 2.0**doublings
 
 
-def grid_divergence(
-    means: NDArray[np.float64], cost: float, best: float, cost_ratio: float, points: int = 400
-) -> float:
+def grid_divergence(means: NDArray[np.float64], cost: float, best: float, cost_ratio: float) -> float:
     """Least divergence of an arm of two objectives from an efficiency, by brute force; never too small."""
-    share = (cost - cost_ratio) / (1 - cost_ratio)
+    share, points = (cost - cost_ratio) / (1 - cost_ratio), 400
     z, x = np.meshgrid(np.linspace(0, share, points + 1)[1:], np.linspace(means[0], 1, points))
     other = np.maximum(best * (cost_ratio + (1 - cost_ratio) * z) / x, means[1])
     kl = theory.bernoulli_divergence

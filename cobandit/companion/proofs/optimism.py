@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from cobandit import _check, theory
+from cobandit import theory
 from cobandit.companion.known_arms import two_arms
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import leaving_probability
@@ -87,9 +87,7 @@ def extreme_means(
     return rewards, np.clip(np.asarray(mean_cost) - radius, cost_ratio, 1.0)
 
 
-def adversarial_pulls(
-    problem: Problem, arm: int, *, cost_ratio: float, budget: float, alpha: float = 2.0
-) -> int:
+def adversarial_pulls(problem: Problem, arm: int, *, cost_ratio: float, budget: float) -> int:
     r"""Pulls of an arm whose means are at the upper ends of their radii, the best arm's at the lower ones.
 
     The index of the best arm is then :math:`\nu_{i^\star}` (from above, where an end would leave [0, 1]), so
@@ -101,8 +99,8 @@ def adversarial_pulls(
         With costs in [lambda, 1].
     arm : int
         One that is not best.
-    cost_ratio, budget, alpha : float
-        lambda, B and alpha.
+    cost_ratio, budget : float
+        lambda and B; alpha is 2.
 
     Returns
     -------
@@ -116,7 +114,7 @@ def adversarial_pulls(
     305
     """
     best = float(problem.efficiency.max())
-    root = sqrt(_check.positive(alpha, "alpha") * log(theory.horizon(budget, cost_ratio)))
+    root = sqrt(2.0 * log(theory.horizon(budget, cost_ratio)))
 
     def index(n: int) -> float:
         beta = root / sqrt(n)

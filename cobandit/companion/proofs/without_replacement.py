@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import permutations
+from itertools import combinations_with_replacement, permutations
 from math import inf, sqrt
 
 import numpy as np
@@ -51,11 +51,8 @@ def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, floa
     >>> max(tail for tail, *_ in exact_tails(3))
     0.6666666666666666
     """
-    grid = np.linspace(0, 1, levels)
-    for counts in np.ndindex(*(n_instances + 1,) * (levels - 1)):
-        if sum(counts) > n_instances:
-            continue
-        values = np.repeat(grid, [n_instances - sum(counts), *counts])
+    for population in combinations_with_replacement(np.linspace(0, 1, levels), n_instances):
+        values = np.array(population)
         running = np.cumsum(orders(values), axis=1) / np.arange(1, n_instances + 1) - values.mean()
         for n in range(1, n_instances + 1):
             highest = running[:, n - 1 :].max(axis=1)
@@ -150,10 +147,9 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     0.7
     """
     source = pack_shared(table)
-    costs, rewards = source.costs, source.feedback.rows[:, 2:]
-    rewards = rewards.reshape(len(costs), -1, rewards.shape[1])
+    rewards = source.feedback.rows[:, 2:].reshape(table.n_arms, -1, table.n_objectives)
     least = theory.least_evaluations(rewards, delta)
-    return float(least @ costs / (rewards.shape[1] * costs.sum()))
+    return float(least @ source.costs / (rewards.shape[1] * source.costs.sum()))
 
 
 def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0.05) -> dict[str, float]:
