@@ -174,13 +174,9 @@ def _outlier(table: EvaluationTable, rows: pd.DataFrame) -> Found:
 
 def _tail(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     """Mean costs of which much may not have been met."""
-    tails = pd.DataFrame(
-        [
-            (config, len(costs), *estimate_tail(costs.to_numpy()))
-            for config, costs in rows.groupby("config", observed=True)["cost"]
-        ],
-        columns=["config", "n", "carried", "unmet"],
-    )
+    by = rows.groupby("config", observed=True)["cost"]
+    estimated = [(config, len(costs), *estimate_tail(costs.to_numpy())) for config, costs in by]
+    tails = pd.DataFrame(estimated, columns=["config", "n", "carried", "unmet"])
     heavy = tails[(tails["unmet"] >= UNMET) & (tails["carried"] <= FEW * tails["n"])]
     for worst in heavy.nlargest(1, "unmet").to_dict("records"):
         part = f"{percent(worst['unmet'])} of the" if worst["unmet"] < 1 else "nearly all of the"

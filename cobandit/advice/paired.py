@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.dominance import TIE, pareto_mask
-from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Arms = NDArray[np.int64]  # numbers of configurations
 
 #: Numbers held at once by a block of arms or of weights: 128 MB.
 BLOCK = 2**24
@@ -34,9 +37,9 @@ class Evaluations:
     ----------
     n_instances : int
         Number of distinct instances, I.
-    counts : ndarray of int, shape (K,)
-        Instances of each arm.
-    arm, instance : ndarray of int, shape (N,)
+    values : ndarray, shape (D + 1, N)
+        The objectives in the card's order, then the cost.
+    instance : ndarray of int, shape (N,)
         Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
 
     Examples
@@ -50,16 +53,12 @@ class Evaluations:
 
     def __init__(self, table: EvaluationTable):
         rows = table.rows
-        self.arm = rows["config"].cat.codes.to_numpy()
         self.instance = rows["instance"].cat.codes.to_numpy()
-        self.values: list[NDArray[np.float64]] = [
-            rows[name].to_numpy() for name in (*table.objectives, "cost")
-        ]
-        self.counts = table.n_instances
-        self.offsets = np.concatenate(([0], np.cumsum(self.counts)))
+        self.values = rows[[*table.objectives, "cost"]].to_numpy().T
+        self.offsets = np.concatenate(([0], np.cumsum(table.n_instances)))
         self.n_instances = int(self.instance.max()) + 1
 
-    def block(self, arms: NDArray[np.int64] | list[int]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def block(self, arms: Arms | list[int]) -> tuple[Floats, Bools]:
         """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
 
         Parameters
@@ -77,18 +76,15 @@ class Evaluations:
         for k, arm in enumerate(arms):
             rows = slice(self.offsets[arm], self.offsets[arm + 1])
             present[k, self.instance[rows]] = True
-            for column, whole in zip(values, self.values, strict=True):
-                column[k, self.instance[rows]] = whole[rows]
+            values[:, k, self.instance[rows]] = self.values[:, rows]
         return values, present
 
-    def blocks(self, arms: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def blocks(self, arms: Arms) -> Iterator[Arms]:
         """Cut arms into runs of which each makes a block of about `BLOCK` numbers."""
         return _cut(arms, max(1, BLOCK // (len(self.values) * self.n_instances)))
 
 
-def redraw_means(
-    table: EvaluationTable, replications: int = 1000, seed: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
     r"""Means of tables like this one, by the Bayesian bootstrap over instances.
 
     .. math::
@@ -140,7 +136,7 @@ def redraw_means(
     return np.moveaxis(result[:-1], 0, -1), result[-1]
 
 
-def find_worth(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.bool_]:
+def find_worth(means: Floats, costs: Floats) -> Bools:
     """Find who is worth its cost: on the front of the means (K, D) and the costs (K,), in the standard order.
 
     Examples
@@ -154,11 +150,11 @@ def find_worth(means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArra
 class Gaps(NamedTuple):
     """Arms compared with all others, each array but the first of shape (rows, k, K)."""
 
-    arms: NDArray[np.int64]  # (k,)
-    ratios: NDArray[np.float64]  # t-statistics of the gaps
-    errors: NDArray[np.float64]  # standard errors that gaps on new instances would have
-    gaps: NDArray[np.float64]  # positive where the other is ahead
-    left: NDArray[np.float64]  # standard errors of what the evaluations leave open
+    arms: Arms  # (k,)
+    ratios: Floats  # t-statistics of the gaps
+    errors: Floats  # standard errors that gaps on new instances would have
+    gaps: Floats  # positive where the other is ahead
+    left: Floats  # standard errors of what the evaluations leave open
 
 
 class Paired:
@@ -188,6 +184,8 @@ class Paired:
 
     Attributes
     ----------
+    table, evaluations, finite, strict
+        As given, and the table's `Evaluations`.
     means, costs : ndarray, shapes (K, D) and (K,)
     counts, missing : ndarray of int, shape (K,)
         Instances on which each arm is evaluated, and those of the benchmark on which it is not.
@@ -206,28 +204,26 @@ class Paired:
 
     def __init__(self, table: EvaluationTable, finite: bool = False, strict: bool = False):
         every = table.summary()
-        self.evaluations, self.finite, self.strict = Evaluations(table), finite, strict
+        self.table, self.evaluations = table, Evaluations(table)
+        self.finite, self.strict = finite, strict
         self.means, self.costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
         self.counts, self.n_instances = table.n_instances, table.n_benchmark
         self.missing = self.n_instances - self.counts
-        self.one_more, self.variances = self._find_variances()
-
-    def _find_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Find what one instance more adds to the variances, and the variances with it."""
         n = self.counts.astype(float)
-        variances = np.empty(self.coordinates.shape)
+        self.variances: Floats = np.empty(self.coordinates.shape)
         relative = np.empty(len(n))  # variance of the cost, over its square
         for arms in self.evaluations.blocks(np.arange(len(n))):
-            variances[:, arms] = (self.influence(arms) ** 2).sum(axis=2)
+            self.variances[:, arms] = (self.influence(arms) ** 2).sum(axis=2)
             values, present = self.evaluations.block(arms)
             spread = ((values[-1] - self.costs[arms, None]) * present) ** 2
             relative[arms] = spread.sum(axis=1) / (n[arms] - 1) / self.costs[arms] ** 2
-        pooled = np.average(variances[:-1] * n, axis=1)  # of one instance, by objective
-        one_more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * self.costs**2]) / n**2
-        return one_more, variances + one_more
+        pooled = np.average(self.variances[:-1] * n, axis=1)  # of one instance, by objective
+        more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * self.costs**2])
+        self.one_more = more / n**2
+        self.variances += self.one_more
 
     @property
-    def coordinates(self) -> NDArray[np.float64]:
+    def coordinates(self) -> Floats:
         """What is compared, more is better: the objectives, and minus the cost: (D + 1, K)."""
         return np.vstack([self.means.T, -self.costs])
 
@@ -237,20 +233,15 @@ class Paired:
         return self.means.shape[1] + (not self.strict)
 
     @property
-    def on_front(self) -> NDArray[np.bool_]:
+    def on_front(self) -> Bools:
         """Which arms no other dominates, by the means, shape (K,)."""
         return self.front_of(self.means, self.costs)
 
-    def front_of(self, means: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def front_of(self, means: Floats, costs: Floats) -> Bools:
         """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
         return pareto_mask(means) if self.strict else find_worth(means, costs)
 
-    @property
-    def efficiency(self) -> NDArray[np.float64]:
-        """Hypervolume per unit of cost, shape (K,)."""
-        return hypervolume(self.means) / self.costs
-
-    def influence(self, arms: NDArray[np.int64]) -> NDArray[np.float64]:
+    def influence(self, arms: Arms) -> Floats:
         """Influences on `coordinates`: shape (D + 1, k, I)."""
         values, present = self.evaluations.block(arms)
         n = self.counts[arms]
@@ -259,7 +250,7 @@ class Paired:
         values[-1] *= -1
         return values
 
-    def dominance(self, arms: NDArray[np.int64] | None = None) -> Iterator[Gaps]:
+    def dominance(self, arms: Arms | None = None) -> Iterator[Gaps]:
         """Compare arms (default: all) with every arm in each of `n_compared` coordinates: that, k, K.
 
         Equal in one of them is as good as ahead there, unless dominance is strict: about the benchmark where
@@ -284,7 +275,8 @@ class Paired:
             gaps[np.abs(gaps) <= tie] = 0.0
             exact = done[some][:, None] & done
             left = np.where(exact, 0.0, np.maximum(left, 0.0))
-            ratios = _ratio(gaps, left, exact)
+            with np.errstate(divide="ignore", invalid="ignore"):  # no gap is no evidence, unless it is exact
+                ratios = np.where(gaps == 0, np.where(exact, -np.inf, 0.0), gaps / np.sqrt(left))
             if not self.strict:
                 tied = (gaps == 0) & exact
                 added = one_more[-1, some][:, None] + one_more[-1]
@@ -293,9 +285,7 @@ class Paired:
                 ratios[:, tied.all(axis=0)] = -np.inf
             yield Gaps(some, ratios, np.sqrt(np.maximum(errors, 0.0)), gaps, np.sqrt(left))
 
-    def _leave_open(
-        self, arms: NDArray[np.int64], others: NDArray[np.int64], shared: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _leave_open(self, arms: Arms, others: Arms, shared: Floats) -> Floats:
         """Give the variances of gaps that missing instances leave, from the covariances of the means."""
         mine, theirs = (self.variances[: len(shared), each] for each in (arms, others))
         mine, theirs = mine[:, :, None], theirs[:, None]
@@ -312,20 +302,11 @@ class Paired:
         return open_[arms][:, None] * mine + open_[others] * theirs - 2 * covariance
 
 
-def _cut(arms: NDArray[np.int64], width: int) -> Iterator[NDArray[np.int64]]:
+def _cut(arms: Arms, width: int) -> Iterator[Arms]:
     return (arms[start : start + width] for start in range(0, len(arms), width))
 
 
-def _ratio(
-    gap: NDArray[np.float64], variance: NDArray[np.float64], exact: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """``gap / sqrt(variance)``; no gap is no evidence, whatever its error, unless it is exact."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(gap == 0, 0.0, gap / np.sqrt(variance))
-    return np.where(exact, np.where(gap > 0, np.inf, -np.inf), ratio)
-
-
-def critical_value(counts: ArrayLike, alpha: float | NDArray[np.float64]) -> NDArray[np.float64]:
+def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
     """Upper Student quantile for arms with so many instances each, shape as ``counts``.
 
     Examples

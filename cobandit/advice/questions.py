@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.advice import paired
-from cobandit.advice.paired import Evaluations, Gaps, Paired, critical_value
+from cobandit.advice.paired import Arms, Bools, Floats, Gaps, Paired, critical_value
 from cobandit.policies.pareto_race import FIRST_LOOK, ParetoRace, arrange
 
 if TYPE_CHECKING:
@@ -114,13 +114,13 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     return found
 
 
-def _settled(compared: Paired, clearest: NDArray[np.float64], levels: Levels) -> NDArray[np.bool_]:
+def _settled(compared: Paired, clearest: Floats, levels: Levels) -> Bools:
     off, on = critical_value(compared.counts, levels.off), critical_value(compared.counts, levels.on)
-    settled: NDArray[np.bool_] = (clearest > off) | (clearest < -on)
+    settled: Bools = (clearest > off) | (clearest < -on)
     return settled
 
 
-def _least(gaps: Gaps) -> NDArray[np.float64]:
+def _least(gaps: Gaps) -> Floats:
     """By how much each other is ahead in every objective, itself not at all: shape (k, K)."""
     least = gaps.ratios.min(axis=0)
     least[np.arange(len(gaps.arms)), gaps.arms] = -np.inf
@@ -198,7 +198,7 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     return found.sort_values("price", kind="stable", ignore_index=True)
 
 
-def _count_more(compared: Paired, arms: NDArray[np.int64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _count_more(compared: Paired, arms: Arms, times: Floats) -> Floats:
     """Count the evaluations more that make each arm's instances so many times what they are."""
     n, total = compared.counts[arms], compared.n_instances
     if not compared.finite:
@@ -271,17 +271,16 @@ def plan_next(
     >>> plan.settled, plan.evaluations, len(plan.pairs)  # everything is evaluated
     (24, 0, 0)
     """
-    instances = table.rows["instance"].cat.categories.tolist()
+    rows, costs = table.rows, table.summary()["cost"].to_numpy()
+    instances = rows["instance"].cat.categories.tolist()
     unmet = table.n_benchmark - len(instances)
     instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
-    values, present = Evaluations(table).block(np.arange(table.n_arms))
-    values = np.pad(values, [(0, 0), (0, 0), (0, unmet)])
-    present = np.pad(present, [(0, 0), (0, unmet)])
-    order = arrange(present.T, seed)
-    rewards = np.where(present.T[order][:, :, None], values[:-1].transpose(2, 1, 0)[order], np.nan)
-    costs = table.summary()["cost"].to_numpy()
+    scores = np.full((len(instances), table.n_arms, table.n_objectives), np.nan)
+    scores[rows["instance"].cat.codes, rows["config"].cat.codes] = rows[list(table.objectives)]
+    present = ~np.isnan(scores[:, :, 0])
+    order = arrange(present, seed)
     race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerance, error=error)
-    race.know(rewards)
+    race.know(scores[order])
     looks = [(part, float(part @ costs), int(who.sum())) for part, who in race.foresee()]
     settled, (whole, price, _) = looks[0][2], looks[-1]
     limit = inf if budget is None else _check.add_slack(budget)
@@ -291,21 +290,12 @@ def plan_next(
         *_, (part, _, would_be_settled) = (each for each in looks if each[1] <= limit)
         worth = would_be_settled > settled
     else:
-        part, would_be_settled = (~present[:, order[:FIRST_LOOK]]).sum(axis=1), settled
+        part, would_be_settled = (~present[order[:FIRST_LOOK]]).sum(axis=0), settled
         step = float(part @ costs)
         worth = step <= limit
-    chosen = sorted(
-        (place, arm)
-        for arm in np.flatnonzero(part).tolist()
-        for place in np.flatnonzero(~present[arm, order])[: part[arm]].tolist()
-    )
-    pairs = [(table.configs[arm], instances[order[place]]) for place, arm in chosen] if worth else []
-    return NextEvaluations(
-        settled,
-        would_be_settled,
-        compared,
-        int(whole.sum()),
-        price,
-        step,
-        pd.DataFrame(pairs, columns=["configuration", "instance"], dtype=str),
-    )
+    missing = ~present[order]
+    places, arms = np.nonzero(missing & (missing.cumsum(axis=0) <= part))
+    pairs = [(table.configs[arm], instances[order[place]]) for place, arm in zip(places, arms, strict=True)]
+    named = pd.DataFrame(pairs if worth else [], columns=["configuration", "instance"], dtype=str)
+    evaluations = int(whole.sum())
+    return NextEvaluations(settled, would_be_settled, compared, evaluations, price, step, named)

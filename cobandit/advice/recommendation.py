@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cobandit import _check
-from cobandit.advice.paired import Paired, redraw_means
+from cobandit.advice.paired import Arms, Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
+from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -88,14 +89,7 @@ def read_wishes(
     return Wishes(**given) if any(given.values()) else None
 
 
-def choose(
-    wishes: Wishes,
-    table: EvaluationTable,
-    compared: Paired,
-    redrawn: NDArray[np.float64],
-    level: float,
-    among: NDArray[np.bool_],
-) -> Choice:
+def choose(wishes: Wishes, compared: Paired, redrawn: Floats, level: float, among: Bools) -> Choice:
     r"""Choose by the means, and say how sure it is.
 
     That a configuration meets all conditions is one intersection-union test: its confidence is the least of
@@ -106,7 +100,6 @@ def choose(
     Parameters
     ----------
     wishes : Wishes
-    table : EvaluationTable
     compared : Paired
     redrawn : ndarray, shape (R, K, D)
         Means of the redrawn tables.
@@ -118,11 +111,12 @@ def choose(
     -------
     Choice
     """
-    names, weights = table.configs, np.array([wishes.prefer.get(name, 0.0) for name in table.objectives])
+    names = compared.table.configs
+    weights = np.array([wishes.prefer.get(name, 0.0) for name in compared.table.objectives])
     weights /= weights.sum() or 1.0
     preferred = compared.means @ weights
     order = np.lexsort((compared.costs, -preferred))
-    slack, confidence = _meet(wishes, table.objectives, compared)
+    slack, confidence = _meet(wishes, compared)
     meets = order[(slack >= -TIE)[order] & among[order]]
     sure = meets[confidence[meets] >= 1 - (1 - level) / among.sum()]
     closest = names[int(np.where(among, slack, -np.inf).argmax())]
@@ -141,9 +135,7 @@ def choose(
     )
 
 
-def _meet(
-    wishes: Wishes, objectives: tuple[str, ...], compared: Paired
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _meet(wishes: Wishes, compared: Paired) -> tuple[Floats, Floats]:
     """By how much each configuration meets all conditions, and with which confidence: shape (K,) each."""
     from scipy import stats  # half a second that an import of cobandit need not take
 
@@ -151,7 +143,7 @@ def _meet(
     left = 1 - counts / compared.n_instances if compared.finite else np.ones(n_arms)
     slack, t = np.full(n_arms, np.inf), np.full(n_arms, np.inf)
 
-    def ask(excess: NDArray[np.float64], error: NDArray[np.float64], arms: NDArray[np.int64]) -> None:
+    def ask(excess: Floats, error: Floats, arms: Arms) -> None:
         """Hold some arms (k,) to conditions (k, n)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(error > 0, excess / error, np.where(excess >= -TIE, np.inf, -np.inf))
@@ -159,14 +151,14 @@ def _meet(
         t[arms] = np.minimum(t[arms], ratio.min(axis=1))
 
     for name, least in wishes.at_least.items():
-        d = objectives.index(name)
+        d = compared.table.objectives.index(name)
         excess, error = compared.means[:, d] - least, np.sqrt(left * compared.variances[d])
         ask(excess[:, None], error[:, None], np.arange(n_arms))
     if wishes.within:
         for gaps in compared.dominance():
             gaps.left[:, np.arange(len(gaps.arms)), gaps.arms] = 0.0  # of itself it is known
             for name, most in wishes.within.items():
-                d = objectives.index(name)
+                d = compared.table.objectives.index(name)
                 ask(most - gaps.gaps[d], gaps.left[d], gaps.arms)
     return slack, stats.t.cdf(t, counts - 1)
 
@@ -401,6 +393,7 @@ def recommend(
     for name in returned or ():
         _check.choice(name, "returned: configuration", table.configs)
     front = compared.on_front if returned is None else np.isin(table.configs, returned)
+    settled = ~np.isin(np.arange(table.n_arms), questions["arm"])
     among = front if returned else np.ones(table.n_arms, dtype=bool)
     means, costs = redraw_means(table, replications, seed)
     names, tolerances = pd.Index(table.configs), np.asarray(tolerance, dtype=float)
@@ -414,12 +407,10 @@ def recommend(
         budget,
         about,
         dominance,
-        _arms(
-            table, compared, front, ~np.isin(np.arange(table.n_arms), questions["arm"]), level, means, costs
-        ),
+        _arms(compared, front, settled, level, means, costs),
         asked,
         returned is not None,
-        wishes and choose(wishes, table, compared, means, level, among),
+        wishes and choose(wishes, compared, means, level, among),
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
         plan_next(table, budget, tolerance, 1 - level, seed),
         table.card.smallest_cost,
@@ -428,31 +419,24 @@ def recommend(
 
 
 def _arms(
-    table: EvaluationTable,
-    compared: Paired,
-    front: NDArray[np.bool_],
-    settled: NDArray[np.bool_],
-    level: float,
-    means: NDArray[np.float64],
-    costs: NDArray[np.float64],
+    compared: Paired, front: Bools, settled: Bools, level: float, means: Floats, costs: Floats
 ) -> pd.DataFrame:
     """What is known of each arm, cheapest first.
 
     ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables.
     """
-    every = table.summary()
+    table, every = compared.table, compared.table.summary()
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     best = np.argmax(means.prod(axis=2) / costs, axis=1)
+    on = [compared.front_of(mean, cost) for mean, cost in zip(means, costs, strict=True)]
     columns: dict[str, Any] = {}
     for d, name in enumerate(table.objectives):
         columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
     columns |= {
         "cost": every["cost"],
-        "hypervolume_per_cost": compared.efficiency,
+        "hypervolume_per_cost": hypervolume(compared.means) / compared.costs,
         "on_front": front,
-        "front_share": np.mean(
-            [compared.front_of(mean, cost) for mean, cost in zip(means, costs, strict=True)], axis=0
-        ),
+        "front_share": np.mean(on, axis=0),
         "efficient_share": np.bincount(best, minlength=table.n_arms) / len(best),
         "front_settled": settled,
         "instances": every["instances"],

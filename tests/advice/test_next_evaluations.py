@@ -97,3 +97,16 @@ def test_before_anything_can_be_compared_the_first_comparison_is_named():
     assert plan.evaluations == 58 * table.rows["instance"].nunique() - len(table.rows)
     assert not len(plan_next(table, budget=0.999 * plan.step).pairs)
     assert len(plan_next(table, budget=plan.step).pairs)
+
+
+def test_of_a_subset_the_instances_that_none_of_it_met_are_missing_too():
+    """The benchmark has them, and who is left may differ there."""
+    whole = drawn(np.random.default_rng(2), [[0.5], [0.6], [0.7]], COSTS[:3], 30)
+    rows = whole.rows.drop(columns="split")
+    large = rows["config"] == "arm002"
+    described = rows.assign(kind=np.where(large, "large", "small"))[large | (rows["instance"].cat.codes < 20)]
+    named = {"cost": "cost", "objectives": ["objective0"], "arms": "kind", "profiling": 5}
+    part = EvaluationTable.from_frame(described, **named).subset("kind == 'small'")
+    plan = plan_next(part)
+    assert plan.settled == 0 < plan.evaluations == len(plan.pairs)
+    assert {*plan.pairs["instance"]} <= {f"q{number:05d}" for number in range(20, 30)}
