@@ -97,9 +97,7 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     clearest = np.concatenate([_least(gaps).max(axis=1) for gaps in compared.dominance()])
     found = Levels(alpha / (2 * n_arms * (n_arms - 1)), alpha / (2 * n_arms * n_objectives))  # Bonferroni's
     open_ = ~_settled(compared, clearest, found)
-    largest = np.full((n_arms, errors.shape[2]), -np.inf, dtype=np.float32)
-    for gaps in compared.dominance(np.flatnonzero(open_)):
-        largest[gaps.arms] = _largest(gaps, errors)
+    largest = _largest(compared, open_, errors)
     while open_.any():
         maybe_on, maybe_off = open_ & (clearest >= -CLEAR), open_ & (clearest <= CLEAR)
         either = int(maybe_on.sum() + maybe_off.sum())
@@ -127,21 +125,22 @@ def _least(gaps: Gaps) -> Floats:
     return least
 
 
-def _largest(gaps: Gaps, errors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Largest statistic of each arm in each draw, if no other arm were ahead of it: shape (k, R).
+def _largest(compared: Paired, asked: Bools, errors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Largest statistic of each arm asked for, in each draw, if no other arm were ahead of it: shape (K, R).
 
     Others that are clearly behind in some objective do not count, nor do objectives in which they are clearly
     ahead, unless they are in all.
     """
-    least = _least(gaps)
-    largest = np.full((len(gaps.arms), errors.shape[2]), -np.inf, dtype=np.float32)
-    for k, arm in enumerate(gaps.arms):
-        for d in range(len(gaps.ratios)):
-            t, error = gaps.ratios[d, k], gaps.errors[d, k].astype(np.float32)
-            others = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
-            if others.any():
-                drawn = (errors[d, others] - errors[d, arm]) / error[others, None]
-                np.maximum(largest[k], drawn.max(axis=0), out=largest[k])
+    largest = np.full(errors.shape[1:], -np.inf, dtype=np.float32)
+    for gaps in compared.dominance(np.flatnonzero(asked)):
+        least = _least(gaps)
+        for k, arm in enumerate(gaps.arms):
+            for d in range(len(gaps.ratios)):
+                t, error = gaps.ratios[d, k], gaps.errors[d, k].astype(np.float32)
+                others = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
+                if others.any():
+                    drawn = (errors[d, others] - errors[d, arm]) / error[others, None]
+                    np.maximum(largest[arm], drawn.max(axis=0), out=largest[arm])
     return largest
 
 
@@ -277,10 +276,11 @@ def plan_next(
     instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
     scores = np.full((len(instances), table.n_arms, table.n_objectives), np.nan)
     scores[rows["instance"].cat.codes, rows["config"].cat.codes] = rows[list(table.objectives)]
-    present = ~np.isnan(scores[:, :, 0])
-    order = arrange(present, seed)
+    order = arrange(~np.isnan(scores[:, :, 0]), seed)
+    scores = scores[order]
+    missing = np.isnan(scores[:, :, 0])
     race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerance, error=error)
-    race.know(scores[order])
+    race.know(scores)
     looks = [(part, float(part @ costs), int(who.sum())) for part, who in race.foresee()]
     settled, (whole, price, _) = looks[0][2], looks[-1]
     limit = inf if budget is None else _check.add_slack(budget)
@@ -290,10 +290,9 @@ def plan_next(
         *_, (part, _, would_be_settled) = (each for each in looks if each[1] <= limit)
         worth = would_be_settled > settled
     else:
-        part, would_be_settled = (~present[order[:FIRST_LOOK]]).sum(axis=0), settled
+        part, would_be_settled = missing[:FIRST_LOOK].sum(axis=0), settled
         step = float(part @ costs)
         worth = step <= limit
-    missing = ~present[order]
     places, arms = np.nonzero(missing & (missing.cumsum(axis=0) <= part))
     pairs = [(table.configs[arm], instances[order[place]]) for place, arm in zip(places, arms, strict=True)]
     named = pd.DataFrame(pairs if worth else [], columns=["configuration", "instance"], dtype=str)
