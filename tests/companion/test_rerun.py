@@ -219,6 +219,37 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
 
 
 @pytest.mark.slow
+def test_a_page_that_leaves_takes_its_files(tmp_path, counted):
+    table, report = write_table(tmp_path), tmp_path / "r"
+    rerun(table, report, fast=True, pages=SOME)
+    (report / "results" / "mine.csv").write_text("kept")
+    rerun(table, report, fast=True, pages=["online-results"], seed=1)
+    left = {path.stem for folder in ("notebooks", "results") for path in (report / folder).iterdir()}
+    assert not [name for name in left if name.startswith(tuple(SOME))]
+    assert {"online-results", "mine"} <= left
+    assert statuses(report) == {"online-results": "done"}
+
+
+@pytest.mark.slow
+def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monkeypatch):
+    write_table(tmp_path)
+    (tmp_path / "book").mkdir()
+    shown = BROKEN.replace("1 / 0", "import cobandit\nprint(cobandit.open_table(dataset).n_arms)")
+    (tmp_path / "book" / "landscape.md").write_text(shown)
+    monkeypatch.setattr(pages, "directory", lambda: tmp_path / "book")
+    monkeypatch.chdir(tmp_path)
+    rerun("mine.parquet", "r", fast=True, pages=SOME[:1])
+    executed = (tmp_path / "r" / "notebooks" / "landscape.ipynb").read_text()
+    assert "mine.parquet" in executed and str(tmp_path) not in executed
+    assert statuses(tmp_path / "r") == {"landscape": "done"}
+
+
+def test_names_in_the_heads_of_a_reports_tables_are_text():
+    shown = report._html(pd.DataFrame({"cost (<i>USD</i>)": ["<b>"]}))
+    assert "&lt;i&gt;USD" in shown and "<i>" not in shown and "<td>&lt;b&gt;</td>" in shown
+
+
+@pytest.mark.slow
 def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
     table = write_table(tmp_path)
     for about, said in (
@@ -382,10 +413,12 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused):
         "no such file": ["rerun", "none.parquet"],
         "there is no table": ["rerun", "synthetic-25"],
         "name one": ["rerun"],
-        "output full: it holds something else": ["rerun", table, "-o", "full"],
+        "output full: it holds something else than a report on this version of mine (manifest.json: the file "
+        "cannot be read: No such file": ["rerun", table, "-o", "full"],
         "output file: it holds something else": ["rerun", table, "-o", "file"],
-        "output ofother: it holds something else": ["rerun", other, "-o", "ofother"],
-        "output short: it holds something else": ["rerun", table, "-o", "short"],
+        "of other (manifest.json: it is of o, with other checksums); name": ["rerun", other, "-o", "ofother"],
+        "of mine (manifest.json: command: the field is missing); name": ["rerun", table, "-o", "short"],
+        "of mine (manifest.json: format: Input should be": ["rerun", table, "-o", "later"],
         "unknown page of the report": ["rerun", table, "--page", "landscpe"],
         "Did you mean 'landscape'": ["page", "landscpe"],
         "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],

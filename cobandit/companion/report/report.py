@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,10 +102,9 @@ def write_report(
 
 
 def _html(frame: pd.DataFrame) -> str:
-    shown = frame.head(SHOWN).map(lambda value: html.escape(value) if isinstance(value, str) else value)
-    made = shown.to_html(index=False, escape=False, border=0, na_rep="–")
-    rest = len(frame) - len(shown)
-    return made + (f"<p>and {rest:,} more in <code>results/</code></p>" if rest else "")
+    made = frame.head(SHOWN).to_html(index=False, border=0, na_rep="–")
+    rest = len(frame) - SHOWN
+    return made + (f"<p>and {rest:,} more in <code>results/</code></p>" if rest > 0 else "")
 
 
 def _arms(advice: Recommendation) -> str:

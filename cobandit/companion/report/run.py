@@ -13,7 +13,6 @@ import platform
 import shlex
 import sys
 import time
-from contextlib import suppress
 from importlib.metadata import version
 from itertools import count, islice
 from pathlib import Path
@@ -31,6 +30,7 @@ from cobandit.companion.report import pages as book
 from cobandit.companion.report.pages import PageError
 from cobandit.companion.report.report import write_report
 from cobandit.errors import CobanditError
+from cobandit.faults import TableError, stop
 from cobandit.files import replace_file
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
@@ -172,11 +172,9 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
     ('online-results', 10, None)
     """
     profile, arms = "fast" if fast else "full", experiments.structured_subset(table)
-    part, k = 10 if fast else 1, table.n_arms
-    rho, full_rho = (
-        _budgets(arms, experiments.IDENTIFICATION_RHO),
-        _budgets(table, experiments.FULL_SET_RHO),
-    )
+    part, k, seed = 10 if fast else 1, table.n_arms, _check.seed(seed)
+    rho = _budgets(arms, experiments.IDENTIFICATION_RHO)
+    full_rho = _budgets(table, experiments.FULL_SET_RHO)
     redraw = 2e-8 * k * int(table.n_instances.max()) + 1e-9 * k**2
     # four methods at every budget, and those along a run, if every pull is of the cheapest arm
     online = PULL * (4 * sum(experiments.ONLINE_RHO) + 8 * experiments.ONLINE_RHO[-1])
@@ -189,17 +187,17 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
         (500 // part, found, {"rho": rho, "full_rho": full_rho}),
     ]
     planned = []
-    for page, (replications, seconds, parameters) in zip(PAGES, wanted, strict=True):
-        fitting = int(SECONDS[profile] / seconds)
-        given = {"replications": min(replications, fitting), "seed": _check.seed(seed), **parameters}
-        reason = (
-            f"{LEAST[profile]} replications on {k:,} configurations take more than the "
-            f"{SECONDS[profile]:,.0f} s that a page may take"
-        )
+    for name, (replications, seconds, parameters) in zip(PAGES, wanted, strict=True):
+        page, fitting = Page(page=name, parameters={}), int(SECONDS[profile] / seconds)
         if fitting >= LEAST[profile]:
-            planned.append(Page(page=page, parameters=given))
+            page.parameters = {"replications": min(replications, fitting), "seed": seed, **parameters}
         else:
-            planned.append(Page(page=page, parameters={}, reason=reason, status="left out"))
+            page.status = "left out"
+            page.reason = (
+                f"{LEAST[profile]} replications on {k:,} configurations take more than the "
+                f"{SECONDS[profile]:,.0f} s that a page may take"
+            )
+        planned.append(page)
     return planned
 
 
@@ -241,7 +239,8 @@ def rerun(
     if follow is not None:
         if options != Options():
             raise CobanditError("--from: the manifest decides on all other options; leave them out")
-        path = _file_of(Path(follow))
+        path = Path(follow)
+        path = path / NAME if path.is_dir() else path
         followed = parse(Manifest, read_bytes(path), path)
         own = followed.table.path
         table, options = table or (path.parent / own if own else followed.table.name), followed.options
@@ -250,7 +249,7 @@ def rerun(
     for name in options.pages or PAGES:
         _check.choice(name, "page of the report", PAGES)
         book.parameters(name)  # which says if a tool is missing
-    data, dataset, identity = _identify(str(table), output)
+    data, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:
         raise CobanditError(f"table {table}: not the one of the manifest, its checksum or its card's differs")
     before = _finished(output, identity)
@@ -268,6 +267,9 @@ def rerun(
 
     for part in ("notebooks", "results"):
         (output / part).mkdir(parents=True, exist_ok=True)
+    for name in {*PAGES} - {page.page for page in planned if page.status == "kept"}:
+        for stale in (*output.glob(f"notebooks/{name}.ipynb"), *output.glob(f"results/{name}-*")):
+            stale.unlink()
     answers = {
         "findings": pd.DataFrame(findings, columns=list(Finding._fields)).astype({"number": float}),
         "recommendation": advice.arms,
@@ -286,7 +288,7 @@ def rerun(
     manifest.write(output)
     for page in planned:
         if page.status == "to do":
-            _execute(page, output, dataset)
+            _execute(page, output, str(table))
             manifest.write(output)
     if followed:
         old, new = followed.results(), manifest.results()
@@ -296,12 +298,8 @@ def rerun(
     return manifest
 
 
-def _file_of(path: Path) -> Path:
-    return path / NAME if path.is_dir() else path
-
-
-def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, Table]:
-    """Open a table; what the pages call it, and what the manifest says of it."""
+def _identify(name: str, folder: Path) -> tuple[EvaluationTable, Table]:
+    """Open a table; and what the manifest says of it."""
     table, path = open_table(name), Path(name)
     is_file = bool(path.suffix) or path.is_file()
     about = Table(
@@ -310,23 +308,26 @@ def _identify(name: str, folder: Path) -> tuple[EvaluationTable, str, Table]:
         sha256=file_sha256(path if is_file else find_records(name)),
         card_sha256=file_sha256(path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"),
     )
-    return table, str(path.resolve()) if is_file else name, about
+    return table, about
 
 
 def _finished(output: Path, table: Table) -> dict[str, Page]:
     """Pages of an earlier report in a folder by their keys, if all of their files have their checksums."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return {}
-    with suppress(CobanditError):
-        earlier = parse(Manifest, read_bytes(_file_of(output)), output)
-        if earlier.table.version == table.version:
-            done = [page for page in earlier.pages if page.status in ("done", "kept")]
-            whole = [page for page in done if _sums(output, *page.files) == page.files]
-            return {page.key: page.model_copy(update={"status": "kept"}) for page in whole}
-    raise CobanditError(
-        f"output {output}: it holds something else than a report on this version of {table.name}; name a new "
-        "or empty folder"
-    )
+    path = output / NAME
+    try:
+        earlier = parse(Manifest, read_bytes(path), path)
+        if earlier.table.version != table.version:
+            stop(path, f"it is of {earlier.table.name}, with other checksums", "name another folder")
+    except TableError as error:
+        raise CobanditError(
+            f"output {output}: it holds something else than a report on this version of {table.name} "
+            f"({NAME}: {error.faults[0].problem}); name a new or empty folder"
+        ) from None
+    done = [page for page in earlier.pages if page.status in ("done", "kept")]
+    whole = [page for page in done if _sums(output, *page.files) == page.files]
+    return {page.key: page.model_copy(update={"status": "kept"}) for page in whole}
 
 
 def _sums(output: Path, *patterns: str) -> dict[str, str]:
@@ -350,7 +351,7 @@ def _software() -> dict[str, str]:
 def _execute(entry: Page, output: Path, dataset: str) -> None:
     """Run one page; what became of it goes into its entry."""
     page, start, made = entry.page, time.monotonic(), [f"notebooks/{entry.page}.ipynb"]
-    given = {"dataset": dataset, "results": str(output.resolve() / "results"), **entry.parameters}
+    given = {"dataset": dataset, "results": str(output / "results"), **entry.parameters}
     try:
         book.execute(page, given, output / made[0])
     except PageError as error:
