@@ -18,7 +18,7 @@ from cobandit.live.evaluators import WHERE, find_evaluator
 from cobandit.live.journal import compare
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import Spec, get_kind, spec
-from cobandit.tables.card import Cost, Objective
+from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.safe_reading import Fields, check_fields
 
 RACE = "ParetoRace"
@@ -137,7 +137,7 @@ class Plan(Fields):
     budget: float | None = Field(None, gt=0, lt=inf, description="give a number, and its unit as 'unit'")
     unit: str = Field("", description="write share, or the unit of the cost")
     cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
-    objectives: tuple[Objective, ...] = Field(description="list at least one: - {name: ..., column: ...}")
+    objectives: Objectives = Field(description="list at least one: - {name: ..., column: ...}")
     largest_cost: float | str | None = Field(
         None, description="give the most that one evaluation may cost, or the setting that says it"
     )
@@ -214,8 +214,6 @@ class Plan(Fields):
         if twice := [name for name, n in Counter(columns).items() if n > 1]:
             others = f"settings, what is measured, and always {', '.join(RESERVED)}"
             stop(None, f"two columns of the table are {twice[0]!r} ({others})", "call one of them otherwise")
-        if not 0 < len(self.objectives) == len({objective.name for objective in self.objectives}):
-            stop(None, "there is no objective, or two have the same name", "name each differently")
         ends = self.stop is not None and method == RACE
         if not ends and (self.budget is None or self.stop is not None):
             remedy = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from cobandit.faults import stop, suggest
 from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
@@ -67,6 +67,18 @@ class Objective(Fields):
         if limits and self.transform == "none":
             stop(None, "limits mean nothing without a transform", "name one, or leave them out")
         return self
+
+
+def _check_names(objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
+    names = [objective.name for objective in objectives]
+    if not 0 < len(set(names)) == len(names):
+        problem = "there is no objective, or two have the same name"
+        stop(None, problem, "list at least one, each of its own name: - {name: ..., column: ...}")
+    return objectives
+
+
+Objectives = Annotated[tuple[Objective, ...], AfterValidator(_check_names)]
+"""One objective or several, of different names."""
 
 
 class Split(Fields):
@@ -144,7 +156,7 @@ class Card(Fields):
     records: str = Field(pattern=r"^[^/\\]*\.[^./\\]+$", description="name a file without a directory")
     sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="give 64 hexadecimal digits")
     cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
-    objectives: tuple[Objective, ...] = Field(description="list at least one: - {name: ..., column: ...}")
+    objectives: Objectives = Field(description="list at least one: - {name: ..., column: ...}")
     split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
     arms: tuple[str, ...] = Field((), description="list columns that describe a configuration")
     smallest_cost: float | None = Field(
@@ -159,15 +171,6 @@ class Card(Fields):
         """Every column that the records need to have, each once."""
         measured = (self.cost.column, *(o.column for o in self.objectives))
         return tuple(dict.fromkeys(("config", "instance", *measured, *self.arms)))
-
-    @field_validator("objectives")
-    @classmethod
-    def _distinct_names(cls, objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
-        names = [objective.name for objective in objectives]
-        if not 0 < len(set(names)) == len(names):
-            problem = "there is no objective, or two have the same name"
-            stop(None, problem, "list at least one, each of its own name: - {name: ..., column: ...}")
-        return objectives
 
     @field_validator("arms")
     @classmethod

@@ -151,10 +151,9 @@ class Client:
             with suppress(KeyError, TypeError, ValueError):  # an error that a gateway sends with status 200
                 code = int(response.json()["error"]["code"])
                 status = code if 400 <= code < 600 else status
-        said = f"status {status}: {ellipsize(' '.join(response.text.split()), 200)}"
-        if response.is_redirect:
-            said = f"status {status}: it moved to {response.headers.get('location')}"
-        if response.is_redirect or status in (401, 402, 403, 404) or "insufficient_quota" in response.text:
+        moved = f"it moved to {response.headers.get('location')}" if response.is_redirect else None
+        said = f"status {status}: {moved or ellipsize(' '.join(response.text.split()), 200)}"
+        if moved or status in (401, 402, 403, 404) or "insufficient_quota" in response.text:
             return CobanditError(
                 f"{self.base_url} refuses a request for {model or 'its models'} with "
                 f"{self._key_name or 'no key'} ({said}): correct base_url, model or key, or see to the "
