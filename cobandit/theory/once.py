@@ -431,9 +431,8 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
             changes[0, i, d] = above[i, dominates[i], d].max()
         else:  # until it dominates one on the front, or one dominates it
             changes[0, i, d] = above[i, under & front, d].min(initial=np.inf)
-            changes[1, i, d] = (-above[i, over, d]).min(initial=np.inf)
-            only = dominates[:, i] & (dominates.sum(axis=1) == 1)  # until it lets one go
-            changes[1, i, d] = min(changes[1, i, d], (-above[i, only, d]).min(initial=np.inf))
+            only = dominates[:, i] & (dominates.sum(axis=1) == 1)  # or until it lets one go
+            changes[1, i, d] = (-above[i, over | only, d]).min(initial=np.inf)
     return changes
 
 
