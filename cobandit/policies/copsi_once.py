@@ -12,6 +12,7 @@ from cobandit import _check
 from cobandit._check import SLACK
 from cobandit.dominance import TIE, find_clearest
 from cobandit.errors import CobanditError
+from cobandit.policies.identification_policy import Phase
 from cobandit.policies.once_policy import Once
 
 #: Shares of the capital that are staked on each evaluation; each starts with the same part of it.
@@ -444,5 +445,6 @@ class CoPSIOnce(Once):
                     return
                 if gaps[leaving] < sqrt(self.chance * (1 - n / target) / (1 - target / N)):
                     return
-            self._remove(leaving, front, n, self._sums[active] / n, gaps)
+            means, removed, accepted = self._sums[active] / n, int(active[leaving]), bool(front[leaving])
+            self._end(Phase(len(self.phases) + 1, active, n, means, gaps, removed, accepted))
             weakest = np.delete(np.delete(weakest, leaving, axis=0), leaving, axis=1)

@@ -152,21 +152,12 @@ class IdentificationPolicy(AskTell):
         while self._flying:
             yield None
 
-    def _remove(
-        self,
-        position: int,
-        front: NDArray[np.bool_],
-        target: int,
-        means: NDArray[np.float64],
-        gaps: NDArray[np.float64],
-    ) -> None:
-        """Accept or reject one of the active arms, and write the phase down."""
-        active, accepted = self._active, bool(front[position])
-        removed = int(active[position])
-        if accepted:
-            self._accepted.append(removed)
-        self.phases.append(Phase(len(self.phases) + 1, active, target, means, gaps, removed, accepted))
-        self._active = np.delete(active, position)
+    def _end(self, phase: Phase) -> None:
+        """Write a phase down, and accept or reject the arm that it removes."""
+        self.phases.append(phase)
+        if phase.accepted:
+            self._accepted.append(phase.removed)
+        self._active = phase.active[phase.active != phase.removed]
 
     def _hand_out(self, target: int) -> Iterator[int]:
         for arm in self._active.tolist():
@@ -253,8 +244,9 @@ class GapElimination(IdentificationPolicy):
 
     def _schedule(self) -> Iterator[int | None]:
         for phase in range(1, self.n_arms):
-            target = self._target(phase)
+            active, target = self._active, self._target(phase)
             yield from self._evaluate(target)
-            means = self.mean_rewards[self._active]
+            means = self.mean_rewards[active]
             front, gaps = pareto_mask(means), classification_gaps(means)
-            self._remove(find_clearest(gaps, front), front, target, means, gaps)
+            e = find_clearest(gaps, front)
+            self._end(Phase(phase, active, target, means, gaps, int(active[e]), bool(front[e])))

@@ -96,9 +96,8 @@ class Once(IdentificationPolicy):
     def _front_of_shared(self) -> NDArray[np.int64]:
         """Those accepted, and the front of the active, compared on the same instances; first nobody."""
         shared = self._rewards[self._shared()]
-        return self._front(
-            self._active if len(shared) else self._active[:0], shared.sum(axis=0) / max(len(shared), 1)
-        )
+        compared = self._active if len(shared) else self._active[:0]
+        return self._front(compared, shared.sum(axis=0) / max(len(shared), 1))
 
     def _next_number(self, arm: int) -> int:
         number = super()._next_number(arm)

@@ -96,12 +96,12 @@ class Standing:
             Larger for j than for i wherever j dominates i.
         """
         active, stays = self.active, np.ones(len(self.active), dtype=np.bool_)
-        for a in self._in_order(calls.dominated, strength):
+        for a in np.argsort(strength, kind="stable"):
             above = calls.dominated[a] & stays
             if above.any():
                 stays[a] = False
                 self._hand_on(active[a], active[above], np.flatnonzero(self.covers[:, active[a]]))
-        for a in self._in_order(calls.covered, -self._costs[active]):
+        for a in np.argsort(-self._costs[active], kind="stable"):
             by = calls.covered[a] & stays
             covered = np.flatnonzero(self.covers[:, active[a]])
             if stays[a] and by.any() and (self.covers[covered].sum(axis=1) > 1).all():
@@ -118,11 +118,6 @@ class Standing:
         """Let others cover in the place of an arm that leaves."""
         self.covers[np.ix_(covered, to)] = True
         self.covers[covered, arm] = False
-
-    @staticmethod
-    def _in_order(calls: NDArray[np.bool_], key: NDArray[np.float64]) -> NDArray[np.int64]:
-        order = np.argsort(key, kind="stable")
-        return order[np.any(calls, axis=1)[order]]
 
 
 #: Configurations are first compared on twenty instances, and then after every twentieth part more.
