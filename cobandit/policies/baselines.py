@@ -175,7 +175,8 @@ class UniformIdentification(IdentificationPolicy):
 
     label = "Uniform identification"
 
-    #: Means after the latest complete round.
+    #: Complete rounds, and means after the latest.
+    _complete = 0
     _round_means: NDArray[np.float64] | None = None
 
     def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent, over complete rounds)
@@ -194,7 +195,11 @@ class UniformIdentification(IdentificationPolicy):
     def _rounds(self) -> Iterable[int]:
         return count(1)
 
-    def _take(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        super()._take(pull, reward)
-        if pull == self.n_arms - 1:
-            self._round_means = self._reward_sums / (pull.number + 1)
+    def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
+        """Add rewards up, round by round."""
+        self._results[pull.key] = reward
+        while all((arm, self._complete) in self._results for arm in range(self.n_arms)):
+            for arm in range(self.n_arms):
+                self._reward_sums[arm] += self._results.pop((arm, self._complete))
+            self._complete += 1
+            self._round_means = self._reward_sums / self._complete

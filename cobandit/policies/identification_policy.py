@@ -100,7 +100,8 @@ class IdentificationPolicy(AskTell):
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
         self._turn: int | None = None  # the plan's next arm, until it is handed out
-        self._results: dict[tuple[int, int], NDArray[np.float64] | None] = {}  # from the first not told on
+        self._added = np.zeros(self.n_arms, dtype=np.int64)  # rewards that are added up
+        self._results: dict[tuple[int, int], NDArray[np.float64]] = {}  # those that wait for one before them
         self._plan = self._schedule()
         at_largest = 0.0 if largest_costs is None else float(self._largest.sum())
         try:
@@ -174,10 +175,8 @@ class IdentificationPolicy(AskTell):
     def ask(self) -> Pull | None:  # noqa: D102 (as its parent)
         again = bool(self._failed)
         pull = super().ask()
-        if pull is not None:
-            self._results.setdefault(pull.key)
-            if not again:
-                self._turn = None
+        if pull is not None and not again:
+            self._turn = None
         return pull
 
     def _choose(self) -> int | None:
@@ -194,9 +193,8 @@ class IdentificationPolicy(AskTell):
     @property
     def mean_rewards(self) -> NDArray[np.float64]:  # noqa: D102 (as its parent)
         sums = self._reward_sums.copy()
-        for (arm, _), reward in self._results.items():
-            if reward is not None:
-                sums[arm] += reward
+        for arm, number in sorted(self._results):
+            sums[arm] += self._results[arm, number]
         return sums / np.maximum(self.pulls, 1)[:, None]
 
     def _settle(self) -> None:
@@ -204,17 +202,11 @@ class IdentificationPolicy(AskTell):
             self._choose()
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
+        """Add rewards up, in the order in which the evaluations of an arm were handed out."""
         self._results[pull.key] = reward
-        while self._results:
-            (arm, number), first = next(iter(self._results.items()))
-            if first is None:
-                break
-            del self._results[arm, number]
-            self._take(Pull(arm, number), first)
-
-    def _take(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        """Add a reward up, in the order in which evaluations were handed out."""
-        self._reward_sums[pull] += reward
+        while (key := (int(pull), int(self._added[pull]))) in self._results:
+            super()._score(pull, self._results.pop(key))
+            self._added[pull] += 1
 
     def _declared_cost(self, arm: int) -> float:
         return float(self.costs[arm])

@@ -74,7 +74,6 @@ class Once(IdentificationPolicy):
         if found.key in self._flying:
             self._land(found)
         self._failed = [each for each in self._failed if each[1] != number]
-        self._results.pop(found.key)
         self.left_out[number] = True
         self._told[number] = False
         self._rewards[number] = 0.0
@@ -106,13 +105,10 @@ class Once(IdentificationPolicy):
         return number
 
     def _try_again(self, pull: Pull) -> None:
-        if self.left_out[pull.number]:
-            del self._results[pull.key]
-        else:
+        if not self.left_out[pull.number]:
             super()._try_again(pull)
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        del self._results[pull.key]
         if not self.left_out[pull.number]:
             self._rewards[pull.number, pull] = reward
             self._told[pull.number, pull] = True

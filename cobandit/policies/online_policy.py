@@ -208,10 +208,8 @@ class OnlinePolicy(AskTell):
     @property
     def normalised_optimistic_costs(self) -> NDArray[np.float64]:
         r""":math:`\underline c_i = \max\{\lambda/2, \bar c_i - s_c \beta_i\}`, shape (K,)."""
-        return np.maximum(
-            self.cost_ratio / 2,
-            self.normalised_mean_costs - self.cost_scale * self.normalised_cost_radius,
-        )
+        lowered = self.normalised_mean_costs - self.cost_scale * self.normalised_cost_radius
+        return np.maximum(self.cost_ratio / 2, lowered)
 
     def _choose(self) -> int | None:
         eligible = self.eligible

@@ -249,9 +249,8 @@ class ParetoRace(Once):
             raise CobanditError("error is 1: a race that may always be wrong has nothing to do; take less")
         everything = _check.count(n_instances, "n_instances", 1) * float(_check.costs(costs).sum())
         cap = inf if budget is None else budget
-        super().__init__(
-            costs, everything if cap == inf else cap, n_objectives, n_instances, largest_costs=largest_costs
-        )
+        most = everything if cap == inf else cap
+        super().__init__(costs, most, n_objectives, n_instances, largest_costs=largest_costs)
         self.budget = float(cap)
         self.tolerance = tolerance
         values = _check.numbers(tolerance, "tolerance", None)
