@@ -125,9 +125,8 @@ def paired_contrasts(
     value, replication = feasible[column].to_numpy(dtype=float), feasible["replication"].to_numpy()
     side = feasible[over].to_numpy()
     for cell, here in cells(feasible, by):
-        sides = {name: here[side[here] == name] for pair in pairs for name in pair}
         for pair in pairs:
-            first, second = (sides[name] for name in pair)
+            first, second = (here[side[here] == name] for name in pair)
             _, one, other = np.intersect1d(replication[first], replication[second], True, True)
             if not len(one):
                 continue

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy  # which loads its parts when they are first asked for
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
@@ -243,9 +244,7 @@ def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
     >>> round(low, 4), round(high, 4)
     (0.0011, 0.0145)
     """
-    from scipy import stats
-
-    interval = stats.binomtest(int(successes), int(trials)).proportion_ci(CONFIDENCE, method="wilson")
+    interval = scipy.stats.binomtest(int(successes), int(trials)).proportion_ci(CONFIDENCE, method="wilson")
     return float(interval.low), float(interval.high)
 
 

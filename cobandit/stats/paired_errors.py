@@ -11,6 +11,7 @@ from math import inf, sqrt
 
 import numpy as np
 import pandas as pd
+import scipy  # which loads its parts when they are first asked for
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
@@ -82,11 +83,9 @@ def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64
     >>> mcnemar([0, 0, 62], [1, 8, 70]).round(4)
     array([1.    , 0.0078, 0.5425])
     """
-    from scipy import stats  # half a second that an import of cobandit need not take
-
     fewer = np.minimum(only_first, only_second)
     total = np.add(only_first, only_second)
-    return np.minimum(1.0, 2 * stats.binom.cdf(fewer, total, 0.5))
+    return np.minimum(1.0, 2 * scipy.stats.binom.cdf(fewer, total, 0.5))
 
 
 def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
@@ -140,8 +139,6 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     >>> {name: round(value, 4) for name, value in result.items() if name in ("best", "needed", "fisher")}
     {'best': 0.0078, 'needed': 72, 'fisher': 0.5419}
     """
-    from scipy import stats
-
     table = couplings(first, second, replays)
     enough = table["p"].to_numpy() <= LEVEL
     # the overlaps at the upper end that are all enough
@@ -155,8 +152,8 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
         "worst": float(table["p"].max()),
         "independent": float(table.loc[table["both"] == overlap, "p"].iloc[0]),
         "needed": int(table["both"].iloc[-run]) if run else np.nan,
-        "fisher": float(stats.fisher_exact(unpaired).pvalue),
-        "score": float(2 * stats.norm.sf(abs(first - second) / replays / spread)) if spread else 1.0,
+        "fisher": float(scipy.stats.fisher_exact(unpaired).pvalue),
+        "score": float(2 * scipy.stats.norm.sf(abs(first - second) / replays / spread)) if spread else 1.0,
     }
 
 
@@ -189,13 +186,11 @@ def paired_difference(
     >>> [round(x, 4) for x in paired_difference(62, 70, 500)]
     [-0.016, -0.0614, 0.0293]
     """
-    from scipy import optimize, stats
-
     n = _check.count(replays, "replays", 1)
     b, c = (_check.count(errors, "errors", 0) for errors in (only_first, only_second))
     if b + c > n:
         raise CobanditError(f"{b + c} disagreements do not fit into {n} replays")
-    difference, z = (b - c) / n, float(stats.norm.isf((1 - level) / 2))
+    difference, z = (b - c) / n, float(scipy.stats.norm.isf((1 - level) / 2))
 
     def excess(delta: float, sign: int) -> float:
         """How far the score statistic at a difference ``delta`` is from ``sign * z``."""
@@ -206,8 +201,8 @@ def paired_difference(
 
     # where nobody disagrees, or everybody does, the observed difference is a root too, and not the one sought
     off = 1e-9
-    low = optimize.brentq(excess, -1.0, difference - off, args=(1,)) if difference > -1 else -1.0
-    high = optimize.brentq(excess, difference + off, 1.0, args=(-1,)) if difference < 1 else 1.0
+    low = scipy.optimize.brentq(excess, -1.0, difference - off, args=(1,)) if difference > -1 else -1.0
+    high = scipy.optimize.brentq(excess, difference + off, 1.0, args=(-1,)) if difference < 1 else 1.0
     return difference, float(low), float(high)
 
 
@@ -265,8 +260,6 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     >>> round(paired_power(500, 0.148, 0.164, both=0.148 * 0.164), 3)
     0.092
     """
-    from scipy import stats
-
     replays = _check.count(replays, "replays", 1)
     for name, value in (("first", first), ("second", second), ("both", both)):
         _check.non_negative(value, name)
@@ -275,15 +268,15 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
         raise CobanditError(f"errors of {first} and {second} cannot coincide with probability {both}")
     if differ <= 0:
         return 0.0
-    ends = stats.binom.ppf([1e-13, 1 - 1e-13], replays, differ)
+    ends = scipy.stats.binom.ppf([1e-13, 1 - 1e-13], replays, differ)
     disagreements = np.arange(int(ends[0]), int(ends[1]) + 1)
     # the test rejects with at most so many on the rarer side
-    critical = stats.binom.ppf(LEVEL / 2, disagreements, 0.5)
+    critical = scipy.stats.binom.ppf(LEVEL / 2, disagreements, 0.5)
     critical -= mcnemar(critical, disagreements - critical) > LEVEL
     share = min(1.0, max(0.0, first - both) / differ)
-    rejects = stats.binom.cdf(critical, disagreements, share)
-    rejects += stats.binom.sf(disagreements - critical - 1, disagreements, share)
-    return float(np.clip(stats.binom.pmf(disagreements, replays, differ) @ rejects, 0, 1))
+    rejects = scipy.stats.binom.cdf(critical, disagreements, share)
+    rejects += scipy.stats.binom.sf(disagreements - critical - 1, disagreements, share)
+    return float(np.clip(scipy.stats.binom.pmf(disagreements, replays, differ) @ rejects, 0, 1))
 
 
 def replays_needed(first: float, second: float, both: float) -> float:

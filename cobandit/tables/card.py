@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from cobandit.faults import stop, suggest
-from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
+from cobandit.tables.safe_reading import Fields, Positive, check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
 RESERVED = ("config", "instance", "cost", "split")
@@ -159,9 +159,7 @@ class Card(Fields):
     objectives: Objectives = Field(description="list at least one: - {name: ..., column: ...}")
     split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
     arms: tuple[str, ...] = Field((), description="list columns that describe a configuration")
-    smallest_cost: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="give what a free evaluation counts as"
-    )
+    smallest_cost: Positive | None = Field(None, description="give what a free evaluation counts as")
     n_instances: int | None = Field(None, ge=1, description="say how many instances the benchmark has")
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
     origin: Origin | None = Field(None, description="give url and parser, or leave it out")

@@ -149,12 +149,11 @@ def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: d
     """Translate one of pydantic's error entries."""
     place = ".".join(str(part) for part in detail["loc"])
     where = source(place) if callable(source) else f"{source}, field {place!r}" if place else source
-    field = None
+    remedy = "correct it"
     for part in detail["loc"]:  # the field at fault, or the one that holds it; a number is a place in a list
-        if part in model.model_fields:
-            field = model.model_fields[part]
+        if field := model.model_fields.get(part):
+            remedy = field.description or "correct it"
             model = _inner(field.annotation) or model
-    remedy = (field.description if field else None) or "correct it"
     if detail["type"] == "extra_forbidden":
         known, key = list(model.model_fields), str(detail["loc"][-1])
         remedy = suggest(key, known, f"known keys: {', '.join(known)}")
@@ -208,6 +207,9 @@ AGAIN = "copy or export it again"
 
 Number = Annotated[float, Field(strict=True)]
 """A number that is written as one, not as text."""
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""What divides or is divided: neither zero nor infinite."""
 
 
 class Record(BaseModel):

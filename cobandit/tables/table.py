@@ -450,8 +450,7 @@ class EvaluationTable:
         """The evaluation rows, arm after arm, as arrays that cannot be written to."""
         held_out = self._of_split("evaluation")
         offsets = np.searchsorted(held_out.arm, np.arange(self.n_arms + 1)).astype(np.int64)
-        rewards = np.ascontiguousarray(held_out.rewards)
-        return Feedback(_frozen(held_out.costs), _frozen(rewards), _frozen(offsets))
+        return Feedback(_frozen(held_out.costs), _frozen(held_out.rewards), _frozen(offsets))
 
     def summary(self, split: str = "all") -> pd.DataFrame:
         """One row per configuration, over the instances of one split or of both.

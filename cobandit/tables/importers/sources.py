@@ -18,7 +18,7 @@ from cobandit.tables.card import Card, Cost, Objective, read_card
 from cobandit.tables.columns import default_profiling
 from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.prices import Prices, read_prices
-from cobandit.tables.safe_reading import check_fields
+from cobandit.tables.safe_reading import Positive, check_fields
 from cobandit.tables.schema import validate
 from cobandit.tables.storage import check_name, read, read_memory, write_table
 from cobandit.tables.table import EvaluationTable
@@ -79,9 +79,6 @@ def as_list(given: Any) -> Any:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 """One name or several."""
-
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Options(BaseModel):
