@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from itertools import count
+from itertools import count, cycle, product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -151,16 +151,10 @@ def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None 
     'pull'
     """
     ax = ax or plt.subplots()[1]
-    for place, arm in enumerate(history["arm"].unique()):
+    looks = cycle(product(SHADES, LINES))
+    for arm, (color, line) in zip(history["arm"].unique(), looks, strict=False):
         path = history[history["arm"] == arm]
-        ax.plot(
-            path["pull"],
-            path[column],
-            drawstyle="steps-post",
-            label=escape_math(arm),
-            color=list(SHADES)[place // len(LINES) % len(SHADES)],
-            ls=LINES[place % len(LINES)],
-        )
+        ax.plot(path["pull"], path[column], line, ds="steps-post", color=color, label=escape_math(arm))
     ax.set(xlabel="pull", ylabel=ylabel)
     return ax
 
@@ -210,9 +204,7 @@ def phase_plane(
             ax.scatter(x, y, s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":")
             if mistaken:
                 ax.scatter(x, y, s=230, marker="x", color=INK)
-        ax.annotate(
-            escape_math(names[arm]), mean, xytext=(5, 4), textcoords="offset points", fontsize="small"
-        )
+        _write(ax, names[arm], mean, (5, 4))
     verdict = ("accepted" if phase.accepted else "rejected") + (" by mistake" if mistaken else "")
     ax.margins(0.1)  # for the names
     ax.set(xlabel=f"mean {labels[0]}", ylabel=f"mean {labels[1]}")
@@ -220,6 +212,11 @@ def phase_plane(
         f"phase {phase.phase}: {phase.target} pulls each, {escape_math(names[phase.removed])} {verdict}"
     )
     return ax
+
+
+def _write(ax: Axes, name: str, at: tuple[float, float], offset: tuple[int, int]) -> None:
+    """Write a name so many points from its mark."""
+    ax.annotate(escape_math(name), at, xytext=offset, textcoords="offset points", fontsize="small")
 
 
 def gap_plane(
@@ -261,9 +258,7 @@ def gap_plane(
         near = i in (arm, other)
         face = "none" if i == other else INK if near else FAINT
         ax.plot(*mean, "o", color=INK if near else FAINT, mfc=face, ms=7 if near else 5)
-        ax.annotate(
-            escape_math(names[i]), mean, xytext=(6, -11), textcoords="offset points", fontsize="small"
-        )
+        _write(ax, names[i], mean, (6, -11))
     if row.term == "dominated":
         steps = [(arm, gap)]
     elif row.term == "overtaken":
@@ -271,14 +266,10 @@ def gap_plane(
     else:
         m, M = dominance.margins_of_others(means)
         steps = [(other, -max(M[other, arm], 0.0)), (other, max(m[other].max(), 0.0))]
+    arrow = {"arrowstyle": "->", "color": INK, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
     for start, step in steps:
         if step:
-            ax.annotate(
-                "",
-                means[start] + step,
-                means[start],
-                arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
-            )
+            ax.annotate("", means[start] + step, means[start], arrowprops=arrow)
     high = means.max(axis=0) + room
     ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     ax.set_title(f"{escape_math(names[arm])}, gap {gap:.3g}")

@@ -70,9 +70,8 @@ def standard_regret(problem: Problem, pulls: ArrayLike, budget: float) -> NDArra
     >>> standard_regret(Problem([[0.5], [0.25]], [1.0, 1.0]), [3, 4], budget=7)
     np.float64(1.0)
     """
-    return (
-        problem.efficiency.max() * _check.positive(budget, "budget") - np.asarray(pulls) @ problem.hypervolume
-    )
+    optimum = problem.efficiency.max() * _check.positive(budget, "budget")
+    return optimum - np.asarray(pulls) @ problem.hypervolume
 
 
 def moving_average(gaps: ArrayLike, window: int = 50) -> NDArray[np.float64]:

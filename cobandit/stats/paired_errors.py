@@ -49,9 +49,7 @@ def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
     """
     rows = []
     for rho, at in runs[runs["status"] == "ok"].groupby("rho"):
-        ran = {
-            key: cell.set_index("replication") for key, cell in at.groupby(["method", "options"], sort=False)
-        }
+        ran = dict(iter(at.set_index("replication").groupby(["method", "options"], sort=False)))
         if (first, "") not in ran:
             continue
         ours = ran.pop((first, ""))

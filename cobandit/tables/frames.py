@@ -99,9 +99,8 @@ def read_arrays(
     labels = [_number(stem, count) if given is None else [*map(str, given)] for stem, count, given in kinds]
     for stem, count, given in zip(("configs", "instances", "objectives"), scores.shape, labels, strict=True):
         if len(given) != count:
-            stop(
-                stem, f"{len(given)} names for {count} of them in the rewards", "name each, rewards (K, N, D)"
-            )
+            problem = f"{len(given)} names for {count} of them in the rewards"
+            stop(stem, problem, "name each, rewards (K, N, D)")
     if taken := sorted({"config", "instance", "cost"} & {*labels[2]}):
         stop("objectives", f"{taken[0]!r} is the name of another column", "call the objective otherwise")
     if paid.shape not in (scores.shape[:1], scores.shape[:2]):
