@@ -62,9 +62,8 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     """
     hits = count_ones(means, LEVELS)
     profiling = 2  # the fewest that a table may have
-    own = np.flatnonzero(~profiling_mask(LEVELS + profiling, profiling, seed=0))
-    row = np.full(LEVELS + profiling, -1)
-    row[own] = np.arange(LEVELS)
+    own = ~profiling_mask(LEVELS + profiling, profiling, seed=0)
+    row = np.where(own, own.cumsum() - 1, -1)
     place = (row[:, None] + 7 * np.arange(hits.shape[1])) % LEVELS
     return EvaluationTable.from_arrays(place < hits[:, None, :], costs, profiling=profiling, kind="synthetic")
 
