@@ -94,11 +94,10 @@ def _own(importer: Importer) -> list[inspect.Parameter]:
 
 
 def _command(importer: Importer) -> Any:
-    def command(**given: Any) -> None:
+    def command(paths: Paths, output: Output, **given: Any) -> None:
         from cobandit.tables.importers import import_logs
 
         out = console()
-        paths, output = given.pop("paths"), given.pop("output")
         # what was not given is left to the importer's defaults
         given = {name: value for name, value in given.items() if value not in (None, [])}
         imported = import_logs(importer.name, paths, output, **given)
@@ -106,15 +105,10 @@ def _command(importer: Importer) -> Any:
             out.print(plain(line, most=1000), soft_wrap=True)
         validate(imported.records)
 
-    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter("paths", positional, annotation=Paths),
-            inspect.Parameter("output", positional, annotation=Output),
-            *_own(importer),
-            *_shared(),
-        ]
-    )
+    signature = inspect.signature(command, eval_str=True)
+    named = [signature.parameters[name] for name in ("paths", "output")]
+    given_by_name = [*named, *_own(importer), *_shared()]
+    command.__signature__ = signature.replace(parameters=given_by_name)  # type: ignore[attr-defined]
     command.__doc__ = importer.help
     return command
 

@@ -33,47 +33,37 @@ STEPS = 10
 @contextmanager
 def watching(out: Console) -> Iterator[Callable[[Progress], None]]:
     """Give what a run calls after each thing that happened."""
-    if not out.is_terminal:
-        yield _Lines(out)
-        return
-    with Live(console=out, transient=True, refresh_per_second=1 / EVERY) as live:
-        yield _Picture(live)
+    shown: tuple[str, int, int | None] = ("", 0, None)
+    drawn, events = 0.0, deque[str](maxlen=EVENTS)
 
-
-class _Lines:
-    """A line at the start of each part, each tenth of the budget, each one settled, and each failure."""
-
-    def __init__(self, out: Console):
-        self.out = out
-        self.shown: tuple[str, int, int | None] = ("", 0, None)
-
-    def __call__(self, progress: Progress) -> None:
+    def tell(progress: Progress) -> None:
+        """Print a line at the start of each part, at each tenth of the budget, one settled, and failure."""
+        nonlocal shown
         stage = progress.stage
         step = 0 if stage.budget is None else int(STEPS * stage.spent / stage.budget)
         here = stage.name, step, progress.settled
         lines = [progress.line] * progress.failed
-        if self.shown != here:
-            self.shown = here
+        if shown != here:
+            shown = here
             lines.append("; ".join(describe(progress)[1:]))
         for line in lines:
-            self.out.print(line, soft_wrap=True)
+            out.print(line, soft_wrap=True)
 
-
-class _Picture:
-    """A table that is drawn again, a few times a second."""
-
-    def __init__(self, live: Live):
-        self.live = live
-        self.events: deque[str] = deque(maxlen=EVENTS)
-        self.drawn = 0.0
-
-    def __call__(self, progress: Progress) -> None:
+    def draw(progress: Progress) -> None:
+        """Draw a table again, a few times a second."""
+        nonlocal drawn
         if progress.line:
-            self.events.append(progress.line)
+            events.append(progress.line)
         now = time.monotonic()
-        if now - self.drawn >= EVERY or not progress.line:
-            self.drawn = now
-            self.live.update(picture(progress, self.events))
+        if now - drawn >= EVERY or not progress.line:
+            drawn = now
+            live.update(picture(progress, events))
+
+    if not out.is_terminal:
+        yield tell
+        return
+    with Live(console=out, transient=True, refresh_per_second=1 / EVERY) as live:
+        yield draw
 
 
 def picture(progress: Progress, events: deque[str]) -> Group:
