@@ -8,7 +8,7 @@ where inference ran in batches, so it is divided by ``batch_size``.  Trials of a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -29,13 +29,11 @@ from cobandit.tables.prices import Usage, cost_usd
 from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text, read_bytes
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
-GENERATED = "num_output_tokens"
-"""Statistic of the tokens that were generated."""
 
+# statistics of every run that say nothing of how good an answer is
 _BOOKKEEPING = re.compile(
     r"(num|training|inference|finish_reason)_.*|batch_size|prompt_truncated|max_prob|logprob|predicted_index"
 )
-"""Statistics of every run that say nothing of how good an answer is."""
 
 
 class HelmOptions(PricedOptions):
@@ -62,8 +60,7 @@ class _Entry(Record):
     stats: list[_Stat]
 
 
-class _Entries(RootModel[list[_Entry]]):
-    pass
+_Entries = RootModel[list[_Entry]]
 
 
 class _Scenario(Record):
@@ -123,7 +120,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
         deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
         settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
         run = LoggedRun(str(file), specs[file].task, settings, when=when)
-        wanted = (*metrics.of[run.task], "num_prompt_tokens", GENERATED)
+        wanted = (*metrics.of[run.task], "num_prompt_tokens", "num_output_tokens")
         for (id_, trial), stats in rows.items():
             if missing := [name for name in wanted if name not in stats]:
                 run.left_out[f"instances without {missing[0]}"] += 1
@@ -133,11 +130,14 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
             cost = prompt + generated if options.count == "all" else generated
             if options.cost == "usd":
                 cost = cost_usd(Usage(prompt, 0, generated), prices, run.settings["model"])
+            seconds = stats.get(options.latency)  # none is no time
+            if seconds is not None:
+                seconds /= max(1, stats.get("batch_size", 1))
             evaluation = Evaluation(
                 instance,
                 tuple(scores),
                 cost,
-                None if options.latency == "none" else _seconds(stats),
+                seconds,
                 prompt if options.leaves_out_prompts else None,
                 f"trial {trial}",
             )
@@ -170,13 +170,8 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
         notes.left_out["perturbed instances"] += len(perturbed)
     for stats in found.values():
         # where it is missing the other one, which includes an echoed prompt
-        stats.setdefault(GENERATED, stats.get("num_completion_tokens"))
+        stats.setdefault("num_output_tokens", stats.get("num_completion_tokens"))
     # HELM writes a statistic that it could not compute without a mean
     return {
         key: {name: mean for name, mean in stats.items() if mean is not None} for key, stats in found.items()
     }
-
-
-def _seconds(stats: Mapping[str, float]) -> float | None:
-    seconds = stats.get("inference_runtime")
-    return None if seconds is None else seconds / max(1, stats.get("batch_size", 1))

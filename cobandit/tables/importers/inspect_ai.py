@@ -150,7 +150,6 @@ VERSION = 2
 """Version of the log format that is read."""
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
-_HEADER = "header.json"
 
 
 class InspectOptions(PricedOptions):
@@ -261,7 +260,8 @@ def _log(file: Path, options: InspectOptions) -> _Log:
     if file.suffix.lower() == ".eval":
         with open_archive(file) as archive:
             names = archive.namelist()
-            header = _HEADER if _HEADER in names else "_journal/start.json"  # of a run that did not finish
+            # a run that did not finish has no header yet
+            header = "header.json" if "header.json" in names else "_journal/start.json"
             log = parse(_Log, read_member(archive, header), f"{file}, {header}")
             samples = [
                 parse(Sample, read_member(archive, name), f"{file}, {name}")

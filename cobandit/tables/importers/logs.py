@@ -224,9 +224,8 @@ def find_begin(created: str, *samples: str | None) -> float:
     >>> find_begin("1970-01-01T00:00:30"), find_begin("soon")
     (30.0, 0.0)
     """
-    first, *began = pd.to_datetime(
-        pd.Series([created, *samples]), format="ISO8601", utc=True, errors="coerce"
-    )
+    times = [created, *filter(None, samples)]
+    first, *began = pd.to_datetime(times, format="ISO8601", utc=True, errors="coerce")
     read = min((time for time in began if time >= first), default=first)
     return 0.0 if pd.isna(read) else float(read.timestamp())
 
@@ -314,9 +313,8 @@ def average_repeats(
         return frame.assign(instance=separate)
     notes.remarks.append("note: repeats of an instance are averaged (--repeats separate keeps them apart)")
     keys = [name for name in frame if name not in measured]
-    group = frame.groupby(keys, sort=False, dropna=False).ngroup()
-    means = frame[list(measured)].groupby(group).mean()
-    return frame[~group.duplicated()].assign(**{name: means[name].to_numpy() for name in measured})
+    means = frame.groupby(keys, sort=False, dropna=False)[list(measured)].transform("mean")
+    return frame.assign(**means).drop_duplicates(keys)
 
 
 UNSET = "not set"
@@ -344,12 +342,11 @@ def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | 
     merged: dict[str, Any] = {}
     for group in groups:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
-    plain = {key: value for key, value in merged.items() if isinstance(value, (str, bool, int, float))}
     # a whole number that no column could hold exactly, such as a long seed, is kept as text
     known = {
         key: str(value) if type(value) is int and abs(value) >= 2**53 else value
-        for key, value in plain.items()
-        if not _SECRET.search(key)
+        for key, value in merged.items()
+        if isinstance(value, (str, bool, int, float)) and not _SECRET.search(key)
     }
     return known | {"model": plain_text(model, file, "the model")}
 

@@ -322,13 +322,10 @@ def _melt(
     _check_columns(frame, [name for columns in found.values() for name in columns.values()], file)
     if "{field}" not in str(options.wide):  # such a pattern also fits what is no score
         score = options.objective[0].column
-        text = [
-            c
-            for c, columns in found.items()
-            if len(frame) and np.isnan(read_numbers(frame[columns[score]])[0]).all()
-        ]
-        for config in text:
-            notes.left_out[f"column without a number, {found.pop(config)[score]!r} in {file.name}"] += 1
+        for config, columns in list(found.items()):
+            if len(frame) and np.isnan(read_numbers(frame[columns[score]])[0]).all():
+                notes.left_out[f"column without a number, {columns[score]!r} in {file.name}"] += 1
+                del found[config]
     if not found:
         remedy = "correct --wide, or the columns that --objective, --text and --cost name"
         stop(file, f"no column fits the pattern {options.wide!r}", remedy)
@@ -360,30 +357,26 @@ def _find_columns(names: Iterable[str], options: TidyOptions) -> dict[str, dict[
 def _add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     """Put the cost into a column of the frame, unless one holds it."""
     cost = read_cost(options.cost, frame.columns)
-    unit = options.unit or "evaluations"
-    if options.text:
-        tokens = make_token_counter(options.tokenizer)
-        name, unit = _free("tokens", frame), options.unit or tokens.unit
-        texts = frame[list(options.text)].astype(object)
-        texts = texts.where(texts.notna(), "")
-        frame[name] = [float(sum(tokens.count(str(text)) for text in row)) for row in texts.to_numpy()]
-        for column in {*options.text} - {*options.arm, *(each.column for each in options.objective)}:
-            del frame[column]
-        return Cost(column=name, unit=unit)
+    name, unit = "cost", options.unit or "evaluations"
     if isinstance(cost, str):
         return Cost(column=cost, unit=unit)
-    name = _free("cost", frame)
-    frame[name] = charge(frame["config"], cost, "--cost")
-    if not isinstance(cost, dict):
-        alike = "methods that weigh costs treat all configurations alike"
-        notes.remarks.append(f"cost: each evaluation costs {cost:.15g} ({unit}): {alike}")
-    return Cost(column=name, unit=unit)
-
-
-def _free(name: str, frame: pd.DataFrame) -> str:
+    if options.text:
+        tokens = make_token_counter(options.tokenizer)
+        name, unit = "tokens", options.unit or tokens.unit
+        texts = frame[list(options.text)].astype(object)
+        texts = texts.where(texts.notna(), "")
+        costs = texts.map(lambda text: tokens.count(str(text))).sum(axis=1).astype(float)
+    else:
+        costs = charge(frame["config"], cost, "--cost")
+        if not isinstance(cost, dict):
+            alike = "methods that weigh costs treat all configurations alike"
+            notes.remarks.append(f"cost: each evaluation costs {cost:.15g} ({unit}): {alike}")
     while name in frame:
         name += "_"
-    return name
+    frame[name] = costs
+    for column in {*options.text} - {*options.arm, *(each.column for each in options.objective)}:
+        del frame[column]
+    return Cost(column=name, unit=unit)
 
 
 def _scale(frame: pd.DataFrame, objective: Objective, scale: float, faults: Faults) -> Objective:
