@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cobandit.faults import Place, TableError, refuse, stop
-from cobandit.tables.card import Card, Cost, Objective, read_card
+from cobandit.tables.card import Card, Cost, Objective
 from cobandit.tables.columns import default_profiling
 from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.prices import Prices, read_prices
@@ -222,8 +222,7 @@ def read_earlier(output: Path, source: str) -> Earlier:
     TableError
         If it is not valid, or no import of the same kind made it.
     """
-    card = read_card(output.with_suffix(".yml"))
-    read(output)  # one error for whatever is wrong with it
+    card = read(output).card  # one error for whatever is wrong with the table
     frame, made = pd.read_parquet(output), read_memory(output)
     if made.get("importer") != source:
         stop(output, f"it was not made by cobandit import {source}, so nothing can be added to it", AGAIN)
@@ -432,9 +431,8 @@ def import_logs(
         card = check_fields(Card, fields, _name_card_option)
         _validate(found, card, f"what was read of the {source} logs")
     except TableError as error:
-        told = TableError("\n".join([str(error), *notes.list_logs()]))
-        told.faults = error.faults
-        raise told from None
+        error.args = ("\n".join([str(error), *notes.list_logs()]),)
+        raise
     report = (f"made by: cobandit import {source}", *notes.lines())
     made = {"importer": source, "measured": found.measured, "settings": found.settings}
     table = write_table(found.frame, fields, output, report, made)
