@@ -20,10 +20,22 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Arms = NDArray[np.int64]  # numbers of configurations
+Ints = NDArray[np.int64]
 
 #: Numbers held at once by a block of arms or of weights: 128 MB.
 BLOCK = 2**24
+
+
+def cut(numbers: Ints, width: int) -> Iterator[Ints]:
+    """Cut numbers into runs of so many, at least one, and what is left.
+
+    Examples
+    --------
+    >>> [run.tolist() for run in cut(np.arange(5), 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    width = max(1, width)
+    return (numbers[start : start + width] for start in range(0, len(numbers), width))
 
 
 class Evaluations:
@@ -58,7 +70,7 @@ class Evaluations:
         self.offsets = np.concatenate(([0], np.cumsum(table.n_instances)))
         self.n_instances = int(self.instance.max()) + 1
 
-    def block(self, arms: Arms | list[int]) -> tuple[Floats, Bools]:
+    def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
         """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
 
         Parameters
@@ -79,9 +91,9 @@ class Evaluations:
             values[:, k, self.instance[rows]] = self.values[:, rows]
         return values, present
 
-    def blocks(self, arms: Arms) -> Iterator[Arms]:
+    def blocks(self, arms: Ints) -> Iterator[Ints]:
         """Cut arms into runs of which each makes a block of about `BLOCK` numbers."""
-        return _cut(arms, max(1, BLOCK // (len(self.values) * self.n_instances)))
+        return cut(arms, BLOCK // (len(self.values) * self.n_instances))
 
 
 def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
@@ -124,10 +136,8 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
     replications = _check.count(replications, "replications", 1)
     rng, evaluations = np.random.default_rng(_check.seed(seed)), Evaluations(table)
     result = np.empty((len(evaluations.values), replications, table.n_arms))
-    chunk = max(1, BLOCK // evaluations.n_instances)
-    for start in range(0, replications, chunk):
-        drawn = slice(start, min(start + chunk, replications))
-        weights = rng.standard_exponential((drawn.stop - drawn.start, evaluations.n_instances))
+    for drawn in cut(np.arange(replications), BLOCK // evaluations.n_instances):
+        weights = rng.standard_exponential((len(drawn), evaluations.n_instances))
         for arms in evaluations.blocks(np.arange(table.n_arms)):
             values, present = evaluations.block(arms)
             totals = weights @ present.T.astype(float)
@@ -150,7 +160,7 @@ def find_worth(means: Floats, costs: Floats) -> Bools:
 class Gaps(NamedTuple):
     """Arms compared with all others, each array but the first of shape (rows, k, K)."""
 
-    arms: Arms  # (k,)
+    arms: Ints  # (k,)
     ratios: Floats  # t-statistics of the gaps
     errors: Floats  # standard errors that gaps on new instances would have
     gaps: Floats  # positive where the other is ahead
@@ -241,7 +251,7 @@ class Paired:
         """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
         return pareto_mask(means) if self.strict else find_worth(means, costs)
 
-    def influence(self, arms: Arms) -> Floats:
+    def influence(self, arms: Ints) -> Floats:
         """Influences on `coordinates`: shape (D + 1, k, I)."""
         values, present = self.evaluations.block(arms)
         n = self.counts[arms]
@@ -250,7 +260,7 @@ class Paired:
         values[-1] *= -1
         return values
 
-    def dominance(self, arms: Arms | None = None) -> Iterator[Gaps]:
+    def dominance(self, arms: Ints | None = None) -> Iterator[Gaps]:
         """Compare arms (default: all) with every arm in each of `n_compared` coordinates: that, k, K.
 
         Equal in one of them is as good as ahead there, unless dominance is strict: about the benchmark where
@@ -261,8 +271,8 @@ class Paired:
         tie = TIE * np.abs(values).max(axis=1)[:, None, None]
         done = self.finite & (self.missing == 0)
         arms = everyone if arms is None else arms
-        width = max(1, BLOCK // (rows * len(everyone)))
-        for some in (part for whole in self.evaluations.blocks(arms) for part in _cut(whole, width)):
+        width = BLOCK // (rows * len(everyone))
+        for some in (part for whole in self.evaluations.blocks(arms) for part in cut(whole, width)):
             mine = self.influence(some)[:rows]
             errors = np.empty((rows, len(some), len(everyone)))
             left = np.empty_like(errors)  # the variance of what is left open
@@ -285,7 +295,7 @@ class Paired:
                 ratios[:, tied.all(axis=0)] = -np.inf
             yield Gaps(some, ratios, np.sqrt(np.maximum(errors, 0.0)), gaps, np.sqrt(left))
 
-    def _leave_open(self, arms: Arms, others: Arms, shared: Floats) -> Floats:
+    def _leave_open(self, arms: Ints, others: Ints, shared: Floats) -> Floats:
         """Give the variances of gaps that missing instances leave, from the covariances of the means."""
         mine, theirs = (self.variances[: len(shared), each] for each in (arms, others))
         mine, theirs = mine[:, :, None], theirs[:, None]
@@ -300,10 +310,6 @@ class Paired:
         covariance = np.where(both > 1, covariance, alone)
         open_ = 1 - n / total
         return open_[arms][:, None] * mine + open_[others] * theirs - 2 * covariance
-
-
-def _cut(arms: Arms, width: int) -> Iterator[Arms]:
-    return (arms[start : start + width] for start in range(0, len(arms), width))
 
 
 def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.advice import paired
-from cobandit.advice.paired import Arms, Bools, Floats, Gaps, Paired, critical_value
+from cobandit.advice.paired import Bools, Floats, Gaps, Ints, Paired, critical_value
 from cobandit.policies.pareto_race import FIRST_LOOK, ParetoRace, arrange
 
 if TYPE_CHECKING:
@@ -49,10 +49,8 @@ def draw_errors(compared: Paired, replications: int, seed: int) -> NDArray[np.fl
     rng, n_instances = np.random.default_rng(seed), compared.evaluations.n_instances
     n_rows, n_arms = compared.variances.shape
     errors = np.empty((n_rows, n_arms, replications), dtype=np.float32)
-    chunk = max(1, paired.BLOCK // n_instances)
-    for start in range(0, replications, chunk):
-        drawn = slice(start, min(start + chunk, replications))
-        weights = rng.standard_normal((drawn.stop - drawn.start, n_instances)).T
+    for drawn in paired.cut(np.arange(replications), paired.BLOCK // n_instances):
+        weights = rng.standard_normal((len(drawn), n_instances)).T
         for arms in compared.evaluations.blocks(np.arange(n_arms)):
             errors[:, arms[0] : arms[-1] + 1, drawn] = compared.influence(arms) @ weights
     errors += np.sqrt(compared.one_more)[:, :, None] * rng.standard_normal(errors.shape, dtype=np.float32)
@@ -197,7 +195,7 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     return found.sort_values("price", kind="stable", ignore_index=True)
 
 
-def _count_more(compared: Paired, arms: Arms, times: Floats) -> Floats:
+def _count_more(compared: Paired, arms: Ints, times: Floats) -> Floats:
     """Count the evaluations more that make each arm's instances so many times what they are."""
     n, total = compared.counts[arms], compared.n_instances
     if not compared.finite:

@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit import _check
-from cobandit.advice.paired import Arms, Bools, Floats, Paired, redraw_means
+from cobandit.advice.paired import Bools, Floats, Ints, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
@@ -143,7 +143,7 @@ def _meet(wishes: Wishes, compared: Paired) -> tuple[Floats, Floats]:
     left = 1 - counts / compared.n_instances if compared.finite else np.ones(n_arms)
     slack, t = np.full(n_arms, np.inf), np.full(n_arms, np.inf)
 
-    def ask(excess: Floats, error: Floats, arms: Arms) -> None:
+    def ask(excess: Floats, error: Floats, arms: Ints) -> None:
         """Hold some arms (k,) to conditions (k, n)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(error > 0, excess / error, np.where(excess >= -TIE, np.inf, -np.inf))

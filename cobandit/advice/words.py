@@ -247,9 +247,7 @@ def _describe_next(advice: Recommendation) -> list[str]:
         said += f" The rest takes about {takes}."
     else:
         said += f" The rest takes at most {takes}; how many shows once all share some instances."
-    pairs = [
-        f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs.head(FEW).itertuples()
-    ]
+    pairs = [" on instance ".join(pair) for pair in plan.pairs.head(FEW).to_numpy()]
     if not pairs:
         why = "that can be expected to settle nothing more; the least that can is"
         if not plan.compared:
