@@ -313,10 +313,9 @@ def replay_identification(
     cells = cut_grid(table, chosen, 1 if free else list(shares) if rho is None else rho, replications, seed)
     if free:
         cells = [cell._replace(rho=inf, budget=inf) for cell in cells]
-    elif not shares:
-        shares = {cell.rho: cell.rho / everything for cell in cells}
     runs = run_grid(_identification_part, cells, table, realised, source=source, **parallel)
     if rho is not None and not once:
         return runs
-    spent = runs["spent"] / (everything * float(source.costs.sum()))
-    return runs.assign(share=runs["rho"].map(shares) if shares else spent)
+    if free:
+        return runs.assign(share=runs["spent"] / (everything * float(source.costs.sum())))
+    return runs.assign(share=runs["rho"].map(shares) if shares else runs["rho"] / everything)

@@ -120,10 +120,8 @@ def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
 
 def _fill(part: dict[str, Any], name: str) -> NDArray[Any]:
     """A column of a part, one value repeated if it has no more."""
-    values = part[name]
-    if isinstance(values, np.ndarray):
-        return values
-    return np.full(len(part["replication"]), values, dtype=object if isinstance(values, str) else None)
+    values = np.asarray(part[name], dtype=object if isinstance(part[name], str) else None)
+    return np.broadcast_to(values, len(part["replication"]))
 
 
 def run_grid(

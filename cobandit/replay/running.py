@@ -87,27 +87,26 @@ def play(
             f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives, the table "
             f"{table.n_arms} and {table.n_objectives}"
         )
-    feedback = table.feedback
-    rows = np.column_stack([feedback.costs, feedback.rewards])
+    costs, rewards, offsets = table.feedback
     n_instances = getattr(policy, "n_instances", None)
-    if n_instances is not None and (np.diff(feedback.offsets) != n_instances).any():
+    if n_instances is not None and (np.diff(offsets) != n_instances).any():
         raise CobanditError(
             f"the policy evaluates {n_instances} instances once; they have to be those of the table"
         )
-    return _play(policy, rows, feedback.offsets, n_instances is not None, seed, replication, realised, watch)
+    feedback = FeedbackRows(np.column_stack([costs, costs, rewards]), offsets, n_instances is not None)
+    return _play(policy, feedback, seed, replication, realised, watch)
 
 
 def _play(
     policy: AskTell,
-    rows: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    once: bool,
+    feedback: FeedbackRows,
     seed: int,
     replication: int,
     realised: bool,
     watch: Callable[[Any, int], None] | None = None,
 ) -> PlayedRun:
-    """Play a policy as `play` does, on rows (N, 1 + D) of cost and rewards, arm after arm."""
+    """Play a policy as `play` does; the cost over the largest is not read."""
+    rows, offsets, once = feedback
     limit, sizes, stream = _check.add_slack(policy.budget), np.diff(offsets), np.uint64(seed)
     known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
     order = shared_order(stream, replication, sizes[0]) if once else None
@@ -116,7 +115,7 @@ def _play(
     def draw(arm: int, n: int) -> tuple[NDArray[np.float64], float]:
         drawn = instance(stream, replication, arm, n, sizes[arm]) if order is None else order[n]
         row = rows[offsets[arm] + drawn]
-        return row[1:], row[0] if known is None else known[arm]
+        return row[2:], row[0] if known is None else known[arm]
 
     policy.overdraw = True  # what crosses the budget is dropped here
     while True:
@@ -146,7 +145,6 @@ def run_class(
 
     As kernels do, it charges costs beyond those declared without a warning.
     """
-    rows = np.delete(feedback.rows, 1, axis=1)  # without the cost over the largest
     shape = len(replications), policy.n_arms
     runs = Runs(
         np.zeros(shape, np.int64), np.empty(shape[0]), np.zeros(shape, bool), np.zeros(shape[0], bool)
@@ -158,7 +156,7 @@ def run_class(
             options["seed"] = int(named.generate_state(1, np.uint64)[0])
         new: Any = type(policy)(**options)
         new.warned = True
-        run = _play(new, rows, feedback.offsets, feedback.once, seed, replication, realised)
+        run = _play(new, feedback, seed, replication, realised)
         runs.pulls[r], runs.spent[r] = new.pulls, new.spent
         taken = min(len(run.arms), record.arms.shape[1])
         record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
@@ -169,7 +167,7 @@ def run_class(
     return runs
 
 
-def read_terms(policy: Any, realised: bool, orders: NDArray[np.int64]) -> Terms:
+def read_terms(policy: Any, realised: bool) -> Terms:
     """Read off a policy on which terms its kernel plays."""
     if isinstance(policy, IdentificationPolicy):
         costs, n_init = np.array(policy.costs), 1
@@ -177,7 +175,7 @@ def read_terms(policy: Any, realised: bool, orders: NDArray[np.int64]) -> Terms:
         costs = policy.expected_costs * float(policy.selection != "all")
         n_init = policy.n_init
     by_cost = np.argsort(-costs, kind="stable")
-    return Terms(_check.add_slack(policy.budget), costs, by_cost, realised, orders, n_init)
+    return Terms(_check.add_slack(policy.budget), costs, by_cost, realised, n_init)
 
 
 def fix_types(feedback: FeedbackRows) -> FeedbackRows:
@@ -185,9 +183,7 @@ def fix_types(feedback: FeedbackRows) -> FeedbackRows:
 
     Numba would compile again, for half a minute, for each other type.
     """
-    rows, offsets = np.asarray(feedback.rows).view(), np.asarray(feedback.offsets).view()
-    for view in (rows, offsets):
-        view.setflags(write=False)
+    rows, offsets = (np.broadcast_to(each, each.shape) for each in (feedback.rows, feedback.offsets))
     return FeedbackRows(rows, offsets, feedback.once)
 
 
@@ -225,10 +221,5 @@ def run_kernel(
     kernel = KERNELS.get(type(policy))
     if kernel is None:
         return run_class(policy, feedback, seed, replications, record, realised)
-    n_instances = int(feedback.offsets[1]) if feedback.once else 0
-    orders = np.empty((len(replications), n_instances), dtype=np.int64)
-    if feedback.once:  # otherwise nothing is ordered, and an empty order takes longer than many a run
-        for order, replication in zip(orders, replications, strict=True):
-            order[:] = shared_order(seed, replication, n_instances)
-    terms, rows = read_terms(policy, realised, orders), fix_types(feedback)
+    terms, rows = read_terms(policy, realised), fix_types(feedback)
     return Runs(*kernel.run(kernel.read(policy), terms, rows, np.uint64(seed), replications, record))

@@ -27,6 +27,8 @@ from cobandit.replay.kernels._cache import compiled, inner, kept
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S30, S27, S31, S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+#: In the place of an arm's number where none is meant: no arm has that number.
+NOBODY = np.uint64(2**64 - 1)
 
 
 @inner
@@ -45,27 +47,19 @@ def key(seed, replication, arm):
 
 
 @inner
-def keys(seed, replication, n_arms):
-    """Where the streams of all arms start, shape (K,)."""
-    starts = np.empty(n_arms, dtype=np.uint64)
-    for arm in range(n_arms):
-        starts[arm] = key(seed, replication, arm)
-    return starts
-
-
-@inner
 def draw(start, s, n):
     """Instance, 0 <= . < n, of the s-th evaluation: the upper half of the mix, scaled to n."""
     high = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN) >> S32
     return np.int64((high * np.uint64(n)) >> S32)
 
 
+@compiled
 def shared_order(seed, replication, n):
     """Random order of n instances that all arms, methods and budgets share, where each is evaluated once."""
-    start = _mix(np.array([seed], dtype=np.uint64) + GOLDEN)  # arrays: numbers warn when they overflow
-    for name in np.array([[replication], [2**64 - 1]], dtype=np.uint64) * GOLDEN:  # no arm has that number
-        start = _mix(start + name)
-    return np.argsort(_mix(start + np.arange(1, n + 1, dtype=np.uint64) * GOLDEN), kind="stable")
+    start, names = key(seed, replication, NOBODY), np.empty(n, dtype=np.uint64)
+    for s in range(n):
+        names[s] = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN)
+    return np.argsort(names)  # no two are the same
 
 
 @compiled
@@ -185,16 +179,14 @@ class Terms(NamedTuple):
     """Terms of a run: the budget with its slack, what pulls cost (K,), and what is charged.
 
     ``costs`` are those expected online, and those declared in identification, which is charged them or, if
-    ``realised``, what the row says.  ``by_cost`` (K,) are the arms, the most expensive first.  ``orders``
-    (R, N) are the instances in the order in which each replication evaluates them once, (R, 0) for a
-    bootstrap.  ``n_init`` pulls of each arm come before an index decides.
+    ``realised``, what the row says.  ``by_cost`` (K,) are the arms, the most expensive first.  ``n_init``
+    pulls of each arm come before an index decides.
     """
 
     limit: float
     costs: np.ndarray
     by_cost: np.ndarray
     realised: bool
-    orders: np.ndarray
     n_init: int
 
 
@@ -270,18 +262,21 @@ NUMBERS = types.UniTuple(types.float64, 8)
 
 
 @cache
-def _by_address(formula: Callable[..., Any], take: Callable[..., Any], known: Any, size: int) -> Any:
-    """Compile ``take(formula, size)``, which hands the first numbers of a tuple on to a formula."""
+def _by_address(formula: Callable[..., Any], known: types.Tuple, size: int) -> Any:
+    """Compile a call of a formula with what the run knows, and the first of a tuple of numbers."""
+
+    def call(seen, numbers):
+        return formula(*seen, *numbers[:size])
+
+    # under this name it is kept: one for all formulas would let processes mistake one for another
+    call.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
     with kept():
-        signature = types.float64(*known, NUMBERS)
-        made = take(formula, size)
-        # under this name it is kept: one for all formulas would let processes mistake one for another
-        made.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
-        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(made)
+        signature = types.float64(known, NUMBERS)
+        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(call)
 
 
 def register_formula(
-    policy: type[AskTell], run: Any, take: Callable[..., Any], known: tuple[Any, ...], squares: bool = False
+    policy: type[AskTell], run: Any, known: types.Tuple, squares: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a formula: behind what the run knows, its arguments have the names of attributes of the class.
 
@@ -296,7 +291,7 @@ def register_formula(
         def read(of: AskTell) -> Formula:
             numbers = [_read_number(formula, of, each) for each in reads]
             room = [0.0] * (len(NUMBERS) - len(reads))
-            return Formula(_by_address(formula, take, known, len(reads)), (*numbers, *room), squares)
+            return Formula(_by_address(formula, known, len(reads)), (*numbers, *room), squares)
 
         inner(formula)
         register(policy, run, read)
@@ -329,9 +324,13 @@ def compile_run(replication: Callable[..., Any]) -> Any:
         returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
         settled = np.zeros(len(replications), dtype=np.bool_)
         spent = np.empty(len(replications))
+        starts, order = np.empty(n_arms, dtype=np.uint64), np.empty(0, dtype=np.int64)
         for r in range(len(replications)):
-            starts = keys(seed, replications[r], n_arms)
-            draws = Draws(feedback.rows, feedback.offsets, starts, terms.orders[r])
+            for arm in range(n_arms):
+                starts[arm] = key(seed, replications[r], arm)
+            if feedback.once:
+                order = shared_order(seed, replications[r], feedback.offsets[1])
+            draws = Draws(feedback.rows, feedback.offsets, starts, order)
             seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
             spent[r], settled[r] = replication(p, terms, draws, seen, returned[r])
         return pulls, spent, returned, settled

@@ -95,8 +95,8 @@ def find_front(order, at):
 
 @inner
 def return_front(arms, sums, pulls, returned):
-    """Return the empirical front of some arms."""
-    at = empirical(len(pulls), sums.shape[1])
+    """Return the empirical front of those of some arms that were ever evaluated."""
+    at, arms = empirical(len(pulls), sums.shape[1]), arms[pulls[arms] > 0]
     for arm in find_front(sort_by_mean(arms, sums, pulls, at.means), at):
         returned[arm] = True
 
@@ -177,8 +177,7 @@ def _rounds(p, terms, draws, seen, returned):
         if whole:
             n_rounds += 1
             complete = seen.sums.copy()
-    if n_rounds > 0:
-        return_front(arms, complete, np.full(n_arms, n_rounds), returned)
+    return_front(arms, complete, np.full(n_arms, n_rounds), returned)
     return spent, False
 
 
@@ -202,7 +201,7 @@ def _halve(p, terms, draws, seen, returned):
         depth = min(n_instances, depth)
         spent, complete = sample(arms, depth, draws, terms, seen, spent)
         if not complete:
-            return_front(arms[seen.pulls[arms] > 0], seen.sums, seen.pulls, returned)
+            return_front(arms, seen.sums, seen.pulls, returned)
             return spent, False
         order = sort_by_mean(arms, seen.sums, seen.pulls, at.means)
         find_front(order, at)
@@ -271,12 +270,11 @@ def _eliminate(p, terms, draws, seen, returned):
         round_cost = 0.0
         for arm in arms:
             round_cost += declared[arm]
-        goal = int(p.call(PhaseState(phase, costs, round_cost, reached, spent), p.numbers))
+        goal = int(p.call((PhaseState(phase, costs, round_cost, reached, spent),), p.numbers))
         if goal > reached:  # otherwise the means, and so their order, are as they were
             spent, complete = sample(arms, goal, draws, terms, seen, spent)
-            if not complete:  # the empirical Pareto set of the active arms that were ever evaluated
-                evaluated = arms[seen.pulls[arms] > 0]
-                return_front(evaluated, seen.sums, seen.pulls, returned)
+            if not complete:  # the empirical Pareto set of the active arms
+                return_front(arms, seen.sums, seen.pulls, returned)
                 return spent, False
             reached = goal
             order, moved = sort_by_mean(order, seen.sums, seen.pulls, at.means), True
@@ -293,19 +291,12 @@ def _eliminate(p, terms, draws, seen, returned):
 
 
 _run_elimination = compile_run(_eliminate)
-STATE = numba.typeof(PhaseState(1, np.empty(0), 0.0, 0, 0.0))
-
-
-def _take(formula, size):
-    def target(at, numbers):
-        return formula(at, *numbers[:size])
-
-    return target
+KNOWN = numba.typeof((PhaseState(1, np.empty(0), 0.0, 0, 0.0),))
 
 
 def elimination_target(policy: type[AskTell]) -> Callable[[Any], Any]:
     """Register ``target(at, ...)`` of a gap elimination: its `PhaseState`, and attributes of the class."""
-    return register_formula(policy, _run_elimination, _take, (STATE,))
+    return register_formula(policy, _run_elimination, KNOWN)
 
 
 # ----------------------------------------------------------------------------- targets

@@ -75,9 +75,7 @@ def read_scores(arms, first, last, draws, n_objectives):
 def sum_shared(arms, draws, pulls, n_objectives):
     """Sums (K, D) of some arms over the instances that all of them share, and how many those are."""
     rows, offsets, _, order = draws
-    sums, shared = np.zeros((len(pulls), n_objectives)), len(order)
-    for arm in arms:
-        shared = min(shared, pulls[arm])
+    sums, shared = np.zeros((len(pulls), n_objectives)), pulls[arms].min()
     for arm in arms:
         for q in range(shared):
             for d in range(n_objectives):
@@ -135,27 +133,19 @@ def _add_evidence(arms, first, last, n_instances, limit, draws, evidence):
 
 
 @inner
-def _find_dominated(above):
-    """Who is certainly dominated, (K,)."""
-    dominated = np.zeros(len(above), dtype=np.bool_)
+def _find_certain(above, spared):
+    """Who is certainly dominated, (K,), and who is certainly on the front, (K,)."""
+    dominated, front = np.zeros((2, len(above)), dtype=np.bool_)
     for i in range(len(above)):
         for j in range(len(above)):
             dominated[i] |= above[i, j].all()
-    return dominated
+    for i in range(len(above)):
+        front[i] = not dominated[i] and (spared[i] | dominated).all()
+    return dominated, front
 
 
 @inner
-def _count_claims(dominated, evidence):
-    """As `count_claims`, by the memberships that are certain."""
-    n_arms, _, n_objectives = evidence.above.shape
-    front = 0
-    for i in range(n_arms):
-        front += not dominated[i] and (evidence.spared[i] | dominated).all()
-    return count_claims(n_arms, n_objectives, dominated.sum(), front)
-
-
-@inner
-def _find_certain(arms, dominated, spared):
+def _find_leaving(arms, dominated, front, spared):
     """Place among the arms of one that is certain and no longer needed, -1 if there is none, and its side.
 
     The first that is dominated, otherwise the first.
@@ -164,8 +154,7 @@ def _find_certain(arms, dominated, spared):
         if dominated[i]:
             return a, False
     for a, i in enumerate(arms):
-        needed = ~(spared[:, i] | dominated)[arms].all()
-        if (spared[i] | dominated).all() and not needed:
+        if front[i] and (spared[:, i] | dominated)[arms].all():
             return a, True
     return -1, False
 
@@ -174,11 +163,8 @@ def _find_certain(arms, dominated, spared):
 def _compare(arms, places, scores, n, n_instances, sums, squares, gaps):
     """Add the last scores, and fill the weakest statistics of all pairs of arms and the gaps."""
     per_scatter, k = (1 - n / n_instances) / (n * n), len(arms)
-    means = np.empty((len(squares), k))
+    means = np.ascontiguousarray((sums[arms] / n).T)
     gaps.minus[:k], gaps.above[:k] = -inf, 0
-    for d in range(len(squares)):
-        for a, arm in enumerate(arms):
-            means[d, a] = sums[arm, d] / n
     for a in range(k):
         add_squares(a, places, scores, squares)
         low, high = gaps.low[a, a + 1 : k], gaps.high[a, a + 1 : k]
@@ -249,15 +235,13 @@ def _take_out(gone, k, places, gaps):
     minus = gaps.minus
     minus[gone] = inf  # it has left
     freed = places[gaps.above[places] == gone]
-    before = minus[freed]
+    known = freed[minus[freed] > 0.0]  # the others were on the front, and nobody's gap knew by how much
     for j in freed:
         _find_minus(j, k, gaps)
     for a in places:
         if gaps.nearest[a] == gone:
             _find_plus(a, k, gaps)
-    for f, j in enumerate(freed):
-        if before[f] <= 0.0:  # it was on the front, and nobody's gap knew by how much
-            continue
+    for j in known:
         _find_plus(j, k, gaps)
         for a in places:  # less has to be overcome for others to depend on it
             if a != j and minus[a] <= 0.0 and _find_term(a, j, gaps) < gaps.plus[a]:
@@ -270,14 +254,14 @@ def _play(p, terms, draws, seen, returned):
     n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape
     limit, declared = terms.limit, terms.costs
-    arms, costs, spent, complete = np.arange(n_arms), terms.costs[terms.by_cost[::-1]], 0.0, True
+    arms, costs, spent = np.arange(n_arms), declared[terms.by_cost[::-1]], 0.0
     depth, compared = 0, 0  # pairs are compared only where somebody may leave
     squares = empty_squares(n_objectives, n_arms)  # of differences of pairs a < b, by places
     whose = np.zeros((2, n_arms), dtype=np.int64)
     low, high, terms_of = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms)), np.empty((2, n_arms))
     gaps = Gaps(low, high, terms_of[0], whose[0], terms_of[1], whose[1])
     places, k = np.arange(n_arms), n_arms  # of the arms among the k that were last compared
-    certainty, dominated = claims_limit < inf, np.zeros(n_arms, dtype=np.bool_)
+    certainty = claims_limit < inf
     shape = (n_arms, n_arms, n_objectives) if certainty else (0, 0, n_objectives)
     evidence = Evidence(
         np.zeros(shape),
@@ -286,7 +270,7 @@ def _play(p, terms, draws, seen, returned):
         np.eye(shape[0]) > 0,
     )
 
-    while len(arms) > 1 and depth < n_instances and complete:
+    while len(arms) > 1 and depth < n_instances:
         step = max(FIRST_LOOK, depth + max(1, floor(STEP * depth)))
         target = find_depth(np.cumsum(costs), depth, n_instances, limit - spent)
         goal = min(step, max(1, target))
@@ -295,13 +279,14 @@ def _play(p, terms, draws, seen, returned):
             break
         if certainty:
             _add_evidence(arms, depth, goal, n_instances, claims_limit, draws, evidence)
-            dominated = _find_dominated(evidence.above)
-            claims_limit = min(claims_limit, _count_claims(dominated, evidence) / delta)
+            dominated, front = _find_certain(evidence.above, evidence.spared)
+            claims = count_claims(n_arms, n_objectives, dominated.sum(), front.sum())
+            claims_limit = min(claims_limit, claims / delta)
         depth = goal
         while len(arms) > 1 and depth < n_instances:
             leaves, accepted = -1, False  # who leaves, by its place among the arms
             if certainty:
-                leaves, accepted = _find_certain(arms, dominated, evidence.spared)
+                leaves, accepted = _find_leaving(arms, dominated, front, evidence.spared)
             if leaves < 0:
                 target = find_depth(np.cumsum(costs), depth, n_instances, limit - spent)
                 if target == n_instances or (certainty and depth < target):
@@ -324,8 +309,7 @@ def _play(p, terms, draws, seen, returned):
                 _take_out(place, k, places, gaps)
 
     sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
-    if shared > 0:
-        return_front(arms, sums, np.full(n_arms, shared), returned)
+    return_front(arms, sums, np.full(n_arms, shared), returned)
     return spent, False
 
 
