@@ -15,10 +15,11 @@ import yaml
 
 from cobandit.errors import CobanditError
 from cobandit.files import replace_file
+from cobandit.live.evaluators import Row
 from cobandit.live.evaluators.texts import ScorerOptions
 from cobandit.live.journal import Lines, read_entries
 from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan
-from cobandit.live.stages import FAILED
+from cobandit.live.stages import FAILED, Earlier, Key
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
@@ -89,6 +90,18 @@ class RunFolder:
         """
         with closing(Lines(journal)):
             journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
+
+    def read_earlier(self, plan: Plan) -> Earlier:
+        """Take the evaluations of journals that were set aside; failures are made again."""
+        rows: dict[Key, Row] = {}
+        lost = 0.0
+        for entry in (entry for path in self.earlier for entry in read_entries(path) if "tell" in entry):
+            if entry["reward"] is None or FAILED in entry["record"]:
+                lost += entry["cost"] if entry["reward"] is None or entry["number"] >= plan.pilot else 0.0
+            else:
+                rows[entry["tell"], entry["number"]] = entry["record"]
+        besides = {key: row[plan.cost.column] for key, row in rows.items() if key[1] >= plan.pilot}
+        return Earlier(rows, lost, besides)
 
     @contextmanager
     def copy(self) -> Iterator[RunFolder]:

@@ -84,7 +84,20 @@ class Lines:
                 "local disk"
             ) from error
         with _closed_by_errors(self):
-            self._read()
+            self._file.seek(0)
+            content = self._file.read()
+            # with a newline more, which may be all that the last line lacks
+            self.entries, self._crc, self._whole = _read_whole(content + b"\n")
+            self._tail = content[self._whole :]
+            self._lacks_end = self._whole > len(content)
+            if b"\n" in self._tail:
+                good, n_lines = len(self.entries), content.count(b"\n")
+                what = f"line {good + 1} of {n_lines} is damaged, or this is no journal"
+                raise CobanditError(
+                    f"{path}: {what}.  The file is left as it is.  Bring it back from a copy; without one, "
+                    f"copy the lines before (the first {good}) into a new file: what they do not hold is "
+                    "evaluated again"
+                )
 
     @property
     def closed(self) -> bool:
@@ -95,22 +108,6 @@ class Lines:
         """Give the file up."""
         self._file.close()
         self._lock.release()
-
-    def _read(self) -> None:
-        self._file.seek(0)
-        content = self._file.read()
-        # with a newline more, which may be all that the last line lacks
-        self.entries, self._crc, self._whole = _read_whole(content + b"\n")
-        self._tail = content[self._whole :]
-        self._lacks_end = self._whole > len(content)
-        if b"\n" in self._tail:
-            good, n_lines = len(self.entries), content.count(b"\n")
-            what = f"line {good + 1} of {n_lines} is damaged, or this is no journal"
-            raise CobanditError(
-                f"{self.path}: {what}.  The file is left as it is.  Bring it back from a copy; without one, "
-                f"copy the lines before (the first {good}) into a new file: what they do not hold is "
-                "evaluated again"
-            )
 
     def was_writing(self, entry: dict[str, Any]) -> bool:
         """Whether the file ends with a beginning of this entry, maybe an empty one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import inf
@@ -17,11 +17,10 @@ from cobandit._version import __version__
 from cobandit.errors import CobanditError
 from cobandit.faults import amount, stop
 from cobandit.live.configurations import RESERVED
-from cobandit.live.evaluators import Evaluator, Row
+from cobandit.live.evaluators import Evaluator
 from cobandit.live.folder import RunFolder
-from cobandit.live.journal import read_entries
 from cobandit.live.plan import SHARE, Plan
-from cobandit.live.stages import FAILED, Earlier, Key, Made, MainStage, Stage, check_row, name_row, worst
+from cobandit.live.stages import FAILED, Made, MainStage, Stage, check_row, name_row
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
@@ -166,11 +165,9 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         If every instance is left out.
     """
     plan, left_out = stage.plan, stage.left_out
-    lost = worst(plan, stage.profile.limits)
     rows = [
         {"config": stage.names[arm], "instance": name_row(stage.order, place)}
-        | (lost if FAILED in record else {})
-        | record
+        | stage.values(record)
         | {FAILED: FAILED in record}
         for (arm, place), record in sorted(stage.everything.items())
         if place % len(stage.order) not in left_out
@@ -181,17 +178,12 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     if not frame[FAILED].any():
         del frame[FAILED]
     for setting in reversed(plan.settings):
-        values = _one_kind([each.get(setting) for each in plan.configurations.all])
+        values = [each.get(setting) for each in plan.configurations.all]
+        kinds = {type(value) for value in values}
+        if kinds != {bool} and not kinds <= {int, float}:  # a column has one type: numbers, or else text
+            values = [UNSET if value is None else str(value) for value in values]
         frame.insert(2, setting, frame["config"].map(dict(zip(stage.names, values, strict=True))))
     return frame
-
-
-def _one_kind(values: list[Any]) -> list[Any]:
-    """Give the values of a setting one type: numbers if all of them are, else text."""
-    kinds = {type(value) for value in values}
-    if kinds == {bool} or kinds <= {int, float}:
-        return values
-    return [UNSET if value is None else str(value) for value in values]
 
 
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
@@ -370,19 +362,6 @@ def _same(there: Any, here: Any) -> bool:
         return float(there) == float(here)
     except (TypeError, ValueError):
         return str(there) == str(here)
-
-
-def read_earlier(plan: Plan, paths: Iterable[Path]) -> Earlier:
-    """Take the evaluations of journals that were set aside when the plan changed; failures are made again."""
-    rows: dict[Key, Row] = {}
-    lost = 0.0
-    for entry in (entry for path in paths for entry in read_entries(path) if "tell" in entry):
-        if entry["reward"] is None or FAILED in entry["record"]:
-            lost += entry["cost"] if entry["reward"] is None or entry["number"] >= plan.pilot else 0.0
-        else:
-            rows[entry["tell"], entry["number"]] = entry["record"]
-    besides = {key: row[plan.cost.column] for key, row in rows.items() if key[1] >= plan.pilot}
-    return Earlier(rows, lost, besides)
 
 
 def order_from(plan: Plan, made: Made) -> Plan:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyio.from_thread import start_blocking_portal
 
@@ -17,16 +16,7 @@ from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.folder import FEW, RunFolder
 from cobandit.live.journal import Journal, Lines, compare, make_header, read_entries
-from cobandit.live.outcome import (
-    Estimate,
-    Progress,
-    Run,
-    estimate_run,
-    order_from,
-    read_earlier,
-    read_made,
-    write_run,
-)
+from cobandit.live.outcome import Estimate, Progress, Run, estimate_run, order_from, read_made, write_run
 from cobandit.live.plan import Plan, check_plan
 from cobandit.live.stages import FAILED, Made, MainStage, Pilot, Profile, Stage, make_policy, profile_of
 from cobandit.policies.asktell import AskTell
@@ -36,8 +26,7 @@ Watch = Callable[[Progress], None]
 Evaluate = Callable[[Mapping[str, Any], str], Any] | Evaluator
 
 
-@dataclass(frozen=True)
-class _Setup:
+class _Setup(NamedTuple):
     """A plan, where it comes from, and where its run lives."""
 
     plan: Plan
@@ -141,7 +130,7 @@ def estimate(
             made = dict(_made(setup))
             if setup.folder.begun:  # a plan with which the run could not go on says so
                 with setup.folder.copy() as copy:
-                    stage = _restore(replace(setup, folder=copy))
+                    stage = _restore(setup._replace(folder=copy))
                 found = stage.everything.items()
                 made |= {stage.which(key): row for key, row in found if FAILED not in row}
             return estimate_run(setup.plan, opened, made)
@@ -172,7 +161,7 @@ def export(
     """
     setup = _set_up(plan, folder, start)
     with setup.folder.copy() as copy:
-        stage = _restore(replace(setup, folder=copy))
+        stage = _restore(setup._replace(folder=copy))
     if not isinstance(stage, MainStage):
         raise CobanditError(f"{_tell_pilot(stage)}: a table needs all of them; run the plan again")
     return write_run(stage, setup.folder)
@@ -335,7 +324,7 @@ def _pilot(setup: _Setup, made: Made) -> Iterator[Stage]:
 def _main(setup: _Setup, made: Made, profile: Profile) -> Iterator[MainStage]:
     plan, folder = setup.plan, setup.folder
     while True:
-        earlier = read_earlier(plan, folder.earlier)
+        earlier = folder.read_earlier(plan)
         policy = make_policy(plan, profile, earlier)
         if not (plan.is_once and _began_otherwise(folder.journal, policy, plan)):
             break

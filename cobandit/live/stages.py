@@ -189,11 +189,6 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
             )
 
 
-def worst(plan: Plan, limits: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """Give the columns that score zero, for an evaluation that failed."""
-    return {objective.column: limits[objective.name][1] for objective in plan.objectives}
-
-
 class Earlier(NamedTuple):
     """What a run evaluated before its plan changed.
 
@@ -234,6 +229,7 @@ class Stage:
     def __init__(self, plan: Plan, journal: Any, made: Made):
         self.plan = plan
         self.journal = journal
+        self.policy = journal.policy
         self.made = made
         self.order = plan.order
         self.names = plan.names
@@ -243,11 +239,6 @@ class Stage:
         for pull, reward, _, record in journal.records():
             if reward is not None and record is not None:
                 self._keep(pull, record)
-
-    @property
-    def policy(self) -> Any:
-        """The part's policy."""
-        return self.journal.policy
 
     @property
     def spent(self) -> float:
@@ -375,10 +366,8 @@ class MainStage(Stage):
 
     @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:  # noqa: D102 (as its parent)
-        records = {**self.earlier.rows, **self.profile.results}
-        for (arm, number), record in self.results.items():
-            records.setdefault((arm, self.first + number), record)
-        return records
+        told = {(arm, self.first + number): record for (arm, number), record in self.results.items()}
+        return {**self.earlier.rows, **self.profile.results, **told}
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
         return self.profile.costs[arm]
@@ -414,12 +403,16 @@ class MainStage(Stage):
         """Places in the order of the instances that are left out for all."""
         return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
+    def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Fill a record of an evaluation that failed up with the values that score zero."""
+        limits, failed = self.profile.limits, FAILED in record
+        zero = {each.column: limits[each.name][1] for each in self.plan.objectives if failed}
+        return {**zero, **record}  # an objective may be the cost itself
+
     def _reward(self, record: Mapping[str, Any]) -> list[float]:
-        limits = self.profile.limits
-        if FAILED in record:  # an objective may be the cost itself
-            record = {**worst(self.plan, limits), **record}
+        values, limits = self.values(record), self.profile.limits
         return [
-            float(TRANSFORMS[each.transform].apply(np.array(record[each.column]), *limits[each.name]))
+            float(TRANSFORMS[each.transform].apply(np.array(values[each.column]), *limits[each.name]))
             for each in self.plan.objectives
         ]
 
