@@ -69,7 +69,6 @@ class Conductor:
         self._waiting: list[Pull] = []  # handed out, and not part of a call
         self._held: list[tuple[Pull, Row | Failure]] = []  # ended before others were answered, at a cost
         self._n_held = 0  # so far
-        self._calls = 0
         self._told = anyio.Event()
         self._silent: dict[int, float] = {}  # since when a configuration has answered nothing, but failed
         self._answered: dict[int, float] = {}  # when the last call that a configuration answered began
@@ -94,7 +93,7 @@ class Conductor:
                 await self._evaluate(pulls)
             elif self.stage.over:
                 return
-            elif self._held and not (self._waiting or self._calls):
+            elif self._held and len(self._held) == self.stage.policy.in_flight.sum():
                 arms = {int(pull) for pull, _ in self._held}
                 if self.stage.smallest_cost is None or len(arms) == len(self.stage.names):
                     self._refuse_held()
@@ -144,11 +143,7 @@ class Conductor:
     async def _evaluate(self, pulls: list[Pull]) -> None:
         """Evaluate once, and tell what came of it."""
         began, arm = anyio.current_time(), int(pulls[0])
-        self._calls += 1
-        try:
-            found = await self._call(arm, [self.stage.instance(pull) for pull in pulls])
-        finally:
-            self._calls -= 1
+        found = await self._call(arm, [self.stage.instance(pull) for pull in pulls])
         for pull, outcome in zip(pulls, found, strict=True):
             if isinstance(outcome, Failure):
                 await self._fail(pull, outcome)
@@ -167,8 +162,7 @@ class Conductor:
             # a question may be bad; two of each configuration are not
             if self._n_held >= 2 * len(self.stage.names):
                 self._refuse_held()
-            return
-        if isinstance(outcome, Failure):
+        elif isinstance(outcome, Failure):
             self._give_up(pull, outcome)
         else:
             self.stage.tell(pull, outcome)
@@ -238,9 +232,8 @@ class Conductor:
 
     async def _ask_again(self, arm: int) -> float | None:
         """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""
-        answered = [
-            key for key, each in self.stage.everything.items() if key[0] == arm and FAILED not in each
-        ]
+        records = self.stage.everything.items()
+        answered = [key for key, each in records if key[0] == arm and FAILED not in each]
         if not answered:
             return None
         _, instance = self.stage.which(answered[-1])

@@ -7,7 +7,7 @@ import os
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -160,7 +160,7 @@ class Told(NamedTuple):
     record: dict[str, Any] | None
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """Ask and tell through a durable file, for evaluations that cost money.
 
     Every `ask`, `tell` and `leave_out` is one line, on the disk before the call returns.  Opening the file
@@ -340,9 +340,6 @@ class Journal:
     def close(self) -> None:
         """Close the file and let others open it."""
         self._lines.close()
-
-    def __enter__(self) -> Journal:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

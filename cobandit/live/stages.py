@@ -465,14 +465,12 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
     try:
         if paid > _check.add_slack(total):
             raise CobanditError("nothing is left")
-        while True:
-            policy = plan.make_policy(profile.costs, profile.cost_range, budget)
-            if not plan.is_once:
-                return policy
-            besides = _rehearse(plan, profile, policy, earlier)
+        while plan.is_once:
+            besides = _rehearse(plan, profile, budget, earlier)
             if budget + besides <= _check.add_slack(total):
-                return plan.make_policy(profile.costs, profile.cost_range, budget)
+                break
             budget = total - besides
+        return plan.make_policy(profile.costs, profile.cost_range, budget)
     except CobanditError as error:
         raise CobanditError(
             f"{plan.method.name}: {error}.  {paid:,.6g} {unit} are spent, and the budget is {total:,.6g}: "
@@ -480,8 +478,9 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
         ) from None
 
 
-def _rehearse(plan: Plan, profile: Profile, policy: AskTell, earlier: Earlier) -> float:
+def _rehearse(plan: Plan, profile: Profile, budget: float, earlier: Earlier) -> float:
     """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
+    policy = plan.make_policy(profile.costs, profile.cost_range, budget)
     unwritten = SimpleNamespace(  # stands for a journal that told nothing before
         policy=policy,
         leave_out=policy.leave_out,
