@@ -59,6 +59,7 @@ class Lines:
 
     Opening changes nothing but that an absent file is made.  `mend` then removes what was being written
     when an earlier process died, and `append` adds to the file; neither returns before it is on the disk.
+    Once `file` is closed, by `close` or by an error of `append`, nothing can be appended any more.
     The lock is on an empty file next to it, whose name ends with ``.lock``: on some systems nobody else could
     read a file that is locked itself.
     """
@@ -71,7 +72,7 @@ class Lines:
         self._lock = FileLock(f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False)
         try:
             self._lock.acquire(blocking=False)
-            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
+            self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
         except Timeout:
             raise CobanditError(
                 f"{path} is open already, here or in another process: close it or let that process end, "
@@ -84,8 +85,8 @@ class Lines:
                 "local disk"
             ) from error
         with _closed_by_errors(self):
-            self._file.seek(0)
-            content = self._file.read()
+            self.file.seek(0)
+            content = self.file.read()
             # with a newline more, which may be all that the last line lacks
             self.entries, self._crc, self._whole = _read_whole(content + b"\n")
             self._tail = content[self._whole :]
@@ -99,14 +100,9 @@ class Lines:
                     "evaluated again"
                 )
 
-    @property
-    def closed(self) -> bool:
-        """Whether nothing can be appended any more."""
-        return self._file.closed
-
     def close(self) -> None:
         """Give the file up."""
-        self._file.close()
+        self.file.close()
         self._lock.release()
 
     def was_writing(self, entry: dict[str, Any]) -> bool:
@@ -119,10 +115,10 @@ class Lines:
     def mend(self) -> None:
         """Complete or drop a last line that has no end."""
         if self._lacks_end:
-            self._file.write(b"\n")
+            self.file.write(b"\n")
         else:
-            self._file.truncate(self._whole)
-        os.fsync(self._file.fileno())
+            self.file.truncate(self._whole)
+        os.fsync(self.file.fileno())
         if hasattr(os, "O_DIRECTORY"):  # a new file is safe once its folder is on the disk
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -137,8 +133,8 @@ class Lines:
             try:
                 rest = memoryview(line)
                 while rest:  # a write may take less than it was given
-                    rest = rest[self._file.write(rest) :]
-                os.fsync(self._file.fileno())
+                    rest = rest[self.file.write(rest) :]
+                os.fsync(self.file.fileno())
             except OSError as error:
                 raise CobanditError(
                     f"{self.path}: could not write {json.dumps(entry)} ({error}).  It is closed: see to the "
@@ -314,8 +310,7 @@ class Journal(AbstractContextManager["Journal"]):
         pull = self.policy.find(arm)
         with _closed_by_errors(self, but=(CobanditError,)):  # a refusal changes nothing
             # A warning may have been made an error: it must not come between the policy and the line.
-            with warnings.catch_warnings(record=True) as doubts:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as doubts:
                 told = self._tell(pull, reward, cost, kept)
             values = None if told.reward is None else told.reward.tolist()
             what = {"tell": int(pull), "number": pull.number}
@@ -348,7 +343,7 @@ class Journal(AbstractContextManager["Journal"]):
         return f"Journal({str(self.path)!r}, {self.policy!r})"
 
     def _check_ready(self) -> None:
-        if self._lines.closed:
+        if self._lines.file.closed:
             raise CobanditError(f"{self.path} is closed: open it again, with a fresh policy")
         if (self._scored, len(self._flying)) != (self.policy.pulls.sum(), self.policy.in_flight.sum()):
             raise CobanditError(
@@ -409,8 +404,7 @@ class Journal(AbstractContextManager["Journal"]):
         asked: tuple[int | None, int] = arm, number
         try:
             if what == "tell":
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # it was given when the line was written
+                with warnings.catch_warnings(action="ignore"):  # it was given when the line was written
                     self._tell(Pull(arm, number), entry["reward"], entry["cost"], entry["record"])
             elif what == "leave_out":
                 self._leave_out(Pull(arm, number))

@@ -249,7 +249,7 @@ async def _run(
                 answers.mend()
             with _pilot(setup, made) as pilot:
                 await _play(opened, pilot, answers, watch)
-            if pilot.policy.stuck:
+            if not pilot.policy.finished:  # a larger budget may hold what comes next
                 raise CobanditError(
                     f"{_tell_pilot(pilot)}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}: raise the "
                     "plan's budget and run it again; what was evaluated is kept"

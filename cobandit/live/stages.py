@@ -73,11 +73,6 @@ class Pilot(AskTell):
         """Whether every evaluation was told."""
         return bool((self.pulls == self.n_instances).all())
 
-    @property
-    def stuck(self) -> bool:
-        """Whether nothing is in flight and the budget does not hold what comes next; a larger one may."""
-        return not self.finished and super().finished
-
     def _choose(self) -> int | None:
         turns = self._numbers.copy()
         for arm, _ in self._failed:
@@ -259,7 +254,7 @@ class Stage:
     @property
     def over(self) -> bool:
         """Whether nothing is left to be asked."""
-        return bool(self.policy.finished or getattr(self.policy, "stuck", False))
+        return self.policy.upcoming is None and not self.policy.in_flight.any()
 
     def which(self, key: Key) -> tuple[str, str]:
         """Name the configuration and the instance of a record."""
@@ -327,8 +322,8 @@ class Stage:
         self._keep(pull, record)
 
     def _charge(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
-        with warnings.catch_warnings():  # a cost may well be beyond what the pilot saw
-            warnings.simplefilter("ignore", GuaranteeWarning)
+        # a cost may well be beyond what the pilot saw
+        with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
         if largest is not None and cost > _check.add_slack(largest[pull]):
