@@ -216,6 +216,8 @@ class Stage:
         Where answers are kept, if they are.
     first : int
         Place in the order, going round and round, of the first evaluation of each configuration.
+    before : mapping of (int, int) to dict
+        Records from before this part, by configuration and place in the order.
     """
 
     name = "pilot"
@@ -231,6 +233,7 @@ class Stage:
         self.budget = None if plan.unit == SHARE else plan.budget
         self.answers: Lines | None = None
         self.results: dict[Key, dict[str, Any]] = {}
+        self.before: Mapping[Key, dict[str, Any]] = {}
         for pull, reward, _, record in journal.records():
             if reward is not None and record is not None:
                 self._keep(pull, record)
@@ -249,7 +252,8 @@ class Stage:
     @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:
         """Every record so far, by configuration and place in the order."""
-        return self.results
+        told = {(arm, self.first + number): record for (arm, number), record in self.results.items()}
+        return {**self.before, **told}
 
     @property
     def over(self) -> bool:
@@ -353,16 +357,12 @@ class MainStage(Stage):
         super().__init__(plan, journal, made)
         self.budget = budget_of(plan, profile)
         self.first = 0 if plan.is_once else plan.pilot
+        self.before = {**earlier.rows, **profile.results}
 
     @property
     def spent(self) -> float:  # noqa: D102 (as its parent)
         before = self.profile.spent + self.earlier.lost + sum(self._unused.values())
         return before + self.policy.spent - self._charged_again
-
-    @property
-    def everything(self) -> Mapping[Key, dict[str, Any]]:  # noqa: D102 (as its parent)
-        told = {(arm, self.first + number): record for (arm, number), record in self.results.items()}
-        return {**self.earlier.rows, **self.profile.results, **told}
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
         return self.profile.costs[arm]
@@ -400,9 +400,9 @@ class MainStage(Stage):
 
     def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Fill a record of an evaluation that failed up with the values that score zero."""
-        limits, failed = self.profile.limits, FAILED in record
-        zero = {each.column: limits[each.name][1] for each in self.plan.objectives if failed}
-        return {**zero, **record}  # an objective may be the cost itself
+        limits = self.profile.limits
+        zero = {each.column: limits[each.name][1] for each in self.plan.objectives}
+        return {**zero, **record} if FAILED in record else dict(record)  # an objective may be the cost itself
 
     def _reward(self, record: Mapping[str, Any]) -> list[float]:
         values, limits = self.values(record), self.profile.limits
