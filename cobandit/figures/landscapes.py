@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -91,10 +92,8 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     for number, name in enumerate(named.index, start=1):
         ax.plot([], [], ls="", label=f"{number}  {escape_math(name)}")
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    ax.set(
-        xlabel=f"mean cost ({unit})" if x == "cost" else f"mean {escape_math(x)}",
-        ylabel=f"mean {escape_math(y)}",
-    )
+    ax.set_xlabel(f"mean cost ({unit})" if x == "cost" else f"mean {escape_math(x)}")
+    ax.set_ylabel(f"mean {escape_math(y)}")
     ax.set_title(provenance(table).replace("$", r"\$"))
     return ax
 
@@ -104,18 +103,16 @@ def _along(front: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
     return front.sort_values([x, y], ascending=[True, x == "cost"])
 
 
-def _labels(ax: Axes, marks: np.ndarray) -> list[tuple[str, tuple[float, float]]]:
+def _labels(ax: Axes, marks: np.ndarray) -> Iterator[tuple[str, tuple[float, float]]]:
     """Numbers of the marks, and where they stand: of neighbours closer than `APART` points one range."""
     ax.autoscale_view()
     places = ax.transData.transform(marks) * 72 / ax.figure.dpi
-    found: list[tuple[str, tuple[float, float]]] = []
     start = 0
     for number in range(1, len(marks) + 1):
         if number == len(marks) or np.abs(places[number] - places[start]).max() > APART:
             label = str(start + 1) if number == start + 1 else f"{start + 1}–{number}"
-            found.append((label, tuple(marks[start])))
+            yield label, tuple(marks[start])
             start = number
-    return found
 
 
 def pairs(table: EvaluationTable) -> Figure:
@@ -189,6 +186,5 @@ def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False,
     if filterable:
         shown = shown.set_table_attributes('class="filterable"')
     shown = shown.hide(axis="index").set_table_styles(left)
-    return shown.format(
-        {column: f"{{:{spec}}}" for column, spec in formats.items()}, na_rep="–", escape="html"
-    )
+    patterns: Any = {column: f"{{:{spec}}}" for column, spec in formats.items()}
+    return shown.format(patterns, na_rep="–", escape="html")

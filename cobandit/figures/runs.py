@@ -208,9 +208,8 @@ def phase_plane(
     verdict = ("accepted" if phase.accepted else "rejected") + (" by mistake" if mistaken else "")
     ax.margins(0.1)  # for the names
     ax.set(xlabel=f"mean {labels[0]}", ylabel=f"mean {labels[1]}")
-    ax.set_title(
-        f"phase {phase.phase}: {phase.target} pulls each, {escape_math(names[phase.removed])} {verdict}"
-    )
+    removed = escape_math(names[phase.removed])
+    ax.set_title(f"phase {phase.phase}: {phase.target} pulls each, {removed} {verdict}")
     return ax
 
 

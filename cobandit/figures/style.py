@@ -149,9 +149,7 @@ def escape_markdown(text: object) -> str:
     >>> escape_markdown("<b>_gpt_</b> at $1")
     '&#60;b&#62;&#95;gpt&#95;&#60;/b&#62; at &#36;1'
     """
-    short = re.sub(
-        rf"\S{{{LONGEST_NAME},}}", lambda word: ellipsize(word[0], LONGEST_NAME), _on_one_line(text)
-    )
+    short = " ".join(ellipsize(word, LONGEST_NAME) for word in _on_one_line(text).split())
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", short)
 
 

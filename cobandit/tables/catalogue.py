@@ -152,8 +152,7 @@ def load_bundled() -> list[EvaluationTable]:
     >>> [table.name for table in load_bundled()]
     ['gsm8k', 'piqa-small', 'piqa', 'synthetic-24', 'word-sums']
     """
-    listed = datasets()
-    return [load(name) for name in listed.loc[listed["availability"] == "bundled", "name"]]
+    return [load(name) for name in _cards() if _card(name).origin is None]
 
 
 def datasets() -> pd.DataFrame:

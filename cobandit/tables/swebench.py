@@ -64,9 +64,8 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         for name in off
     ]
     if without_rows := [name for name in entries if name not in parts]:
-        notes.append(
-            f"dropped {len(without_rows)} entries without per-instance rows: {', '.join(without_rows)}"
-        )
+        named = ", ".join(without_rows)
+        notes.append(f"dropped {len(without_rows)} entries without per-instance rows: {named}")
     return frame, tuple(notes)
 
 
