@@ -195,7 +195,7 @@ def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
         ax.plot(values[:-1], range(len(rungs) - 1), "o", color=INK, mfc="none")
         ax.plot(values[-1], len(rungs) - 1, "o", color=INK)
         for row, value in enumerate(values[:-1]):
-            times = f"{amount(round(value / values[-1], value < 9 * values[-1]))} times"
+            times = f"{amount(round(value / values[-1], 1 if value < 9 * values[-1] else 0))} times"
             ax.annotate(times, (value, row), (8, 0), textcoords="offset points", va="center")
         name_rows(ax, rungs)
         ax.set(xscale="log", xlabel=label, xlim=(values[-1] / 2, values[0] * 30))

@@ -153,12 +153,11 @@ def contrast(judged: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame) 
     """The fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
     many, ours = _ratios(cells), _ratios(measured)
     for known, each in zip(CONTRASTS, judged.to_dict("records"), strict=True):
-        rho = next(part for part in known.keys[0].split("-") if part.isdigit())
         yield Row(
             key=f"contrast {known.dataset} {known.experiment} {known.method} {known.against}",
             kind=CONTRAST,
             claim=_name_contrast(each, " against "),
-            place=f"largest budget, ρ = {int(rho):,}",
+            place=f"largest budget, ρ = {known.judged.rho:,}",
             page="reconstructions",
             paper=f"{each['printed']:.2f}",
             reconstruction=f"{each['low']:.2g} to {each['high']:.2g}",

@@ -65,10 +65,14 @@ class Contrast(NamedTuple):
     against: str
 
     @property
+    def judged(self) -> Played:
+        """What of both is compared."""
+        return next(each for each in (REGRET, ERROR, F1) if each.experiment == self.experiment)
+
+    @property
     def keys(self) -> tuple[str, str]:
         """Of the values of both."""
-        (judged,) = (each for each in (REGRET, ERROR, F1) if each.experiment == self.experiment)
-        return judged.key(self.dataset, self.method), judged.key(self.dataset, self.against)
+        return self.judged.key(self.dataset, self.method), self.judged.key(self.dataset, self.against)
 
     @property
     def used(self) -> list[str]:
