@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {"pages": 17, "words": 32_000, "folds": 120, "code": 4_500}
 HIGHEST, WIDEST = 1_200, 110
+#: Of usual size.
+WINDOW = {"width": 1280, "height": 900}
 #: Written by a program, and looked up rather than read.
 LOOKED_UP = ["book/api"]
 #: Where the first picture of a page has to be: the chapters of the book.
@@ -57,27 +61,34 @@ def code_of(name: str) -> list[list[str]]:
     return [[line for line in code.splitlines() if line.strip()] for code in found]
 
 
-def measure(html: Path) -> pd.DataFrame:
-    """Look at every page in a window of usual width: one row per page."""
+def measure(seen: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    """Count what was seen on each page by `LOOK`, and its code: one row per page."""
+    rows = []
+    for name, page in seen.items():
+        code = [line for cell in code_of(name) for line in cell]
+        nameless = sum(fold in ("", "Code") for fold in page["folds"])
+        widest = max(map(len, code), default=0)
+        rows.append((name, page["words"], len(page["folds"]), nameless, len(code), widest, page["picture"]))
+    columns = ["page", "words", "folds", "nameless", "code", "widest", "picture"]
+    return pd.DataFrame(rows, columns=columns).set_index("page")
+
+
+def look(html: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Open pages, and look at each when its formulas are there."""
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     from pdf import chromium
     from playwright.sync_api import sync_playwright
 
-    rows = []
+    seen = {}
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": 1400, "height": 1000})
-        for name in contents():
+        tab = browser.new_page(viewport=WINDOW)
+        for name in names:
             tab.goto((html / f"{name}.html").resolve().as_uri())
             tab.evaluate("window.MathJax?.startup?.promise?.then(() => true)")
-            seen, code = tab.evaluate(LOOK), [line for cell in code_of(name) for line in cell]
-            nameless = sum(fold in ("", "Code") for fold in seen["folds"])
-            widest = max(map(len, code), default=0)
-            counts = seen["words"], len(seen["folds"]), nameless, len(code), widest, seen["picture"]
-            rows.append((name, *counts))
+            seen[name] = tab.evaluate(LOOK)
         browser.close()
-    columns = ["page", "words", "folds", "nameless", "code", "widest", "picture"]
-    return pd.DataFrame(rows, columns=columns).set_index("page")
+    return seen
 
 
 def over(frame: pd.DataFrame) -> list[str]:
@@ -96,7 +107,7 @@ def over(frame: pd.DataFrame) -> list[str]:
 
 if __name__ == "__main__":
     built = ROOT / "_build" / ("stored/_build/html" if "--stored" in sys.argv else "html")
-    measured = measure(built)
+    measured = measure(look(built, contents()))
     print(measured.to_string(float_format="{:,.0f}".format))
     if found := over(measured):
         sys.exit("\n".join(["over a limit:", *found]))

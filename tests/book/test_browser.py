@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import threading
 
 import pytest
+from book_size import LOOK, WINDOW, contents, measure, over
 from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, REDIRECTING, WIDTH
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, NEEDS_CHROMIUM, NEEDS_BOOK]
@@ -98,6 +100,20 @@ ALIKE = """seen => {
 }"""
 
 
+@pytest.fixture
+def seen(once, visit, address):
+    """``seen(name)``: what is counted on a page, by the first test of a run that opens it."""
+
+    def seen(name, tab=None):
+        def look(folder):
+            found = (tab or visit(f"{address}/{name}").tab).evaluate(LOOK)
+            (folder / "seen.json").write_text(json.dumps(found))
+
+        return json.loads((once(f"seen {name.replace('/', ' ')}", look) / "seen.json").read_text())
+
+    return seen
+
+
 @pytest.fixture(scope="module")
 def colours():
     """Kinds of words of code that axe-core has looked at."""
@@ -105,9 +121,11 @@ def colours():
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_renders_alone_and_can_be_read_by_all(visit, address, colours, name):
+def test_page_renders_alone_and_can_be_read_by_all(visit, address, seen, colours, name):
     visited = visit(f"{address}/{name}")
     tab = visited.tab
+    if name.removesuffix(".html") in contents():
+        assert tab.viewport_size == WINDOW and seen(name, tab)["words"] > 100
     assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)") == []
     assert tab.evaluate("document.documentElement.scrollWidth") <= WIDTH
     formulas = tab.locator("article .math")
@@ -139,6 +157,12 @@ def test_page_renders_alone_and_can_be_read_by_all(visit, address, colours, name
     tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
     faults["dark"] = visited.faint()  # nothing but colours changes with the theme
     assert not any(faults.values()), faults
+
+
+def test_the_book_keeps_to_its_limits(seen):
+    """Of words and folds, names of folds, and how far down the first picture of a chapter stands."""
+    measured = measure({name: seen(f"{name}.html") for name in contents()})
+    assert not over(measured), measured.to_string()
 
 
 @pytest.mark.parametrize("name", ["book/intro.html", "book/notation.html"])

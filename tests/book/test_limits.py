@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from book_size import LIMITS, LOOKED_UP, WIDEST, code_of, contents, measure, over
-from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM
+from book_size import LIMITS, LOOKED_UP, WIDEST, code_of, contents
 
 RULES = "E,F,W,UP,B,C4"
 #: An import stands in the cell that needs it, and the last line of a cell is what it shows.
@@ -53,15 +52,3 @@ def test_the_code_of_a_page_is_found():
     cells = code_of("notebooks/experiments")
     assert cells[0][0].startswith("dataset = ") and sum(map(len, cells)) > 100
     assert not [line for cell in cells for line in cell if "mystnb:" in line]
-
-
-@pytest.mark.book
-@pytest.mark.browser
-@pytest.mark.slow
-@NEEDS_BOOK
-@NEEDS_CHROMIUM
-def test_the_built_book_keeps_to_its_limits():
-    """Of words and folds, names of folds, and how far down the first picture of a chapter stands."""
-    measured = measure(HTML)
-    assert measured["words"].min() > 100
-    assert not over(measured), measured.to_string()
