@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, Literal
 
 import typer
@@ -39,10 +39,8 @@ def read_value(text: str) -> Any:
     import yaml
 
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
