@@ -122,16 +122,15 @@ class AskTell:
         arm = self._choose()
         if arm is None:
             return None
-        again = [each for each in self._failed if each[0] == arm]
-        if again:
-            pull = min(again)
-            self._failed.remove(pull)
+        failed = [number for each, number in self._failed if each == arm]
+        pull = Pull(arm, min(failed, default=self._next_number(arm)))
+        if failed:
+            self._failed.remove(pull.key)
         else:
-            pull = int(arm), self._next_number(arm)
-            self._numbers[arm] = pull[1] + 1
-        self._flying.append(pull)
+            self._numbers[arm] = pull.number + 1
+        self._flying.append(pull.key)
         self.in_flight[arm] += 1
-        return Pull(*pull)
+        return pull
 
     def tell(self, arm: int, reward: ArrayLike | None, cost: float | None = None) -> None:
         """Report an evaluation that is in flight; the order does not matter.

@@ -175,14 +175,13 @@ class UniformIdentification(IdentificationPolicy):
 
     label = "Uniform identification"
 
-    #: Complete rounds, and means after the latest.
+    #: Complete rounds, all of whose rewards are added up.
     _complete = 0
-    _round_means: NDArray[np.float64] | None = None
 
     def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent, over complete rounds)
-        if self._round_means is None:
+        if not self._complete:
             return np.array([], dtype=np.int64)
-        return np.flatnonzero(pareto_mask(self._round_means))
+        return np.flatnonzero(pareto_mask(self._reward_sums / self._complete))
 
     def _schedule(self) -> Iterator[int | None]:
         for n in self._rounds():
@@ -202,4 +201,3 @@ class UniformIdentification(IdentificationPolicy):
             for arm in range(self.n_arms):
                 self._reward_sums[arm] += self._results.pop((arm, self._complete))
             self._complete += 1
-            self._round_means = self._reward_sums / self._complete

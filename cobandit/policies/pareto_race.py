@@ -100,24 +100,21 @@ class Standing:
             above = calls.dominated[a] & stays
             if above.any():
                 stays[a] = False
-                self._hand_on(active[a], active[above], np.flatnonzero(self.covers[:, active[a]]))
+                covered = np.flatnonzero(self.covers[:, active[a]])
+                self.covers[np.ix_(covered, active[above])] = True
+                self.covers[covered, active[a]] = False
         for a in np.argsort(-self._costs[active], kind="stable"):
             by = calls.covered[a] & stays
             covered = np.flatnonzero(self.covers[:, active[a]])
             if stays[a] and by.any() and (self.covers[covered].sum(axis=1) > 1).all():
                 stays[a] = False
-                self._hand_on(active[a], active[:0], covered)
-                self._hand_on(active[a], active[by], active[[a]])
+                self.covers[covered, active[a]] = False
+                self.covers[active[a], active[by]] = True
         open_ = calls.open & stays & stays[:, None]
         fine = ~np.any(open_, axis=1)
         done = fine & ~np.any(open_[~fine], axis=0)
         self.returned[active[stays & done]] = True
         self.active = active[stays & ~done]
-
-    def _hand_on(self, arm: int, to: NDArray[np.int64], covered: NDArray[np.int64]) -> None:
-        """Let others cover in the place of an arm that leaves."""
-        self.covers[np.ix_(covered, to)] = True
-        self.covers[covered, arm] = False
 
 
 #: Configurations are first compared on twenty instances, and then after every twentieth part more.
