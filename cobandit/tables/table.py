@@ -561,10 +561,9 @@ class EvaluationTable:
         places = [self.objectives.index(choice(name, "objective", self.objectives)) for name in names]
         kept = {"objectives": [self.card.objectives[place] for place in places]}
         card = check_fields(Card, dict(self.card) | kept, "select_objectives")
-        records = self._records._replace(
-            rewards=np.ascontiguousarray(self._records.rewards[:, places]),
-            measured=self._records.measured[:, places],
-        )
+        # copies have their rows in one piece, as `feedback` says
+        rewards, measured = (x[:, places].copy() for x in (self._records.rewards, self._records.measured))
+        records = self._records._replace(rewards=rewards, measured=measured)
         limits = {name: self._limits[name] for name in names}
         return EvaluationTable(card, self.notes, records, self._arms, limits)
 
