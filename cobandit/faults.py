@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from cobandit.errors import CobanditError
 
+#: Faults that one error lists, at most.
 MOST = 50
-"""Faults that one error lists, at most."""
 
 
+#: Letters of each part of a message, at most: a name may be as long as its file.
 LONGEST = 400
-"""Letters of each part of a message, at most: a name may be as long as its file."""
 
 
 def ellipsize(text: str, most: int) -> str:

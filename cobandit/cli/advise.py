@@ -158,8 +158,8 @@ def _read(option: str, given: list[str] | None, separator: str = "=") -> dict[st
     return read_pairs(option, given or [], expected, lambda text: text.rpartition(separator), float)
 
 
+#: Letters of a name that a line of the table has room for, at least.
 NAME = len("configuration")
-"""Letters of a name that a line of the table has room for, at least."""
 
 
 def print_advice(advice: Recommendation, out: Console) -> None:

@@ -29,12 +29,12 @@ from cobandit.live.stages import FAILED, Key, Stage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
 
+#: Seconds between two tries, at most: of our own choice, and where a service asks for more.
 LONGEST_BACK_OFF, LONGEST_WAIT = 60.0, 120.0
-"""Seconds between two tries, at most: of our own choice, and where a service asks for more."""
 
 
+#: Answers to others between two failures of one evaluation, from which on it is the question's fault.
 CONTRASTS = 3
-"""Answers to others between two failures of one evaluation, from which on it is the question's fault."""
 
 
 def back_off(tries: int) -> float:

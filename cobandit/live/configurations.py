@@ -25,8 +25,8 @@ from cobandit.faults import stop, suggest
 from cobandit.live.evaluators import WHERE, shorten
 from cobandit.tables.safe_reading import Fields, parse, read_bytes, read_lines
 
+#: Columns of a table that no setting may take.
 RESERVED = ("config", "instance", "failed")
-"""Columns of a table that no setting may take."""
 
 
 def _check_value(value: Any) -> Any:
@@ -38,8 +38,8 @@ def _check_value(value: Any) -> Any:
 Setting = Annotated[str, Field(pattern=r"\S")]
 Value = Annotated[Any, BeforeValidator(_check_value)]
 WRITE = "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
+#: One configuration: its settings by name, plain values.
 Settings = dict[Setting, Value]
-"""One configuration: its settings by name, plain values."""
 
 
 class Configurations(Fields):
@@ -111,8 +111,8 @@ class Configurations(Fields):
         return [dict(each) for each in self.all]
 
 
+#: What a file says of an instance, by column.
 Columns = Mapping[str, Any]
-"""What a file says of an instance, by column."""
 
 
 def read_instances(path: Path, column: str) -> dict[str, Columns]:

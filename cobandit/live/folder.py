@@ -23,11 +23,11 @@ from cobandit.live.stages import FAILED, Earlier, Key
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
+#: Differences between two plans that a message lists.
 FEW = 5
-"""Differences between two plans that a message lists."""
 
+#: The column that a scorer gives.
 SCORE = "score"
-"""The column that a scorer gives."""
 
 
 class RunFolder:

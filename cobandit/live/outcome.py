@@ -30,11 +30,11 @@ from cobandit.tables.columns import MIN_INSTANCES
 from cobandit.tables.storage import read_columns, write_table
 from cobandit.tables.table import EvaluationTable
 
+#: Columns that are 1 where something is odd about an answer, which is scored as it is.
 COUNTED = {"truncated": "cut off at a limit of tokens", "empty": "empty"}
-"""Columns that are 1 where something is odd about an answer, which is scored as it is."""
 
+#: In a column of the table, a setting that a configuration does not have.
 UNSET = "not set"
-"""In a column of the table, a setting that a configuration does not have."""
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,17 @@ from cobandit.policies.registry import Spec, get_kind, spec
 from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.safe_reading import Fields, check_fields
 
+#: The method of a plan that names none.
 RACE = "ParetoRace"
-"""The method of a plan that names none."""
 
+#: Unit of a budget that is a part of what evaluating everything costs.
 SHARE = "share"
-"""Unit of a budget that is a part of what evaluating everything costs."""
 
+#: What may change when a run is continued: nothing that was told depends on it.
 CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers"})
-"""What may change when a run is continued: nothing that was told depends on it."""
 
+#: What may also change while there is only the pilot, and later where instances are evaluated once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
-"""What may also change while there is only the pilot, and later where instances are evaluated once."""
 
 
 class Named(Fields):

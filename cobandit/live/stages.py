@@ -24,16 +24,16 @@ from cobandit.policies.asktell import AskTell, Pull
 from cobandit.tables.columns import COST
 from cobandit.tables.transforms import TRANSFORMS
 
+#: Key of a record that has no measurements, and why.
 FAILED = "failed"
-"""Key of a record that has no measurements, and why."""
 
 
+#: An evaluation: number of the configuration, and its number among the evaluations of that.
 Key = tuple[int, int]
-"""An evaluation: number of the configuration, and its number among the evaluations of that."""
 
 
+#: Rows by name of the configuration and instance.
 Made = Mapping[tuple[str, str], Row]
-"""Rows by name of the configuration and instance."""
 
 
 class Pilot(AskTell):

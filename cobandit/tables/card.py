@@ -11,8 +11,8 @@ from cobandit.faults import stop, suggest
 from cobandit.tables.safe_reading import Fields, Positive, check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
+#: Columns of ``EvaluationTable.rows`` that an objective's name must leave alone.
 RESERVED = ("config", "instance", "cost", "split")
-"""Columns of ``EvaluationTable.rows`` that an objective's name must leave alone."""
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -77,8 +77,8 @@ def _check_names(objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
     return objectives
 
 
+#: One objective or several, of different names.
 Objectives = Annotated[tuple[Objective, ...], AfterValidator(_check_names)]
-"""One objective or several, of different names."""
 
 
 class Split(Fields):

@@ -18,15 +18,15 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # tqdm, which pooch loads, asks every notebook for ipywidgets
     import pooch
 
+#: Environment variable: if it is set, and not to 0, nothing is fetched.
 OFFLINE = "COBANDIT_OFFLINE"
-"""Environment variable: if it is set, and not to 0, nothing is fetched."""
 
+#: Seconds without an answer, or another byte, after which a download is given up.
 PATIENCE = 8.0
-"""Seconds without an answer, or another byte, after which a download is given up."""
 
 
+#: Environment variable: a directory that holds NAME/FILE for tables that are not bundled.
 MIRROR = "COBANDIT_MIRROR"
-"""Environment variable: a directory that holds NAME/FILE for tables that are not bundled."""
 
 
 def data_directory() -> Path:

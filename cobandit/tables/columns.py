@@ -10,11 +10,11 @@ import pandas as pd
 
 from cobandit.faults import Faults, stop
 
+#: Share of the instances that are for profiling by default: the paper's 200 of 1,000.
 SHARE = 0.2
-"""Share of the instances that are for profiling by default: the paper's 200 of 1,000."""
 
+#: Least number of instances of an arm in either split: one gives a mean, two a spread.
 MIN_INSTANCES = 2
-"""Least number of instances of an arm in either split: one gives a mean, two a spread."""
 
 
 def default_profiling(n_instances: int) -> int:
@@ -111,8 +111,8 @@ COST = Rule(
     "give what the evaluation cost; for one that was free, set what it counts as: smallest_cost",
 )
 
+#: Costs beyond these are no costs in any unit, and their squares and ratios overflow.
 SMALLEST, LARGEST = 1e-30, 1e30
-"""Costs beyond these are no costs in any unit, and their squares and ratios overflow."""
 
 RANGE = Rule(
     lambda x: (x > LARGEST) | ((x > 0) & (x < SMALLEST)),
@@ -120,8 +120,8 @@ RANGE = Rule(
     "give the costs in another unit, or correct the value",
 )
 
+#: What to do with a column of nested values.
 NESTED = "give each of its fields a column of its own, as pandas.json_normalize does"
-"""What to do with a column of nested values."""
 
 
 def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:

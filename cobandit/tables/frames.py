@@ -14,8 +14,8 @@ from cobandit.faults import stop, suggest
 from cobandit.tables.card import Objective
 from cobandit.tables.safe_reading import check_fields
 
+#: What messages call the data frame and the arguments next to it.
 FRAME = "from_frame"
-"""What messages call the data frame and the arguments next to it."""
 
 UNKNOWN_LICENSE = "not stated"
 

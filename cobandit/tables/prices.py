@@ -17,8 +17,8 @@ from pydantic import Field
 from cobandit.faults import stop, suggest
 from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
 
+#: Characters that count as one token where no tokenizer is given.
 CHARACTERS = 4
-"""Characters that count as one token where no tokenizer is given."""
 
 
 class TokenCounter(NamedTuple):
@@ -101,8 +101,8 @@ class Usage(NamedTuple):
     output: float
 
 
+#: Prices by model.
 Prices = Mapping[str, Price]
-"""Prices by model."""
 
 
 def read_prices(path: str | Path, models: Iterable[str] = ()) -> dict[str, Price]:

@@ -26,11 +26,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from cobandit.errors import CobanditError
 from cobandit.faults import Fault, TableError, refuse, stop, suggest
 
+#: Largest file, in bytes.
 MAX_BYTES = 64 * 1024
-"""Largest file, in bytes."""
 
+#: Deepest nesting; beyond a few levels the parser's time grows with the square of the depth.
 MAX_DEPTH = 5
-"""Deepest nesting; beyond a few levels the parser's time grows with the square of the depth."""
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -190,26 +190,26 @@ def _inner(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(_inner, get_args(annotation))), None)
 
 
+#: Largest file that is read, in bytes.
 MAX_FILE = 1024**3
-"""Largest file that is read, in bytes."""
 
+#: Largest member of an archive once expanded, in bytes.
 MAX_MEMBER = 256 * 1024**2
-"""Largest member of an archive once expanded, in bytes."""
 
+#: Largest sum of what the members of one archive claim to expand to, in bytes; one is held at a time.
 MAX_EXPANDED = 16 * 1024**3
-"""Largest sum of what the members of one archive claim to expand to, in bytes; one is held at a time."""
 
+#: Method of compression, in the numbering of zip, that Inspect uses since 2026.
 ZSTANDARD = 93
-"""Method of compression, in the numbering of zip, that Inspect uses since 2026."""
 
 AGAIN = "copy or export it again"
 
 
+#: A number that is written as one, not as text.
 Number = Annotated[float, Field(strict=True)]
-"""A number that is written as one, not as text."""
 
+#: What divides or is divided: neither zero nor infinite.
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-"""What divides or is divided: neither zero nor infinite."""
 
 
 class Record(BaseModel):

@@ -17,11 +17,11 @@ from cobandit.faults import stop
 
 BOARD = "bash-only"
 
+#: Largest accepted difference, in percentage points, between published and recomputed resolved rate.
 TOLERANCE = 1.0
-"""Largest accepted difference, in percentage points, between published and recomputed resolved rate."""
 
+#: Our column: its key in an instance's record.
 COLUMNS = {"resolved": "resolved", "cost_usd": "cost", "api_calls": "api_calls"}
-"""Our column: its key in an instance's record."""
 
 
 def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:

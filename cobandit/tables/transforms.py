@@ -113,6 +113,7 @@ def _percentiles(profiling: np.ndarray, low: float, high: float) -> tuple[float,
     return float(tau_low), float(tau_high)
 
 
+#: Every transform by the name that a card gives it; an entry here is all that a new one needs.
 TRANSFORMS: dict[str, Transform] = {
     "none": Transform(
         fit=lambda profiling, low, high: (1.0, 0.0),
@@ -138,4 +139,3 @@ TRANSFORMS: dict[str, Transform] = {
         apply=negate_minmax,
     ),
 }
-"""Every transform by the name that a card gives it; an entry here is all that a new one needs."""

@@ -27,22 +27,22 @@ from cobandit.faults import ellipsize, suggest
 from cobandit.tables.prices import Usage
 from cobandit.tables.safe_reading import Fields
 
+#: What one evaluation gave: columns of the table, by name.
 Row = dict[str, float]
-"""What one evaluation gave: columns of the table, by name."""
 
+#: Status codes that say nothing of a request: too many of them, or nobody behind the gateway.
 UNAVAILABLE = frozenset({429, 502, 503, 529})
-"""Status codes that say nothing of a request: too many of them, or nobody behind the gateway."""
 
+#: Settings that say where a configuration is asked, in the place of an evaluator's options of these names.
 WHERE = ("base_url", "key")
-"""Settings that say where a configuration is asked, in the place of an evaluator's options of these names."""
 
+#: Status codes below 500 after which trying again may help, and those above.
 AGAIN = frozenset({408, 409, 425}) | UNAVAILABLE
-"""Status codes below 500 after which trying again may help, and those above."""
 
 
+#: What endpoints and tasks of Inspect give: ``tokens`` are those generated, ``seconds`` go from request to
+#: answer, and ``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none.
 COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated", "empty")
-"""What endpoints and tasks of Inspect give: ``tokens`` are those generated, ``seconds`` go from request to
-answer, and ``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none."""
 
 
 class Answered(dict[str, float]):
@@ -204,8 +204,8 @@ class Context(NamedTuple):
     objectives: Sequence[str] = ()
 
 
+#: Options and context in, an evaluator to be entered out; entering checks what can be checked at no cost.
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
-"""Options and context in, an evaluator to be entered out; entering checks what can be checked at no cost."""
 
 
 class Kind(NamedTuple):
@@ -215,11 +215,11 @@ class Kind(NamedTuple):
     open: Opener
 
 
+#: The module of each kind that comes with the package, imported when it is named: HTTP takes its time.
 BUILT_IN = {"callable": "functions", "openai": "endpoints", "inspect": "inspect_tasks"}
-"""The module of each kind that comes with the package, imported when it is named: HTTP takes its time."""
 
+#: Every kind of evaluator whose module has been imported, by name.
 EVALUATORS: dict[str, Kind] = {}
-"""Every kind of evaluator whose module has been imported, by name."""
 
 
 def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], Opener]:

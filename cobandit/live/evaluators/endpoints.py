@@ -49,14 +49,14 @@ from cobandit.live.evaluators import (
 from cobandit.live.evaluators.texts import OpenAIOptions
 from cobandit.tables.prices import Prices, Usage, check_paid, cost_usd, read_prices
 
+#: Tokens that a chat adds to a message, at most.
 PER_MESSAGE = 16
-"""Tokens that a chat adds to a message, at most."""
 
+#: Where requests go, from the base address.
 PATH = "chat/completions"
-"""Where requests go, from the base address."""
 
+#: Seconds to wait for a connection or for whether anybody is there, and for any other answer.
 _CONNECT, _ANSWER = 10, 600
-"""Seconds to wait for a connection or for whether anybody is there, and for any other answer."""
 
 _Tokens = Annotated[int, Field(ge=0)]
 
@@ -166,8 +166,8 @@ class Client:
         return Failure(f"{self.base_url}: {said}", retry=retry, wait=wait, unavailable=unavailable)
 
 
+#: An address and the name of its key.
 Where = tuple[str, str | None]
-"""An address and the name of its key."""
 
 
 @dataclass(frozen=True)

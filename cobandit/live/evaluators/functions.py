@@ -36,11 +36,11 @@ from cobandit.live.evaluators import (
 )
 
 NOBODY = (ConnectionRefusedError, socket.gaierror)
+#: Errors of the system, and their numbers, where a service is not there.
 UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
-"""Errors of the system, and their numbers, where a service is not there."""
 
+#: Errors of the system that are no service's.
 FILES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
-"""Errors of the system that are no service's."""
 
 
 class CallableOptions(EvaluatorOptions):

@@ -47,11 +47,11 @@ from cobandit.tables.safe_reading import first_fault
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
+#: Tries of one request, where the plan does not say: Inspect goes on for ever, and would not say why.
 RETRIES = 3
-"""Tries of one request, where the plan does not say: Inspect goes on for ever, and would not say why."""
 
+#: Folder of the logs, in that of the run.
 LOGS = "inspect"
-"""Folder of the logs, in that of the run."""
 
 
 class InspectOptions(EvaluatorOptions):

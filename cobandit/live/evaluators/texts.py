@@ -156,11 +156,11 @@ and {{ }} for other braces
     stop(where, problem, "write {name}, and {{ }} for other braces")
 
 
+#: Settings of a configuration that go into the request as they are.
 SETTINGS = (
     *("model", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop"),
     *("presence_penalty", "frequency_penalty", "reasoning_effort", "verbosity"),
 )
-"""Settings of a configuration that go into the request as they are."""
 
 
 class Turn(EvaluatorOptions):
@@ -176,8 +176,8 @@ def _as_turns(written: Any) -> Any:
     return ({"role": "user", "content": written},) if isinstance(written, str) else written
 
 
+#: What is sent: a text, which the user says, or messages in their order.
 Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length=1)]
-"""What is sent: a text, which the user says, or messages in their order."""
 
 
 class OpenAIOptions(ScorerOptions):

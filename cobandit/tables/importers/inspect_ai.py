@@ -146,8 +146,8 @@ def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
     return total
 
 
+#: Version of the log format that is read.
 VERSION = 2
-"""Version of the log format that is read."""
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
 

@@ -77,8 +77,8 @@ def as_list(given: Any) -> Any:
     return given if isinstance(given, (list, tuple)) else [] if given is None else [given]
 
 
+#: One name or several.
 Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
-"""One name or several."""
 
 
 class Options(BaseModel):
@@ -175,8 +175,8 @@ class ImportResult(NamedTuple):
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
 
 
+#: What an importer does: paths, its options and the notes it may add to in, tidy records out.
 Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
-"""What an importer does: paths, its options and the notes it may add to in, tidy records out."""
 
 
 class Importer(NamedTuple):
@@ -188,8 +188,8 @@ class Importer(NamedTuple):
     read_logs: Reader
 
 
+#: Every importer by name.
 IMPORTERS: dict[str, Importer] = {}
-"""Every importer by name."""
 
 
 def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
