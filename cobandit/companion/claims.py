@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from cobandit.companion import paper
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.contrasts import CANNOT_TELL, CONTRASTS, WORDS
 from cobandit.companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
-from cobandit.companion.paper.numbers import Published, published
+from cobandit.companion.paper.numbers import Published, published, run_key
 from cobandit.companion.paper.remarks import judge_remarks
 from cobandit.companion.proofs import checks
 from cobandit.companion.stored import results
@@ -45,10 +46,8 @@ SIGNS = {
     USED: "▪",
     NO_WORD: "–",
 }
-KINDS = STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = (
-    *("statement", "contrast", "ordering", "remark", "number"),
-    "statement of ours",
-)
+KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of ours")
+STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = KINDS
 #: Tables that were measured, in the place of the paper's two: sums in words for GSM8K, PIQA for PIQA.
 STANDS_FOR = dict(zip(results.MEASURED, results.NAMES, strict=True))
 QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
@@ -175,11 +174,9 @@ def _name_contrast(row: Mapping[Any, Any], against: str) -> str:
 
 def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Each contrast as many replays of one table have it."""
-    single = cells[cells["against"].isna() & cells["rho"].notna()]
-    place = ["dataset", "experiment", "rho", "method", "quantity"]
-    names = single[place].assign(rho=single["rho"].map("{:g}".format)).agg("-".join, axis=1)
-    charged = np.where(single["costs"] == "declared", "-declared", "")
-    named = dict(zip(names + charged, single["mean"], strict=True))
+    single = cells[cells["against"].isna() & cells["experiment"].isin(QUANTITIES)]
+    places = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(index=False)
+    named = dict(zip(starmap(run_key, places), single["mean"], strict=True))
     known = [each for each in CONTRASTS if named.keys() >= set(each.keys)]
     return {each.keys: f"{np.exp(float(each.of(named))):.2f}" for each in known}
 

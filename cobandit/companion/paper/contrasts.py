@@ -74,15 +74,14 @@ class Contrast(NamedTuple):
         """Of the values of both."""
         return self.judged.key(self.dataset, self.method), self.judged.key(self.dataset, self.against)
 
-    @property
-    def used(self) -> list[str]:
-        """Keys of the used facts of its experiment."""
-        return used_keys(self.dataset, self.experiment)
-
     def of(self, values: Values) -> Floats:
         """Take the contrast from what tables play, or from what is printed."""
         first, second = (on_scale(key, values[key]) for key in self.keys)
         return first - second
+
+    def predict(self, played: pd.DataFrame, at: Values) -> Prediction:
+        """Predict it from tables, and from what the used facts of its experiment are."""
+        return predict(played, used_keys(self.dataset, self.experiment), self.of(played), at)
 
 
 CONTRASTS = tuple(
@@ -173,10 +172,7 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     printed, rows = printed_values(), []
     for contrast in CONTRASTS:
         played, prior = (tables(plays, contrast.dataset, kind) for kind in ("table", "prior"))
-        found, value = (
-            predict(played, contrast.used, contrast.of(played), printed),
-            float(contrast.of(printed)),
-        )
+        found, value = contrast.predict(played, printed), float(contrast.of(printed))
         low, high = found.interval(1 - LEVEL, WIDENING)
         nothing = np.empty((len(prior), 0))
         before = np.diff(predictive.predict(nothing, contrast.of(prior), np.empty(0)).interval(1 - LEVEL))
@@ -209,7 +205,7 @@ def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     for reading, dataset in product(readings, dict.fromkeys(contrast.dataset for contrast in CONTRASTS)):
         played = tables(plays, dataset, reading=reading).dropna()
         own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
-        each = {contrast: predict(played, contrast.used, contrast.of(played), printed) for contrast in own}
+        each = {contrast: contrast.predict(played, printed) for contrast in own}
         scores = np.stack([prediction.scores for prediction in each.values()], axis=1)
         at = [prediction.score(float(contrast.of(printed))) for contrast, prediction in each.items()]
         frame.loc[reading, dataset] = predictive.joint(scores, np.array(at))
@@ -293,7 +289,7 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     for contrast in CONTRASTS:
         known, unknown = (tables(plays, contrast.dataset, kind) for kind in ("table", "other"))
         for number, own in unknown.to_dict("index").items():
-            found, value = predict(known, contrast.used, contrast.of(known), own), float(contrast.of(own))
+            found, value = contrast.predict(known, own), float(contrast.of(own))
             half = found.interval(max(LEVELS))[1] - found.centre
             row = contrast._asdict() | {"number": number, "remoteness": found.remoteness}
             rows.append(row | {"needed": abs(value - found.centre) / half, "p": found.p(value, wider)})

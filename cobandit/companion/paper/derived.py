@@ -34,12 +34,19 @@ class Estimate(NamedTuple):
     high: float
 
 
+#: What the two operations that compare give of two equal numbers.
+EQUAL = {"difference": Estimate(0.0, 0.0, 0.0), "ratio": Estimate(1.0, 1.0, 1.0)}
+
+
 def derive(operation: str, first: Estimate, second: Estimate) -> Estimate:
-    """Derive a number from two, and between what it lies if they lie in their intervals."""
+    """Derive a number from two, and between what it lies if they lie in their intervals.
+
+    That is what these allow, whatever ties the two together; nothing over nothing bounds nothing.
+    """
     ends = [(first.mean, second.mean), *product(first[1:], second[1:])]
     with np.errstate(divide="ignore", invalid="ignore"):
         mean, *corners = (float(OPERATIONS[operation](*np.array(pair))) for pair in ends)
-    return Estimate(mean, min(corners), max(corners))
+    return Estimate(mean, float(np.fmin.reduce(corners)), float(np.fmax.reduce(corners)))
 
 
 def round_off(number: Published) -> Estimate:
@@ -96,11 +103,8 @@ def inconsistencies() -> pd.DataFrame:
     """
     rows = []
     for first, second in combinations(published(), 2):
-        difference = second.value - first.value
-        if (
-            first.coordinates == second.coordinates
-            and abs(difference) > first.half_unit + second.half_unit + TINY
-        ):
+        difference, rounding = second.value - first.value, first.half_unit + second.half_unit
+        if first.coordinates == second.coordinates and abs(difference) > rounding + TINY:
             printed = first.printed, second.printed
             rows.append((first.key, second.key, printed, difference, difference / first.value))
     return pd.DataFrame(rows, columns=["first", "second", "printed", "difference", "relative"])

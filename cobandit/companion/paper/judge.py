@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from cobandit.companion.paper.derived import Estimate
+from cobandit.companion.paper.derived import EQUAL, Estimate, derive
 
 #: Quantities of which more is better; of all others, less.
 HIGHER = ("f1", "correct")
@@ -197,16 +197,6 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     return pd.Series(found)
 
 
-def _apart(a: Estimate, b: Estimate, operation: Any = np.subtract) -> Estimate:
-    """What two intervals allow of the difference, or the ratio, whatever ties them together."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Estimate(*(float(operation(x, y)) for x, y in zip(a, (b.mean, b.high, b.low), strict=True)))
-
-
-#: What compares two means, and which of two equal ones it gives.
-MEASURES: dict[str | None, tuple[Any, float]] = {"difference": (np.subtract, 0.0), "ratio": (np.divide, 1.0)}
-
-
 class _Cells:
     """Cells of a claim by dataset, budget, method, costs where they matter, and pair: against, measure."""
 
@@ -233,14 +223,13 @@ class _Cells:
     def __call__(self, dataset: str, budget: float, method: str, costs: str | None = None) -> Estimate:
         return self.cells.get((dataset, budget, method, costs, None, None), NOTHING)
 
-    def compare(self, dataset: Any, budget: float, first: str, second: str, by: str | None) -> Estimate:
+    def compare(self, dataset: str, budget: float, first: str, second: str, by: str) -> Estimate:
         """By how much, or how many times, the first exceeds the second; of pairs where they are known."""
-        operation, neutral = MEASURES[by]
         if known := self.cells.get((dataset, budget, first, None, second, by)):
             return known
         if known := self.cells.get((dataset, budget, second, None, first, by)):
-            return _apart(Estimate(neutral, neutral, neutral), known, operation)
-        return _apart(self(dataset, budget, first), self(dataset, budget, second), operation)
+            return derive(by, EQUAL[by], known)
+        return derive(by, self(dataset, budget, first), self(dataset, budget, second))
 
 
 def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
@@ -251,7 +240,8 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
         """Whether each pair's first is better by more at the first of two places than at the second."""
         for pair in pairs:
             ends = pair if higher else pair[::-1]
-            yield _better(_apart(*(cells.compare(*at, *ends, claim.measure) for at in (first, second))))
+            a, b = (cells.compare(*at, *ends, str(claim.measure)) for at in (first, second))
+            yield _better(derive("difference", a, b))
 
     if claim.relation == "larger advantage":
         one, other = claim.datasets
@@ -268,11 +258,11 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
                 for method in claim.methods:
                     a, b = (cells(*place, method, costs) for costs in ("realised", "declared"))
                     known = cells.cells.get((*place, method, "realised", "declared", "difference"))
-                    yield _comparable(a, b, known or _apart(a, b))
+                    yield _comparable(a, b, known or derive("difference", a, b))
             elif claim.relation == "nearer":
                 (method,) = claim.methods
                 a, b = (_size(cells.compare(*place, method, name, "difference")) for name in claim.against)
-                yield _better(_apart(b, a))
+                yield _better(derive("difference", b, a))
             else:
                 for pair in pairs:
                     a, b = (cells(*place, name) for name in pair)

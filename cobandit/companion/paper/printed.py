@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.companion.paper.derived import Estimate, derive
+from cobandit.companion.paper.derived import EQUAL, Estimate, derive
 from cobandit.companion.paper.judge import HOLDS, NOTHING, Claim, by_place, claims, judge_claim
 from cobandit.companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
 from cobandit.companion.paper.predictive import REPLAYS
@@ -208,7 +208,7 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], Estimate]) -> Estimate:
         return cell(number.method)
     found = derive(number.operation, cell(number.method), cell(number.against))
     # each operation is a function of the difference or of the ratio of its two numbers
-    measure, neutral = ("difference", 0.0) if number.operation == "difference" else ("ratio", 1.0)
+    measure = "difference" if number.operation == "difference" else "ratio"
     if (paired := cell(number.method, number.against, measure)) is NOTHING:
         return found
-    return Estimate(found.mean, *derive(number.operation, paired, Estimate(neutral, neutral, neutral))[1:])
+    return Estimate(found.mean, *derive(number.operation, paired, EQUAL[measure])[1:])
