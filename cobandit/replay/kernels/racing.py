@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import floor, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,15 +16,6 @@ from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_score
 
 #: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.
 DOMINATED, COVERED, OPEN = 1, 2, 4
-
-
-class Standing(NamedTuple):
-    """As `cobandit.policies.pareto_race.Standing`; ``calls`` (K, K) of the active, by position, as bits."""
-
-    stays: np.ndarray
-    covers: np.ndarray
-    n_covers: np.ndarray
-    calls: np.ndarray
 
 
 @inner
@@ -46,16 +36,12 @@ def _judge(sign, differences, halves, tolerances):
 
 
 @inner
-def _call(arms, n, p, sums, squares, calls):
-    """Fill what is certain of all pairs of arms."""
+def _call(means, n, p, squares, calls):
+    """Fill what is certain of all pairs of arms, by position, as bits; given are their means (k, D)."""
     n_instances, tolerances, threshold = p
-    k, n_objectives = len(arms), len(squares)
+    k, n_objectives = means.shape
     scale = threshold * sqrt((1 - n / n_instances) / (n * n))
-    means = np.empty((k, n_objectives))
     differences, halves = np.empty((2, n_objectives))
-    for a, arm in enumerate(arms):
-        for d in range(n_objectives):
-            means[a, d] = sums[arm, d] / n
     for a in range(k):
         calls[a, a] = 0
         for b in range(a + 1, k):
@@ -69,56 +55,45 @@ def _call(arms, n, p, sums, squares, calls):
 
 
 @inner
-def _leave(a, bit, arms, standing):
-    """Let the arm at a position leave: those that stay and of which the bit says so cover in its place."""
-    stays, covers, n_covers, calls = standing
+def _leave(a, bit, arms, calls, stays, covers, n_covers):
+    """Let the arm at a position leave, if of one that stays the bit says so: those cover in its place.
+
+    One that is only covered stays where it is the last cover of another.
+    """
+    above = stays & (calls[a, : len(arms)] & bit > 0)
+    if not above.any():
+        return
+    covered = np.flatnonzero(covers[:, arms[a]])
+    if bit == COVERED and (n_covers[covered] < 2).any():
+        return
     stays[a] = False
-    for x in range(len(n_covers)):
-        if not covers[x, arms[a]]:
-            continue
+    for x in covered:
         covers[x, arms[a]] = False
-        n_covers[x] -= 1
         if bit == DOMINATED:
-            for b, arm in enumerate(arms):
-                if stays[b] and calls[a, b] & bit and not covers[x, arm]:
-                    covers[x, arm] = True
-                    n_covers[x] += 1
+            covers[x][arms[above]] = True
+        n_covers[x] = covers[x].sum()
     if bit == COVERED:
-        for b, arm in enumerate(arms):
-            if stays[b] and calls[a, b] & bit:
-                covers[arms[a], arm] = True
-                n_covers[arms[a]] += 1
+        covers[arms[a]][arms[above]] = True
+        n_covers[arms[a]] = above.sum()
 
 
 @inner
-def _may_leave(a, bit, arms, standing):
-    """Whether one that stays is above, and of whom the arm covers, each has another cover."""
-    stays, covers, n_covers, calls = standing
-    k = len(arms)
-    found = (stays[:k] & (calls[a, :k] & bit > 0)).any()
-    if bit == COVERED:
-        found = found and not (covers[:, arms[a]] & (n_covers < 2)).any()
-    return found
+def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
+    """Let leave who may, and return who is fine; who of the arms is still active, by position.
 
-
-@inner
-def _conclude(arms, strength, costs, standing, returned):
-    """Let leave who may, and return who is fine; who of the arms is still active, by position."""
-    k, stays, calls = len(arms), standing.stays, standing.calls
-    stays[:k] = True
+    ``covers`` (K, K) are those of `cobandit.policies.pareto_race.Standing`, ``n_covers`` (K,) how many.
+    """
+    stays, active = np.ones(len(arms), dtype=np.bool_), np.zeros(len(arms), dtype=np.bool_)
     for a in np.argsort(strength, kind="mergesort"):
-        if _may_leave(a, DOMINATED, arms, standing):
-            _leave(a, DOMINATED, arms, standing)
+        _leave(a, DOMINATED, arms, calls, stays, covers, n_covers)
     for a in np.argsort(-costs, kind="mergesort"):
-        if stays[a] and _may_leave(a, COVERED, arms, standing):
-            _leave(a, COVERED, arms, standing)
-    stay, fine = stays[:k], np.zeros(k, dtype=np.bool_)
-    for a in range(k):
-        fine[a] = not (stay & (calls[a, :k] & OPEN > 0)).any()
-    active = stay & ~fine
-    for a in np.flatnonzero(stay & ~fine):
-        active |= stay & (calls[a, :k] & OPEN > 0)
-    returned[arms[stay & ~active]] = True
+        if stays[a]:
+            _leave(a, COVERED, arms, calls, stays, covers, n_covers)
+    for a in np.flatnonzero(stays):
+        above = stays & (calls[a, : len(arms)] & OPEN > 0)
+        active[a] |= above.any()
+        active |= above
+    returned[arms[stays & ~active]] = True
     return np.flatnonzero(active)
 
 
@@ -141,12 +116,8 @@ def _play(p, terms, draws, seen, returned):
     arms, spent, depth = np.arange(n_arms), 0.0, 0
     places = np.arange(n_arms)  # of the arms among those whose squares were last added
     squares = empty_squares(n_objectives, n_arms)
-    standing = Standing(
-        np.ones(n_arms, dtype=np.bool_),
-        np.zeros((n_arms, n_arms), dtype=np.bool_),
-        np.zeros(n_arms, dtype=np.int64),
-        np.zeros((n_arms, n_arms), dtype=np.uint8),
-    )
+    covers, n_covers = np.zeros((n_arms, n_arms), dtype=np.bool_), np.zeros(n_arms, dtype=np.int64)
+    calls = np.empty((n_arms, n_arms), dtype=np.uint8)
     while len(arms) > 0:
         goal = min(n_instances, max(FIRST_LOOK, depth + max(1, floor(STEP * depth))))
         affordable, needed, per_round = depth, 0.0, terms.costs[arms].sum()
@@ -164,12 +135,9 @@ def _play(p, terms, draws, seen, returned):
         places, depth = np.arange(len(arms)), affordable
         if depth < min(FIRST_LOOK, n_instances):
             continue
-        _call(arms, depth, p, seen.sums, squares, standing.calls)
-        strength = np.zeros(len(arms))
-        for a, arm in enumerate(arms):
-            for d in range(n_objectives):
-                strength[a] += seen.sums[arm, d] / depth
-        kept = _conclude(arms, strength, terms.costs[arms], standing, returned)
+        means = seen.sums[arms] / depth
+        _call(means, depth, p, squares, calls)
+        kept = _conclude(arms, means.sum(axis=1), terms.costs[arms], calls, covers, n_covers, returned)
         arms, places = arms[kept], places[kept]
     if len(arms) > 0:
         sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
