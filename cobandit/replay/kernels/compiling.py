@@ -47,6 +47,15 @@ def key(seed, replication, arm):
 
 
 @inner
+def keys(seed, replication, n_arms):
+    """Where the streams of all arms start, shape (K,)."""
+    starts = np.empty(n_arms, dtype=np.uint64)
+    for arm in range(n_arms):
+        starts[arm] = key(seed, replication, arm)
+    return starts
+
+
+@inner
 def draw(start, s, n):
     """Instance, 0 <= . < n, of the s-th evaluation: the upper half of the mix, scaled to n."""
     high = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN) >> S32
@@ -262,21 +271,18 @@ NUMBERS = types.UniTuple(types.float64, 8)
 
 
 @cache
-def _by_address(formula: Callable[..., Any], known: types.Tuple, size: int) -> Any:
-    """Compile a call of a formula with what the run knows, and the first of a tuple of numbers."""
-
-    def call(seen, numbers):
-        return formula(*seen, *numbers[:size])
-
-    # under this name it is kept: one for all formulas would let processes mistake one for another
-    call.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
+def _by_address(formula: Callable[..., Any], take: Callable[..., Any], known: Any, size: int) -> Any:
+    """Compile ``take(formula, size)``, which hands the first numbers of a tuple on to a formula."""
     with kept():
-        signature = types.float64(known, NUMBERS)
-        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(call)
+        signature = types.float64(*known, NUMBERS)
+        made = take(formula, size)
+        # under this name it is kept: one for all formulas would let processes mistake one for another
+        made.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
+        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(made)
 
 
 def register_formula(
-    policy: type[AskTell], run: Any, known: types.Tuple, squares: bool = False
+    policy: type[AskTell], run: Any, take: Callable[..., Any], known: tuple[Any, ...], squares: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a formula: behind what the run knows, its arguments have the names of attributes of the class.
 
@@ -291,7 +297,7 @@ def register_formula(
         def read(of: AskTell) -> Formula:
             numbers = [_read_number(formula, of, each) for each in reads]
             room = [0.0] * (len(NUMBERS) - len(reads))
-            return Formula(_by_address(formula, known, len(reads)), (*numbers, *room), squares)
+            return Formula(_by_address(formula, take, known, len(reads)), (*numbers, *room), squares)
 
         inner(formula)
         register(policy, run, read)
@@ -323,11 +329,9 @@ def compile_run(replication: Callable[..., Any]) -> Any:
         pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
         returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
         settled = np.zeros(len(replications), dtype=np.bool_)
-        spent = np.empty(len(replications))
-        starts, order = np.empty(n_arms, dtype=np.uint64), np.empty(0, dtype=np.int64)
+        spent, order = np.empty(len(replications)), np.empty(0, dtype=np.int64)
         for r in range(len(replications)):
-            for arm in range(n_arms):
-                starts[arm] = key(seed, replications[r], arm)
+            starts = keys(seed, replications[r], n_arms)
             if feedback.once:
                 order = shared_order(seed, replications[r], feedback.offsets[1])
             draws = Draws(feedback.rows, feedback.offsets, starts, order)

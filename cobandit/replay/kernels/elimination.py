@@ -270,7 +270,7 @@ def _eliminate(p, terms, draws, seen, returned):
         round_cost = 0.0
         for arm in arms:
             round_cost += declared[arm]
-        goal = int(p.call((PhaseState(phase, costs, round_cost, reached, spent),), p.numbers))
+        goal = int(p.call(PhaseState(phase, costs, round_cost, reached, spent), p.numbers))
         if goal > reached:  # otherwise the means, and so their order, are as they were
             spent, complete = sample(arms, goal, draws, terms, seen, spent)
             if not complete:  # the empirical Pareto set of the active arms
@@ -291,12 +291,19 @@ def _eliminate(p, terms, draws, seen, returned):
 
 
 _run_elimination = compile_run(_eliminate)
-KNOWN = numba.typeof((PhaseState(1, np.empty(0), 0.0, 0, 0.0),))
+STATE = numba.typeof(PhaseState(1, np.empty(0), 0.0, 0, 0.0))
+
+
+def _take(formula, size):
+    def target(at, numbers):
+        return formula(at, *numbers[:size])
+
+    return target
 
 
 def elimination_target(policy: type[AskTell]) -> Callable[[Any], Any]:
     """Register ``target(at, ...)`` of a gap elimination: its `PhaseState`, and attributes of the class."""
-    return register_formula(policy, _run_elimination, KNOWN)
+    return register_formula(policy, _run_elimination, _take, (STATE,))
 
 
 # ----------------------------------------------------------------------------- targets

@@ -99,7 +99,7 @@ def _select(p, terms, draws, seen, returned):
             if not begun:
                 for i in range(n_arms):
                     if affordable[i]:
-                        leaves[i] = p.call((pulls[i], sums[i], squares[i]), p.numbers)
+                        leaves[i] = p.call(pulls[i], sums[i], squares[i], p.numbers)
                 _play_all(values, winner)
                 best = winner[1]
                 begun = True
@@ -121,11 +121,18 @@ def _select(p, terms, draws, seen, returned):
         ahead[arm] = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
         t += 1
         if begun:
-            best = _play_again(values, winner, arm, p.call((pulls[arm], sums[arm], squares[arm]), p.numbers))
+            best = _play_again(values, winner, arm, p.call(pulls[arm], sums[arm], squares[arm], p.numbers))
 
 
 _run_selection = compile_run(_select)
-KNOWN = types.Tuple((types.int64, types.float64[::1], types.float64[::1]))
+KNOWN = types.int64, types.float64[::1], types.float64[::1]
+
+
+def _take(formula, size):
+    def index(n, sums, squares, numbers):
+        return formula(n, sums, squares, *numbers[:size])
+
+    return index
 
 
 def online_index(policy: type[AskTell], squares: bool = False) -> Callable[[Any], Any]:
@@ -134,7 +141,7 @@ def online_index(policy: type[AskTell], squares: bool = False) -> Callable[[Any]
     ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares, or is
     empty if the formula does not ask for them.
     """
-    return register_formula(policy, _run_selection, KNOWN, squares)
+    return register_formula(policy, _run_selection, _take, KNOWN, squares)
 
 
 # ----------------------------------------------------------------------------- indices
