@@ -15,15 +15,7 @@ from typing import Literal
 from pydantic import Field, JsonValue, RootModel
 
 from cobandit.faults import stop
-from cobandit.tables.importers.logs import (
-    Evaluation,
-    LoggedRun,
-    choose_metrics,
-    choose_tasks,
-    collect_settings,
-    combine,
-    read_each,
-)
+from cobandit.tables.importers import logs
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
 from cobandit.tables.prices import Usage, cost_usd
 from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text, read_bytes
@@ -103,48 +95,41 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     """
     files = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
     runs_of = dict.fromkeys(file.with_name(STATS) for file in files)
-    specs = read_each(runs_of, _spec, notes)
-    tasks, files = choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
-    instances = read_each(files, lambda file: _instances(file, notes), notes)
+    specs = logs.read_each(runs_of, _spec, notes)
+    tasks, files = logs.choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
+    instances = logs.read_each(files, lambda file: _instances(file, notes), notes)
     scored = [
         (specs[file].task, [name for name in stats if not _BOOKKEEPING.fullmatch(name)])
         for file, rows in instances.items()
         for stats in rows.values()
     ]
-    metrics = choose_metrics("metric", options.metric, scored)
+    metrics = logs.choose_metrics("metric", options.metric, scored)
     prices = options.known_prices()
 
     runs = []
     for file, rows in instances.items():
         adapter, when = dict(specs[file].adapter_spec), file.stat().st_mtime  # a run does not say when it was
         deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
-        settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
-        run = LoggedRun(str(file), specs[file].task, settings, when=when)
+        settings = logs.collect_settings(file.with_name(SPEC), deployment or model, adapter)
+        run = logs.LoggedRun(str(file), specs[file].task, settings, when=when)
         wanted = (*metrics.of[run.task], "num_prompt_tokens", "num_output_tokens")
         for (id_, trial), stats in rows.items():
             if missing := [name for name in wanted if name not in stats]:
                 run.left_out[f"instances without {missing[0]}"] += 1
                 continue
             instance = plain_text(id_, f"{file}, instance {id_!r}", "the instance_id")
-            *scores, prompt, generated = (stats[name] for name in wanted)
-            cost = prompt + generated if options.count == "all" else generated
-            if options.cost == "usd":
-                cost = cost_usd(Usage(prompt, 0, generated), prices, run.settings["model"])
+            *scores, prompt, output = (stats[name] for name in wanted)
             seconds = stats.get(options.latency)  # none is no time
             if seconds is not None:
                 seconds /= max(1, stats.get("batch_size", 1))
-            evaluation = Evaluation(
-                instance,
-                tuple(scores),
-                cost,
-                seconds,
-                prompt if options.leaves_out_prompts else None,
-                f"trial {trial}",
-            )
+            evaluation = logs.Evaluation(instance, tuple(scores), output, seconds, prompt, f"trial {trial}")
+            if options.cost == "usd":
+                usd = cost_usd(Usage(prompt, 0, output), prices, run.settings["model"])
+                evaluation = evaluation._replace(cost=usd, prompt=None)
             run.evaluations.append(evaluation)
         runs.append(run)
     measured = options.identify(tasks, metrics.of, options.latency)
-    return combine(runs, metrics.objectives, options.charged, options, notes, "HELM runs", measured)
+    return logs.combine(runs, metrics.objectives, options.charged, options, notes, "HELM runs", measured)
 
 
 def _spec(file: Path) -> _Spec:

@@ -21,17 +21,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.faults import stop
-from cobandit.tables.importers.logs import (
-    Evaluation,
-    LoggedRun,
-    choose_metrics,
-    choose_tasks,
-    collect_settings,
-    combine,
-    find_begin,
-    finite,
-    read_each,
-)
+from cobandit.tables.importers import logs
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, as_list, importer
 from cobandit.tables.prices import Prices, Usage, cost_usd
 from cobandit.tables.safe_reading import (
@@ -124,7 +114,7 @@ def read_score(value: JsonValue, where: str, metric: str) -> float:
     """
     if isinstance(value, str):
         value = _LETTERS.get(value, _LETTERS.get(value.lower(), value))
-    return finite(value, where, f"the score of {metric}")
+    return logs.finite(value, where, f"the score of {metric}")
 
 
 def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
@@ -215,20 +205,20 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         If a file is damaged, hostile or no such log, or a choice (task, scorer, cost) has to be made.
     """
     files = find_files(paths, ["*.eval", "*.json"], "Inspect logs")
-    logs = read_each(files, lambda file: _log(file, options), notes)
-    tasks, files = choose_tasks(options, {file: log.eval.task for file, log in logs.items()}, notes)
-    logs = {file: logs[file] for file in files}
-    scored = [(log.eval.task, sample.values()) for log in logs.values() for sample in log.samples]
-    metrics = choose_metrics("scorer", options.metric, scored)
+    parsed = logs.read_each(files, lambda file: _log(file, options), notes)
+    tasks, files = logs.choose_tasks(options, {file: log.eval.task for file, log in parsed.items()}, notes)
+    parsed = {file: parsed[file] for file in files}
+    scored = [(log.eval.task, sample.values()) for log in parsed.values() for sample in log.samples]
+    metrics = logs.choose_metrics("scorer", options.metric, scored)
     prices = options.known_prices()
 
     runs, others = [], set[str]()
-    for file, log in logs.items():
+    for file, log in parsed.items():
         # what the run was started with stands in the plan, and wins over what the model was made with
         given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
-        settings = collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver})
-        when = find_begin(log.eval.created, *(sample.started_at for sample in log.samples))
-        run = LoggedRun(str(file), log.eval.task, settings, finished=log.status == "success", when=when)
+        settings = logs.collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver})
+        when = logs.find_begin(log.eval.created, *(sample.started_at for sample in log.samples))
+        run = logs.LoggedRun(str(file), log.eval.task, settings, finished=log.status == "success", when=when)
         if run.finished and log.results:
             notes.compare(file, len(log.samples), log.results.get("total_samples"))
         wanted = metrics.of[log.eval.task]
@@ -239,21 +229,19 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             where = f"{file}, sample {sample.id!r}"
             used = log.known_usage(sample, options.usage)
             others |= sample.model_usage.keys() - used.keys()
-            prompts = sum(usage.total_tokens - usage.output_tokens for usage in used.values())
-            evaluation = Evaluation(
-                plain_text(sample.id, where, "the id"),
-                tuple(read_score(sample.values()[name], where, name) for name in wanted),
-                _cost(used, where, options, prices),
-                getattr(sample, options.latency, None),  # none is no time
-                prompts if options.leaves_out_prompts else None,
-                f"epoch {sample.epoch}",
-            )
+            instance = plain_text(sample.id, where, "the id")
+            scores = tuple(read_score(sample.values()[name], where, name) for name in wanted)
+            cost, prompt = _cost(used, where, options, prices)
+            seconds = getattr(sample, options.latency, None)  # none is no time
+            evaluation = logs.Evaluation(instance, scores, cost, seconds, prompt, f"epoch {sample.epoch}")
             run.evaluations.append(evaluation)
         runs.append(run)
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
     measured = options.identify(tasks, metrics.of, options.latency) | {"usage": options.usage}
-    return combine(runs, metrics.objectives, options.charged, options, notes, "Inspect AI logs", measured)
+    return logs.combine(
+        runs, metrics.objectives, options.charged, options, notes, "Inspect AI logs", measured
+    )
 
 
 def _log(file: Path, options: InspectOptions) -> _Log:
@@ -286,13 +274,18 @@ def _log(file: Path, options: InspectOptions) -> _Log:
     return log
 
 
-def _cost(usages: Mapping[str, ModelUsage], where: str, options: InspectOptions, prices: Prices) -> float:
-    """What an evaluation cost; 0 where no model was called, as for an answer that came from elsewhere."""
+def _cost(
+    usages: Mapping[str, ModelUsage], where: str, options: InspectOptions, prices: Prices
+) -> tuple[float, float | None]:
+    """What an evaluation cost, and its prompts, which are part of what it cost in money.
+
+    Both are 0 where no model was called, as for an answer that came from elsewhere.
+    """
     if options.cost == "usd":
         total_cost = usage_usd(usages, prices)
         if total_cost is None:
             remedy = f"give prices of {', '.join(usages)} with --prices, or count tokens: --cost tokens"
             stop(where, "no total_cost is logged", remedy)
-        return total_cost
-    key = "output_tokens" if options.count == "generated" else "total_tokens"
-    return float(sum(getattr(usage, key) for usage in usages.values()))
+        return total_cost, None
+    generated = sum(usage.output_tokens for usage in usages.values())
+    return generated, sum(usage.total_tokens for usage in usages.values()) - generated

@@ -19,20 +19,9 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
-from cobandit.tables.importers.logs import (
-    Evaluation,
-    LoggedRun,
-    choose,
-    choose_metrics,
-    choose_tasks,
-    collect_settings,
-    combine,
-    find_begin,
-    finite,
-    read_each,
-)
+from cobandit.tables.importers import logs
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
-from cobandit.tables.prices import TokenCounter, make_token_counter
+from cobandit.tables.prices import make_token_counter
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_bytes, read_lines
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
@@ -104,27 +93,28 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         If a file is damaged or none of the harness, or a choice (task, filter, metric) has to be made.
     """
     files = find_files(paths, ["samples_*_*.jsonl"], "samples of the harness")
-    tasks, files = choose_tasks(options, {file: _task(file) for file in files}, notes)
-    logs = read_each(files, _log, notes)
-    filters = _filters(options.filter, logs)
+    tasks, files = logs.choose_tasks(options, {file: _task(file) for file in files}, notes)
+    parsed = logs.read_each(files, _log, notes)
+    filters = _filters(options.filter, parsed)
     scored = [
         (_task(file), line.scores if line.filter == filters[_task(file)] else ())
-        for file, log in logs.items()
+        for file, log in parsed.items()
         for _, line in log.lines
     ]
-    metrics = choose_metrics("metric", options.metric, scored)
+    metrics = logs.choose_metrics("metric", options.metric, scored)
     if not options.compare_tasks:
-        _compare_documents(logs)
+        _compare_documents(parsed)
     tokens = make_token_counter(options.tokenizer)
 
     runs = []
-    for file, (lines, results, settings) in logs.items():
+    for file, (lines, results, settings) in parsed.items():
         task, filter_, wanted = _task(file), filters[_task(file)], metrics.of[_task(file)]
         better = results.higher_is_better.get(task, {})
         if lower := [name for name in wanted if better.get(name) is False]:
             stop(file, f"the harness says that a lower {lower[0]} is better", "choose another with --metric")
         day, _, time = _date(file).partition("T")
-        run = LoggedRun(str(file), task, settings, when=find_begin(f"{day}T{time.replace('-', ':')}"))
+        when = logs.find_begin(f"{day}T{time.replace('-', ':')}")
+        run = logs.LoggedRun(str(file), task, settings, when=when)
         held = len({line.doc_id for _, line in lines if line.filter == filter_})
         notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
         for where, line in lines:
@@ -134,15 +124,16 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 run.left_out[f"lines without {missing[0]}"] += 1
             else:
                 instance = plain_text(line.doc_id, where, "the doc_id")
-                found = tuple(finite(line.scores[name], where, f"the metric {name}") for name in wanted)
-                cost = _tokens(line, where, tokens, options.count == "all")
-                prompts = (tokens.count(_text(request[0])) for request in line.requests)
-                prompt = sum(prompts) if options.count == "generated" else None
-                run.evaluations.append(Evaluation(instance, found, cost, prompt=prompt))
+                found = tuple(logs.finite(line.scores[name], where, f"the metric {name}") for name in wanted)
+                cost = sum(map(tokens.count, _answers(line, where, options.count == "all")))
+                prompt = sum(tokens.count(_text(request[0])) for request in line.requests)
+                run.evaluations.append(logs.Evaluation(instance, found, cost, prompt=prompt))
         runs.append(run)
     unit = Cost(column="tokens", unit=tokens.unit)
     measured = {"tasks": tasks, "metrics": metrics.of, "filters": filters, "tokens": options.count}
-    return combine(runs, metrics.objectives, unit, options, notes, "lm-evaluation-harness logs", measured)
+    return logs.combine(
+        runs, metrics.objectives, unit, options, notes, "lm-evaluation-harness logs", measured
+    )
 
 
 class _Log(NamedTuple):
@@ -151,15 +142,15 @@ class _Log(NamedTuple):
     settings: dict[str, Any]
 
 
-def _filters(wanted: str | None, logs: Mapping[Path, _Log]) -> dict[str, str]:
+def _filters(wanted: str | None, parsed: Mapping[Path, _Log]) -> dict[str, str]:
     """The filter of each task: the wanted one where there are several, else the only one."""
     found: dict[str, set[str]] = {}
-    for file, log in logs.items():
+    for file, log in parsed.items():
         found.setdefault(_task(file), set()).update(line.filter for _, line in log.lines)
     if wanted is not None:
-        choose("filter", wanted, set().union(*found.values()), "the logs", "--filter")
+        logs.choose("filter", wanted, set().union(*found.values()), "the logs", "--filter")
     return {
-        task: choose("filter", wanted if len(names) > 1 else None, names, "the logs", "--filter")
+        task: logs.choose("filter", wanted if len(names) > 1 else None, names, "the logs", "--filter")
         for task, names in found.items()
     }
 
@@ -174,10 +165,10 @@ def _log(file: Path) -> _Log:
     return _Log(lines, results, _settings(file, _task(file), results))
 
 
-def _compare_documents(logs: Mapping[Path, _Log]) -> None:
+def _compare_documents(parsed: Mapping[Path, _Log]) -> None:
     """Refuse logs that have other documents under the same ``doc_id``, as versions of a task may."""
     known: dict[tuple[str, int | str], tuple[str, Path]] = {}
-    for file, log in logs.items():
+    for file, log in parsed.items():
         for _, line in log.lines:
             before, first = known.setdefault((_task(file), line.doc_id), (line.doc_hash, file))
             if line.doc_hash != before:
@@ -206,7 +197,7 @@ def _results(file: Path) -> _Results:
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
     """Collect what the harness says of the configuration: the model, its arguments, generation, prompt."""
     arguments = _arguments(results.config.get("model_args"))
-    return collect_settings(
+    return logs.collect_settings(
         f"{file}, its results file",
         results.model_name or results.config.get("model"),
         {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL},
@@ -235,17 +226,14 @@ def _value(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _tokens(line: _Line, where: str, tokens: TokenCounter, prompts: bool) -> float:
-    """Count what the document cost: its responses, with its prompts if these are to be counted."""
-    texts = [_text(request[0]) for request in line.requests] if prompts else []
+def _answers(line: _Line, where: str, given: bool) -> list[str]:
+    """Texts that the model generated, or, if these are to be counted, the given ones that it rated."""
     if all(len(request) > 1 and isinstance(request[1], dict) for request in line.requests):
-        texts += [_text(text) for responses in line.resps for text in responses]
-    elif prompts:  # the model rated given answers, which it read
-        texts += [_text(part) for request in line.requests for part in request[1:2]]
-    else:
+        return [_text(text) for responses in line.resps for text in responses]
+    if not given:
         problem = "the model only rated given answers here, so nothing was generated"
         stop(where, problem, "count prompts and answers with --count all")
-    return float(sum(map(tokens.count, texts)))
+    return [_text(part) for request in line.requests for part in request[1:2]]
 
 
 def _text(part: JsonValue) -> str:

@@ -447,8 +447,9 @@ SCORE, SECONDS = "score", "seconds"
 class Evaluation(NamedTuple):
     """One evaluation: instance, scores, cost in the unit of the import, and seconds if they were logged.
 
-    ``scores`` are one for each objective, ``prompt`` the tokens of a prompt that the cost leaves out;
-    ``repeat`` tells evaluations of one instance apart, where the logs have several.
+    ``scores`` are one for each objective; ``prompt`` are the tokens of its prompt, which ``cost`` leaves out
+    and `combine` adds where all are to be counted, None where they cost nothing of their own; ``repeat``
+    tells evaluations of one instance apart, where the logs have several.
     """
 
     instance: str
@@ -532,7 +533,9 @@ def combine(
     described = name_configurations(given, options.by, {*reserved, *scores.values()})
     arms = [str(name) for name in described][1:]
     logged = _newest(_evaluations(runs, described, options), runs, notes)
-    if logged["prompt"].notna().all():
+    if options.count == "all":
+        logged["cost"] += logged["prompt"].fillna(0.0)
+    elif logged["prompt"].notna().all():
         added = f"{logged['prompt'].mean():,.4g} {cost.unit} per evaluation"
         notes.remarks.append(f"prompts are not in the cost: they would add {added} (--count all)")
 

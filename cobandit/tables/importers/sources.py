@@ -136,11 +136,6 @@ class PricedOptions(LogOptions, RepeatOptions):
         column, unit = ("cost_usd", "USD") if self.cost == "usd" else ("tokens", "tokens")
         return Cost(column=column, unit=unit)
 
-    @property
-    def leaves_out_prompts(self) -> bool:
-        """Whether the cost is of the tokens generated alone."""
-        return self.cost == "tokens" and self.count == "generated"
-
     def identify(
         self, tasks: Sequence[str], metrics: Mapping[str, Sequence[str]], latency: str
     ) -> dict[str, Any]:
