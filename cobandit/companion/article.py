@@ -25,10 +25,7 @@ from cobandit.companion.proofs import identification_error, pulls
 from cobandit.companion.stored import results
 from cobandit.faults import amount
 from cobandit.figures.runs import gap_plane
-from cobandit.figures.style import INK, method_style, name_rows
-
-#: Lines of arms, which have no colour: colours are the methods'.
-ARM_LINES = ("-", "--", ":")
+from cobandit.figures.style import INK, LINES, method_style, name_rows
 
 
 def compare_on_measured(replications: int = 200) -> pd.DataFrame:
@@ -165,12 +162,11 @@ def draw_steps() -> Figure:
             seen.append((arm, np.where(policy.affordable, policy.index(), np.nan)))
 
     cb.play(policy, table, watch=watch)
-    at, pulled = np.arange(len(seen)) + len(ONLINE.names) + 1, [arm for arm, _ in seen]
-    index = np.array([values for _, values in seen])
+    at = np.arange(len(seen)) + len(ONLINE.names) + 1
+    pulled, index = map(np.array, zip(*seen, strict=True))
     figure, ax = plt.subplots(figsize=(6.4, 2.7))
-    for arm, name in enumerate(ONLINE.names):
-        line = ARM_LINES[arm]
-        ax.plot(at, index[:, arm], line, color=INK, drawstyle="steps-mid", lw=1, label=f"arm {name}")
+    for name, line, values in zip(ONLINE.names, LINES, index.T, strict=False):  # colours are the methods'
+        ax.plot(at, values, line, color=INK, drawstyle="steps-mid", lw=1, label=f"arm {name}")
     ax.plot(at, index[range(len(at)), pulled], "o", ms=7, color=method_style("CoHVUCB")["color"])
     ax.set(xlabel="pull", ylabel="index", xticks=at)
     ax.legend()

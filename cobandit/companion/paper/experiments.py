@@ -148,8 +148,6 @@ def play(
     own = EXPERIMENTS[_check.choice(name, "experiment", EXPERIMENTS)]
     arms, budgets = structured_subset(table) if own.chosen else table, rho or own.rho
     given = {"replications": replications or own.replications, "seed": seed, **parallel}
-    if name == "trajectory":
-        return own.replay(arms, own.methods, max(budgets), **given)
     if name != "stochastic":
         return own.replay(arms, own.methods, budgets, **given)
     charged = {charge: own.replay(arms, own.methods, budgets, charge=charge, **given) for charge in CHARGES}

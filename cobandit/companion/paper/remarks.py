@@ -7,6 +7,7 @@ on these numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,11 +54,8 @@ def same_estimate(table: EvaluationTable) -> float:
     """Share of paired replays of CoPSI and PSI-SR that return one set for declared and realised costs."""
     arms, methods = experiments.structured_subset(table), ["CoPSI", "PSISR"]
     rho = max(experiments.IDENTIFICATION_RHO)
-    returned = [
-        replay_identification(arms, methods, rho, REPLICATIONS, SEED, charge)["returned"]
-        for charge in ("declared", "realised")
-    ]
-    return float(np.mean([first == second for first, second in zip(*returned, strict=True)]))
+    play = partial(replay_identification, arms, methods, rho, REPLICATIONS, SEED)
+    return float((play("declared")["returned"] == play("realised")["returned"]).mean())
 
 
 def rising_average(table: EvaluationTable) -> float:
