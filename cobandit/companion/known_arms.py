@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 from cobandit.errors import CobanditError
+from cobandit.policies.registry import Spec
 from cobandit.problem import Problem, hypervolume
-from cobandit.replay.grid import Source
+from cobandit.replay.grid import GridCell, Source, make_policy
 from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.running import Runs, run_kernel
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -92,14 +94,7 @@ def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
     return ones
 
 
-def designed_arms(
-    means: ArrayLike,
-    costs: ArrayLike,
-    *,
-    spread: float = 0.0,
-    cost_ratio: float | None = None,
-    grain: int = 400,
-) -> Arms:
+def designed_arms(means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, grain: int = 400) -> Arms:
     """Arms with Bernoulli objectives and two equally likely costs, of the given means.
 
     Parameters
@@ -110,8 +105,6 @@ def designed_arms(
         Mean costs; a pull costs ``(1 - spread)`` or ``(1 + spread)`` times the mean, at most 1.
     spread : float
         In [0, 1).
-    cost_ratio : float, optional
-        lambda; default the smallest cost.
     grain : int
         Outcomes of an arm, an even number.  Objectives and cost are shuffled against each other, in the
         same way each time.
@@ -123,7 +116,7 @@ def designed_arms(
     Raises
     ------
     CobanditError
-        If a mean is not a multiple of 1 / ``grain`` in [0, 1], or a cost leaves [lambda, 1].
+        If a mean is not a multiple of 1 / ``grain`` in [0, 1], or a cost is above one.
 
     Examples
     --------
@@ -137,7 +130,7 @@ def designed_arms(
     for arm, mean_cost in enumerate(costs):
         cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
         rows.append(np.column_stack([cost, *(rng.permutation(grain) < k for k in ones[arm])]))
-    return arms_of_outcomes(rows, cost_ratio)
+    return arms_of_outcomes(rows)
 
 
 def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
@@ -276,3 +269,24 @@ def feedback_source(arms: Arms) -> Source:
     most = float(costs.max())
     rows = np.ascontiguousarray(np.hstack([costs, costs / most, arms.rows[:, 1:]]))
     return Source(FeedbackRows(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, most))
+
+
+def play_on(
+    source: Source, method: Spec, budget: float, streams: NDArray[np.int64], seed: int, realised: bool = True
+) -> Runs:
+    """Play a method with its kernel within a budget, in the unit of the costs, once on each stream.
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for the method.
+
+    Examples
+    --------
+    >>> from cobandit import spec
+    >>> source = feedback_source(two_arms(1, 1.0, 0.5))
+    >>> play_on(source, spec("UniformAllocation"), 10.0, np.arange(1), seed=0).pulls
+    array([[5, 5]])
+    """
+    cell = GridCell(method, budget / float(source.costs.sum()), budget, streams, seed)
+    return run_kernel(make_policy(source, cell), source.feedback, seed, streams, realised=realised)

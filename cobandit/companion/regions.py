@@ -6,26 +6,25 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from cobandit.companion.known_arms import feedback_source, random_arms
-from cobandit.companion.paper import experiments
+from cobandit.companion.known_arms import feedback_source, play_on, random_arms
+from cobandit.companion.paper.experiments import RADII
 from cobandit.errors import BudgetError
 from cobandit.replay import Spec, spec
-from cobandit.replay.grid import GridCell, Source, make_policy
-from cobandit.replay.running import run_kernel
+from cobandit.replay.grid import Source
 from cobandit.stats import contrasts, metrics
 
-_TUNED = experiments.RADII
 _WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}
 
 #: What is compared: method and options by the name that pages use, the paper's first.
 METHODS: dict[str, dict[str, Spec]] = {
     "online": {
-        "CoHV-UCB": spec("CoHVUCB", **_TUNED),
-        "HV-UCB": spec("HVUCB", **_TUNED),
-        "Accuracy-Cost-UCB": spec("AccuracyCostUCB", **_TUNED),
+        "CoHV-UCB": spec("CoHVUCB", **RADII),
+        "HV-UCB": spec("HVUCB", **RADII),
+        "Accuracy-Cost-UCB": spec("AccuracyCostUCB", **RADII),
         "Uniform": spec("UniformAllocation"),
-        "Greedy": spec("CoHVUCB", **dict.fromkeys(_WIDER, 0.0), eta=_TUNED["eta"]),
+        "Greedy": spec("CoHVUCB", **dict.fromkeys(_WIDER, 0.0), eta=RADII["eta"]),
         "CoHV-UCB (s = 0.1)": spec("CoHVUCB", **_WIDER),
         "CoHV-UCB (s = 1)": spec("CoHVUCB"),
     },
@@ -76,11 +75,10 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     rows = []
     for problem in range(PROBLEMS):
         source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
-        replications = np.arange(REPLICATIONS) + problem * REPLICATIONS  # streams of its own
+        streams = np.arange(REPLICATIONS) + problem * REPLICATIONS  # of its own
         for rho, (name, method) in product(BUDGETS[selection], METHODS[selection].items()):
-            cell = GridCell(method, rho, rho * float(source.costs.sum()), replications, SEED)
             try:
-                loss, strict = _play(source, cell, selection)
+                loss, strict = _play(source, method, rho * float(source.costs.sum()), streams, selection)
             except BudgetError:
                 loss, strict = 1.0, np.nan
             at = (selection, float(cost_ratio), dependence, n_arms, float(rho))
@@ -88,13 +86,14 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     return pd.DataFrame(rows, columns=[*CELL, "name", "problem", "loss", "strict"])
 
 
-def _play(source: Source, cell: GridCell, selection: str) -> tuple[float, float]:
+def _play(
+    source: Source, method: Spec, budget: float, streams: NDArray[np.int64], selection: str
+) -> tuple[float, float]:
     """Means of ``loss`` and ``strict`` over the replications."""
     online, problem = selection == "online", source.problem
-    policy = make_policy(source, cell)
-    runs = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=online)
+    runs = play_on(source, method, budget, streams, SEED, realised=online)
     if online:
-        most = cell.budget / source.cost_range[1]
+        most = budget / source.cost_range[1]
         loss = metrics.standard_regret(problem, runs.pulls, most) / (problem.efficiency.max() * most)
         strict = metrics.efficiency_regret(problem, runs.pulls)
     else:
@@ -145,11 +144,9 @@ def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
         for name, classes in (("cost_ratio", COST_CLASSES), ("dependence", QUALITY_CLASSES))
     )
     quality = quality.cat.add_categories(ANY).mask(costs == next(iter(COST_CLASSES)), ANY)
-    groups = chosen.assign(costs=costs, quality=quality).groupby(
-        [*by, "n_arms", "problem", "name"], observed=True
-    )
-    pooled = groups["loss"].mean()
-    runs = pooled.reset_index().rename(columns={"name": "method"}).assign(status="ok")
+    placed = chosen.rename(columns={"name": "method"}).assign(costs=costs, quality=quality, status="ok")
+    pooled = placed.groupby([*by, "n_arms", "problem", "method", "status"], observed=True)["loss"].mean()
+    runs = pooled.reset_index()
     runs["replication"] = runs.groupby(["n_arms", "problem"]).ngroup()
     return contrasts.leaders(runs.astype(dict.fromkeys(by[:2], str)), "loss", tuple(by))
 

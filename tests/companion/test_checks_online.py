@@ -58,13 +58,17 @@ def test_arms_of_a_table_are_its_evaluation_split():
         ({"means": [[0.3333], [0.5]]}, "multiples"),
         ({"means": [[1.25], [0.5]]}, "multiples"),
         ({"spread": 0.5, "costs": [0.9, 0.5]}, "must lie in"),
-        ({"cost_ratio": 0.6}, "must lie in"),
     ],
 )
 def test_designed_arms_refuse(change, message):
     given = {"means": [[0.5], [0.25]], "costs": [0.5, 0.5]} | change
     with pytest.raises(CobanditError, match=message):
         known.designed_arms(**given)
+
+
+def test_arms_of_outcomes_refuse_a_cost_below_lambda():
+    with pytest.raises(CobanditError, match="must lie in"):
+        known.arms_of_outcomes([[[0.5, 1.0]], [[0.5, 0.0]]], cost_ratio=0.6)
 
 
 # ----------------------------------------------------------------------------- Algorithm 1

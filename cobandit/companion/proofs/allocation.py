@@ -11,12 +11,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import LEVELS, designed_arms, feedback_source
+from cobandit.companion.known_arms import LEVELS, designed_arms, feedback_source, play_on
 from cobandit.companion.proofs.checks import SLACK, Finding, check
 from cobandit.dominance import classification_gaps
 from cobandit.policies.registry import read_methods
-from cobandit.replay.grid import GridCell, make_policy
-from cobandit.replay.running import run_kernel
 
 # ----------------------------------------------------------------------------- forced orders of elimination
 #: Orders of elimination that `spending_trials` forces: the first is the worst there is.
@@ -275,8 +273,7 @@ def errors_by_ratio(
         source = feedback_source(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
         budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
         for method in read_methods(methods, "identification"):
-            finder = make_policy(source, GridCell(method, rho, budget, streams, seed))
-            _, spent, returned, _ = run_kernel(finder, source.feedback, seed, streams, realised=False)
+            _, spent, returned, _ = play_on(source, method, budget, streams, seed, realised=False)
             wrong = (returned != truth).any(axis=1)
             rows.append((method.name, ratio, number, float(wrong.mean()), float(spent.mean() / budget)))
     return pd.DataFrame(rows, columns=["method", "ratio", "problem", "error", "used"])

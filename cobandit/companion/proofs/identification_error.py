@@ -19,15 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import LEVELS, count_ones, feedback_source, random_arms
+from cobandit.companion.known_arms import LEVELS, count_ones, feedback_source, play_on, random_arms
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import difference_deviation, uniform_deviation
 from cobandit.errors import CobanditError
 from cobandit.policies import CoPSI
 from cobandit.problem import Problem
 from cobandit.replay import play, replay_identification, spec
-from cobandit.replay.grid import GridCell, make_policy
-from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
 from cobandit.tables.columns import profiling_mask
@@ -302,9 +300,8 @@ def by_objectives(
         problem = len(rows) // most
         for d, source in enumerate(sources, start=1):
             p = source.problem
-            finder = make_policy(source, GridCell(method, rho, rho * float(p.costs.sum()), streams, seed))
-            returned = run_kernel(finder, source.feedback, seed, streams, realised=False).returned
-            wrong = (returned != p.pareto_mask).any(axis=1).mean()
+            runs = play_on(source, method, rho * float(p.costs.sum()), streams, seed, realised=False)
+            wrong = (runs.returned != p.pareto_mask).any(axis=1).mean()
             rows.append((problem, d, int(p.pareto_mask.sum()), p.complexity, wrong))
     return pd.DataFrame(rows, columns=["problem", "n_objectives", "front", "complexity", "error"])
 
@@ -318,10 +315,8 @@ def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
     >>> hard.costs.tolist(), easy.costs.tolist(), hard.complexity == easy.complexity
     ([1.0, 0.5, 0.25], [0.25, 0.5, 1.0], True)
     """
-    order = np.argsort(problem.classification_gaps, kind="stable")
-    ascending = np.sort(problem.costs)
-    hard, easy = np.empty_like(ascending), np.empty_like(ascending)
-    hard[order], easy[order] = ascending[::-1], ascending
+    rank = np.argsort(problem.classification_gaps, kind="stable").argsort()
+    easy, hard = np.sort(problem.costs)[rank], np.sort(problem.costs)[::-1][rank]
     return Problem(problem.means, hard, problem.names), Problem(problem.means, easy, problem.names)
 
 

@@ -11,13 +11,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
-from cobandit.companion.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source
+from cobandit.companion.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source, play_on
 from cobandit.companion.proofs.checks import SLACK, Finding, below, check
 from cobandit.companion.proofs.concentration import ever_outside
 from cobandit.policies import CoHVKLUCB
 from cobandit.replay import Spec
-from cobandit.replay.grid import GridCell, make_policy
-from cobandit.replay.running import run_kernel
 from cobandit.stats.metrics import NORMAL
 
 
@@ -85,8 +83,7 @@ def pulls_by_budget(
     source, frames = feedback_source(arms), []
     problem = source.problem
     for budget in budgets:
-        cell = GridCell(method, 1.0, float(budget), np.arange(replications), seed)
-        pulls = run_kernel(make_policy(source, cell), source.feedback, seed, cell.replications).pulls
+        pulls = play_on(source, method, float(budget), np.arange(replications), seed).pulls
         frame = pd.DataFrame(pulls, columns=[f"arm{i}" for i in range(problem.n_arms)])
         frames.append(frame.assign(budget=float(budget), regret=pulls @ problem.efficiency_gaps))
     return pd.concat(frames, ignore_index=True)
