@@ -67,11 +67,9 @@ def parameters() -> pd.DataFrame:
     10.0
     """
     rows = []
-    for (size, model), (degree, heat), prompt in product(
-        SIZES.items(), TEMPERATURES.items(), ("direct", "cot")
-    ):
+    for (size, model), (degree, heat), thinks in product(SIZES.items(), TEMPERATURES.items(), (False, True)):
         (accuracy, efficiency, tokens, gain), (direct, cot, longer) = model, heat
-        thinks = prompt == "cot"
+        prompt = "cot" if thinks else "direct"
         rows.append(
             {
                 "config": f"{size}-{prompt}-t{degree}",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
 from cobandit.companion.known_arms import LEVELS, designed_arms, feedback_source, play_on
-from cobandit.companion.proofs.checks import SLACK, Finding, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, check
 from cobandit.dominance import classification_gaps
 from cobandit.policies.registry import read_methods
 
@@ -21,7 +21,7 @@ from cobandit.policies.registry import read_methods
 ORDERS = ("most expensive first", "cheapest first", "random")
 
 
-def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> NDArray[np.float64]:
+def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats:
     r"""Spend of a gap elimination in which arm 0 leaves first, then arm 1, and so on.
 
     .. math:: \sum_{r=1}^{K-1} C_r (n_r - n_{r-1}), \qquad n_r = \Bigl\lfloor \frac{B}{L\, C_r} \Bigr\rfloor
@@ -48,12 +48,12 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> NDArra
     return (_remaining(costs) * np.diff(targets, prepend=0, axis=-1)).sum(axis=-1)
 
 
-def _remaining(costs: ArrayLike) -> NDArray[np.float64]:
+def _remaining(costs: ArrayLike) -> Floats:
     """Costs of all arms that are left, C_r, in phases 1 to K - 1."""
     return np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., :0:-1]
 
 
-def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> NDArray[np.float64]:
+def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> Floats:
     """Costs (trials, K), the largest 1, for random lambdas >= 1/1000: spread out, or high and low only."""
     least = 10 ** rng.uniform(-3, 0, (trials, 1))
     share = rng.random((trials, n_arms))
@@ -143,7 +143,7 @@ def constants(costs: ArrayLike) -> dict[str, float]:
 
 
 # ----------------------------------------------------------------------------- the adaptive normaliser
-def recursion_slack(costs: ArrayLike) -> NDArray[np.float64]:
+def recursion_slack(costs: ArrayLike) -> Floats:
     r"""What the recursion of the constant gives away, arm by arm.
 
     .. math:: L^\star(A) - \frac{c_e}{C(A)} - L^\star(A \setminus \{e\}) \ge 0, \qquad |A| \ge 3
@@ -191,7 +191,7 @@ def constant_targets(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -
     return np.floor(rounds[..., None] * (1 + _check.SLACK) / _remaining(costs)).astype(np.int64)
 
 
-def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], Floats]:
     r"""Targets of the adaptive normaliser where arm 0 leaves first, then arm 1, and so on.
 
     .. math:: X_r = \frac{B - \sum_{s < r} c_{e_s} n_s}{L^\star(A_r)}, \qquad n_r = \lfloor X_r / C_r \rfloor
@@ -263,7 +263,7 @@ def errors_by_ratio(
     [[1, 0], [1, 1], [10, 0], [10, 1]]
     """
     rng = np.random.default_rng(seed)
-    dealt: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
+    dealt: list[tuple[Floats, NDArray[np.int64]]] = []
     while len(dealt) < count:
         means = rng.integers(1, LEVELS, (8, 2)) / LEVELS
         if classification_gaps(means).min() >= 0.1 - 1e-9:
@@ -280,7 +280,7 @@ def errors_by_ratio(
 
 
 # ----------------------------------------------------------------------------- checks
-def largest_share(cases: list[tuple[NDArray[np.float64], float]], by: float = 1.0) -> float:
+def largest_share(cases: list[tuple[Floats, float]], by: float = 1.0) -> float:
     """Largest share of a budget, without floors, that is spent with costs in order and constants cut."""
     large = 1e9
     return max(float(spending(costs, large, L / by)) / large for costs, L in cases)

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cobandit.errors import CobanditError
+
+Floats = NDArray[np.float64]
 
 #: What a row can say.  Vacuous: the bound holds, but only above what holds trivially.
 HOLDS, SAYS_NOTHING, FAILS = "holds", "holds, vacuous at this size", "counterexample"

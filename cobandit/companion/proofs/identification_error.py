@@ -20,7 +20,7 @@ from scipy import special, stats
 
 from cobandit import _check, theory
 from cobandit.companion.known_arms import LEVELS, count_ones, feedback_source, play_on, random_arms
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
 from cobandit.companion.proofs.concentration import difference_deviation, uniform_deviation
 from cobandit.errors import CobanditError
 from cobandit.policies import CoPSI
@@ -490,7 +490,7 @@ def compare_errors(
 ) -> Finding:
     """Exact errors of two arms against a bound: the constants in its exponent and in front of it."""
 
-    def bounds(by: float = 1.0) -> NDArray[np.float64]:
+    def bounds(by: float = 1.0) -> Floats:
         cases = seen.drop(columns="error").assign(budget=by * seen["budget"]).to_dict("records")
         return np.array([bound(n_arms=2, n_objectives=1, **how, **case) for case in cases])  # type: ignore[arg-type]
 

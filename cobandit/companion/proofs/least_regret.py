@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, theory
 from cobandit.companion.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source, play_on
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
 from cobandit.companion.proofs.concentration import ever_outside
 from cobandit.policies import CoHVKLUCB
 from cobandit.replay import Spec
@@ -117,7 +117,7 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
 
 
 def leaving_region(
-    mean: NDArray[np.float64], runs: int, longest: int, seed: int, level: float, share: float = 1.0
+    mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0
 ) -> tuple[int, int]:
     r"""How many runs of independent coins leave their joint region at some n, of how many.
 
@@ -173,7 +173,7 @@ def sequential_test(doublings: int) -> float:
     return 3 * doublings * (1 - 2 * wrong) + wrong * 2.0**doublings
 
 
-def grid_divergence(means: NDArray[np.float64], cost: float, best: float, cost_ratio: float) -> float:
+def grid_divergence(means: Floats, cost: float, best: float, cost_ratio: float) -> float:
     """Least divergence of an arm of two objectives from an efficiency, by brute force; never too small."""
     share, points = (cost - cost_ratio) / (1 - cost_ratio), 400
     z, x = np.meshgrid(np.linspace(0, share, points + 1)[1:], np.linspace(means[0], 1, points))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import bisect
 
 from cobandit import _check, dominance, theory
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
 
 # -------------------------------------------------------------------------- gap elimination on means that err
 #: What the paper's proof allows each mean to err by, in units of the gap of the phase.
@@ -24,10 +24,10 @@ FAMILIES = ("uniform", "close to a front", "dominated copies", "one decimal")
 
 
 #: What is seen in a phase: from its number, from 0 on, and the k active arms to their means, (k, D).
-Seen = Callable[[int, list[int]], NDArray[np.float64]]
+Seen = Callable[[int, list[int]], Floats]
 
 
-def misread(means: ArrayLike, errors: Sequence[NDArray[np.float64]] = ()) -> Seen:
+def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Seen:
     """Means (K, D) that err by what is given, (K, D) each, in the first phases, and by nothing after."""
     means = _check.means(means)
     return lambda phase, active: (means + errors[phase] if phase < len(errors) else means)[active]
@@ -36,7 +36,7 @@ def misread(means: ArrayLike, errors: Sequence[NDArray[np.float64]] = ()) -> See
 def eliminate(
     n_arms: int,
     seen: Seen,
-    gaps_of: Callable[[ArrayLike], NDArray[np.float64]] = dominance.classification_gaps,
+    gaps_of: Callable[[ArrayLike], Floats] = dominance.classification_gaps,
 ) -> tuple[NDArray[np.bool_], list[int]]:
     """Gap elimination on what is seen, phase by phase.
 
@@ -73,9 +73,7 @@ def eliminate(
     return returned, order
 
 
-def random_means(
-    rng: np.random.Generator, family: str, n_arms: int, n_objectives: int
-) -> NDArray[np.float64]:
+def random_means(rng: np.random.Generator, family: str, n_arms: int, n_objectives: int) -> Floats:
     """Random means (K, D) of one of `FAMILIES`.
 
     Examples
@@ -94,9 +92,7 @@ def random_means(
     return means
 
 
-def adverse_errors(
-    rng: np.random.Generator, shape: tuple[int, ...], size: float, aimed: bool
-) -> NDArray[np.float64]:
+def adverse_errors(rng: np.random.Generator, shape: tuple[int, ...], size: float, aimed: bool) -> Floats:
     """Errors of means of plus or minus ``size``; ``aimed`` at a pair, all up in one and down in the other.
 
     Examples
@@ -146,7 +142,7 @@ def lemma_trials(trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,
     return wrong
 
 
-def sharp_example(share: float, margin: float = 1e-3) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     r"""Six arms, and errors of their means within ``share`` of the largest gap, that break gap elimination.
 
     In units of 1/64, the first arm is dominated by the second alone, by the tiny ``margin``, and the largest
@@ -182,7 +178,7 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[NDArray[np.float6
 
 
 # ----------------------------------------------------------------- a search around the example that breaks it
-def misleads(means: NDArray[np.float64], signs: NDArray[np.float64], share: float) -> bool:
+def misleads(means: Floats, signs: Floats, share: float) -> bool:
     """Whether errors of this share of the largest gap in the first phase end in a wrong set.
 
     Examples
@@ -194,7 +190,7 @@ def misleads(means: NDArray[np.float64], signs: NDArray[np.float64], share: floa
     return _is_wrong(means, [share * dominance.classification_gaps(means).max() * signs])
 
 
-def _is_wrong(means: NDArray[np.float64], errors: Sequence[NDArray[np.float64]]) -> bool:
+def _is_wrong(means: Floats, errors: Sequence[Floats]) -> bool:
     return not np.array_equal(eliminate(len(means), misread(means, errors))[0], dominance.pareto_mask(means))
 
 
@@ -239,7 +235,7 @@ def local_search(tries: int, seed: int, margin: float = 2.0) -> tuple[float, flo
     return smallest, start, improvements
 
 
-def _smallest(means: NDArray[np.float64], signs: NDArray[np.float64], known: float) -> float:
+def _smallest(means: Floats, signs: Floats, known: float) -> float:
     """Give the smallest share that misleads, where nothing below it does, from one that is known to."""
     return float(bisect(lambda share: misleads(means, signs, share) - 0.5, 0, known, xtol=1e-6))
 
@@ -259,7 +255,7 @@ def gap_bounds_hold(means: ArrayLike) -> bool:
     return bool(np.array_equal(np.maximum(minus, plus), dominance.classification_gaps(means)))
 
 
-def smallest_gaps(trials: int, seed: int) -> NDArray[np.float64]:
+def smallest_gaps(trials: int, seed: int) -> Floats:
     """Two smallest classification gaps of random problems; in every second one, means tie often.
 
     Parameters
@@ -311,7 +307,7 @@ def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     )
 
 
-def one_term_gaps(means: ArrayLike) -> NDArray[np.float64]:
+def one_term_gaps(means: ArrayLike) -> Floats:
     r"""Classification gaps whose :math:`\Delta_i^+` has only its first term, :math:`\min_j M(i, j)`.
 
     Nobody proposes this: it shows what the second term is for.

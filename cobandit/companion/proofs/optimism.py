@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from cobandit import theory
 from cobandit.companion.known_arms import two_arms
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
 from cobandit.companion.proofs.concentration import leaving_probability
 from cobandit.companion.proofs.pulls import compare_bounds, pull_bounds
 from cobandit.policies import CoHVUCB
@@ -29,9 +29,7 @@ from cobandit.problem import Problem, hypervolume
 
 
 # ---------------------------------------------------------------------- the index as a function of the radius
-def index_at(
-    rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike
-) -> NDArray[np.float64]:
+def index_at(rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike) -> Floats:
     r"""Index of arms with given empirical means, as a function of the radius.
 
     .. math:: I(\beta) = \frac{\prod_d \min\{1, \bar r^{(d)} + \beta\}}{\max\{f, \bar c - \beta\}}
@@ -60,7 +58,7 @@ def index_at(
 # --------------------------------------------------------------------------- means at the ends of their radii
 def extreme_means(
     means: ArrayLike, mean_cost: ArrayLike, radius: ArrayLike, cost_ratio: ArrayLike, *, upper: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Empirical means at the end of their radii at which the index is largest, or smallest.
 
     Parameters
@@ -188,7 +186,7 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
     x, powers = np.asarray(x, dtype=np.float64), np.arange(-50, 101) / 100
     bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
-    def fit(means: NDArray[np.float64]) -> float:
+    def fit(means: Floats) -> float:
         spanned = np.linalg.qr(np.stack([np.ones_like(bases), bases], axis=2) / means[:, None])[0]
         residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
         return float(powers[(residuals**2).sum(axis=1).argmin()])
@@ -197,7 +195,7 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
 
 
 def _bootstrap(
-    fit: Callable[[NDArray[np.float64]], float], samples: ArrayLike, resamples: int, seed: int
+    fit: Callable[[Floats], float], samples: ArrayLike, resamples: int, seed: int
 ) -> FittedExponent:
     samples, rng = np.asarray(samples, dtype=np.float64), np.random.default_rng(seed)
     drawn = []
@@ -217,7 +215,7 @@ def check_event(seed: int) -> Finding:
     one = np.array([leaving_probability(*case) for case in cases])
     exact = -np.expm1(6 * np.log1p(-np.minimum(one, 1 - 1e-15)))
 
-    def bound(raised: float = 1.0) -> NDArray[np.float64]:
+    def bound(raised: float = 1.0) -> Floats:
         how: dict[str, Any] = {"n_arms": 2, "n_objectives": 2, "cost_ratio": 1.0}
         return np.array([theory.failure_probability(**how, budget=T - 1, alpha=raised * a) for T, a in cases])
 
@@ -238,7 +236,7 @@ def check_peeling(seed: int) -> Finding:
     T, alpha = np.array(cases).T
     exact = np.array([leaving_probability(*case, sides=1) for case in cases])
 
-    def bound(raised: float = 1.0) -> NDArray[np.float64]:
+    def bound(raised: float = 1.0) -> Floats:
         return np.array([theory.leaving_bound(T, raised * a) for T, a in cases])
 
     added = (T ** (2 - 2 * alpha))[:3]

@@ -7,11 +7,11 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from cobandit import _check, theory
-from cobandit.companion.proofs.checks import SLACK, Finding, Holds, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, Holds, below, check
 from cobandit.companion.proofs.identification_error import two_arm_error
 
 
@@ -80,10 +80,7 @@ def variance_trials(trials: int, seed: int) -> float:
 
 
 # ----------------------------------------------------------------------------- checks
-Array = NDArray[np.float64]
-
-
-def cut_bernstein(seen: Array, bound: Array, square: Array, variance: Array, step: Array) -> list[Holds]:
+def cut_bernstein(seen: Floats, bound: Floats, square: Floats, variance: Floats, step: Floats) -> list[Holds]:
     """Cut the two terms under the exponent -square / (variance + step) of a bound on what is seen."""
 
     def holds(by: float, by_step: float) -> bool:
@@ -126,7 +123,7 @@ def check_random_cost_error(seed: int) -> Finding:
     seen = np.array(fails)
     spent = np.array([theory.overspend_bound(budget, d, cost_ratio=lam) for d, budget in cases])
 
-    def wrong(by: float = 1.0) -> NDArray[np.float64]:
+    def wrong(by: float = 1.0) -> Floats:
         return np.array([theory.difference_error_bound(by * (1 - d) * b, **how) for d, b in cases])
 
     at = spent + wrong()

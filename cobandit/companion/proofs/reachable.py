@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, dominance, theory
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
 from cobandit.companion.proofs.identification_error import swapped_costs, two_arm_error
 from cobandit.companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
 from cobandit.errors import CobanditError
@@ -50,7 +50,7 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     return named
 
 
-def _has_largest_gap(means: NDArray[np.float64], arm: int, reach: float, dominated: bool) -> bool:
+def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> bool:
     """Whether means within ``reach`` give this arm a largest gap: Delta^- if ``dominated``, else Delta^+."""
     n_arms, n_objectives = means.shape
     program = Disjunctions()
@@ -114,7 +114,7 @@ def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_S
     gaps = np.sort(dominance.classification_gaps(means))
     within, visited = share * (1 - 1e-9), set()
 
-    def see(phase: int, active: list[int]) -> NDArray[np.float64]:
+    def see(phase: int, active: list[int]) -> Floats:
         visited.add(tuple(np.isin(range(len(means)), active).tolist()))
         error = rng.uniform(-1, 1, (len(active), means.shape[1]))
         return means[active] + within * gaps[len(active) - 1] * (np.sign(error) if run % 3 else error)
@@ -304,7 +304,7 @@ class Disjunctions:
 APART = 1e-3
 
 
-def three_arms(within: float) -> NDArray[np.float64]:
+def three_arms(within: float) -> Floats:
     """Means of three arms on a line, the last two this share of the largest gap apart."""
     return np.array([[0.9], [0.1 + 0.8 * within], [0.1]])
 
@@ -316,7 +316,7 @@ def check_sets(seed: int) -> Finding:
     missing = sum(unlisted_sets(means, runs, seed) for means in drawn)
     corners = np.array(list(product((-1.0, 1.0), repeat=3)))[:, :, None]
 
-    def stays(means: NDArray[np.float64], by: float) -> bool:
+    def stays(means: Floats, by: float) -> bool:
         gap = Problem(means, np.ones(3)).classification_gaps.max()
         return all(eliminate(3, misread(means, [by * gap / 8 * corner]))[1][0] == 2 for corner in corners)
 
@@ -348,7 +348,7 @@ def check_reachable_error(seed: int) -> Finding:
     # unless the worse arm has no success in the first phase, the expensive one leaves
     seen = np.array(wrong) - (1 - worse) ** first
 
-    def bound(by: float = 1.0) -> NDArray[np.float64]:
+    def bound(by: float = 1.0) -> Floats:
         return np.array([theory.difference_error_bound(by * budget, **how) for budget in budgets])
 
     at = bound()
@@ -384,7 +384,7 @@ def check_least_error(seed: int) -> Finding:
         rows += [(best_test_error(n, apart), n, H) for n in budgets]
     least, pulls, complexity = np.array(rows).T
 
-    def bound(by: float = 1.0) -> NDArray[np.float64]:
+    def bound(by: float = 1.0) -> Floats:
         cases = zip(pulls, complexity, strict=True)
         return np.array([theory.least_error(n / by, allocation=1.0, complexity=H) for n, H in cases])
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cobandit import _check, theory
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
 from cobandit.companion.proofs.optimism import adversarial_pulls, worst_problems
 from cobandit.errors import CobanditError
 
@@ -16,7 +16,7 @@ from cobandit.errors import CobanditError
 # ----------------------------------------------------------------------------- what a budget earns
 def optimal_utility(
     utilities: ArrayLike, costs: ArrayLike, probabilities: ArrayLike, budget: int, *, boundary: bool = False
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Largest expected total utility :math:`R_b^\star` of any adaptive policy, for every budget b up to B.
 
     Bellman's equation over what is left: a pull of arm i costs :math:`c_{is}` with probability

@@ -8,19 +8,19 @@ from itertools import combinations_with_replacement, permutations
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from cobandit import _check, theory
 from cobandit.companion.known_arms import share_instances
-from cobandit.companion.proofs.checks import SLACK, Finding, below, check
+from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
 from cobandit.policies import CoPSIOnce
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.running import run_kernel
 from cobandit.tables import EvaluationTable
 
 
-def orders(values: ArrayLike) -> NDArray[np.float64]:
+def orders(values: ArrayLike) -> Floats:
     """Every order of a small population, a row each, each distinct one once: all are equally likely.
 
     Examples
@@ -31,7 +31,7 @@ def orders(values: ArrayLike) -> NDArray[np.float64]:
     return np.array(sorted(set(permutations(_check.numbers(values, "values", 1).tolist()))))
 
 
-def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, float, int, NDArray[np.float64]]]:
+def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, float, int, Floats]]:
     """Probabilities, by enumeration, that a mean is ever so far above the full one from depth n on.
 
     Parameters
@@ -61,7 +61,7 @@ def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, floa
 
 
 def largest_ratio(
-    bound: Callable[[float, int, int, NDArray[np.float64]], float], n_instances: int, levels: int = 2
+    bound: Callable[[float, int, int, Floats], float], n_instances: int, levels: int = 2
 ) -> float:
     """Largest exact tail over its bound, over populations, depths and deviations; above one refutes it.
 
@@ -350,7 +350,7 @@ def check_least_instances(seed: int) -> Finding:
     touched, first, second = np.array([sequential_ratio(*case) for case in cases]).T
     delta = np.array([case[2] for case in cases])
 
-    def least(by: float = 1.0) -> NDArray[np.float64]:
+    def least(by: float = 1.0) -> Floats:
         return np.array([theory.least_instances(c, other, d / by) for c, other, d in cases])
 
     N = sum(cases[-1][0])
@@ -370,7 +370,7 @@ def check_certainty(seed: int) -> Finding:
     rewards[1, 0] = 0.5
     spent = (1 - 1.5 * deltas) * g + SLACK  # three fronts, each guessed at delta / 2
 
-    def least(by: float = 1.0) -> NDArray[np.float64]:
+    def least(by: float = 1.0) -> Floats:
         return np.array([theory.least_evaluations(rewards, delta)[0] for delta in deltas / by])
 
     return Finding(

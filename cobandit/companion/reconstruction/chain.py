@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from cobandit.companion.reconstruction import hierarchy
 from cobandit.companion.reconstruction.facts import UNIFORM_NOISE, Landscape, Scene, from_means, subset_of
-from cobandit.companion.reconstruction.hierarchy import SETTINGS, Setting, State
+from cobandit.companion.reconstruction.hierarchy import SETTINGS, Floats, Setting, State
 from cobandit.companion.reconstruction.instances import Body, body
-
-Floats = NDArray[np.float64]
 
 STARTS = 40
 """Draws from the prior, of which the nearest starts a chain."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cobandit.companion.paper.experiments import IDENTIFICATION, RADII
 from cobandit.companion.paper.numbers import run_key
 from cobandit.companion.reconstruction.facts import RHO, WINDOW, Landscape, fronts, subset_of, uniform_online
-from cobandit.companion.reconstruction.hierarchy import ONLINE_QUANTITIES
+from cobandit.companion.reconstruction.hierarchy import ONLINE_QUANTITIES, Floats
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem
@@ -28,7 +28,6 @@ from cobandit.replay.kernels import record
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
-Floats = NDArray[np.float64]
 Values = dict[str, float]
 
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500

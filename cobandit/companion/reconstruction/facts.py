@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, NAMED, Setting, grid
+from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, NAMED, Floats, Setting, grid
 from cobandit.companion.reconstruction.instances import Body
 from cobandit.dominance import classification_gaps
 from cobandit.problem import Problem
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.tables.transforms import inverse_percentile
-
-Floats = NDArray[np.float64]
 
 RHO, WINDOW = 32, 50
 
@@ -37,7 +35,10 @@ def subset_of(setting: Setting) -> NDArray[np.int64]:
 
 
 class Scene:
-    """What of a drawn table does not depend on accuracies."""
+    """What of a drawn table does not depend on accuracies.
+
+    ``costs`` are the declared ones, (K,), and ``declared`` the same over the largest single one.
+    """
 
     def __init__(self, setting: Setting, drawn: Body):
         split = drawn.tokens.shape[1] * N_PROFILING // N_INSTANCES
@@ -48,12 +49,8 @@ class Scene:
         self.efficiencies = efficiency.mean(axis=1), self.efficiency.mean(axis=1)
         known, self.spent = drawn.tokens[:, :split], drawn.tokens[:, split:]
         self.costs, self.range = known.mean(axis=1), (float(known.min()), float(known.max()))
+        self.declared = self.costs / self.range[1]
         self.mean_spent, self.variance_spent = self.spent.mean(axis=1), self.spent.var(axis=1)
-
-    @cached_property
-    def declared(self) -> Floats:
-        """Declared costs over the largest single one, (K,)."""
-        return self.costs / self.range[1]
 
     @cached_property
     def uniform(self) -> tuple[float, NDArray[np.int64]]:

@@ -26,14 +26,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cobandit.companion.reconstruction import hierarchy
-from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, Means, Setting, State
+from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, Floats, Means, Setting
 from cobandit.tables.columns import profiling_mask
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-_MASK = profiling_mask(N_INSTANCES, N_PROFILING, hierarchy.SPLIT_SEED)
-INSTANCES = np.concatenate([np.flatnonzero(_MASK), np.flatnonzero(~_MASK)])
+INSTANCES = np.argsort(~profiling_mask(N_INSTANCES, N_PROFILING, hierarchy.SPLIT_SEED), kind="stable")
 """Numbers of the instances in the order of a `Body`: first the profiling split, then the evaluation split."""
 EMPTY, ENDLESS = 0.03, 1e12
 """Relative lengths of answers that end at once, and of those that never end."""
@@ -171,10 +169,9 @@ def rank_and_count(scores: Floats) -> tuple[NDArray[np.int16], NDArray[np.int16]
 
     Those are the correct instances of the evaluation split where so many of all are correct, (K, 1001).
     """
-    rank = scores.argsort(axis=1).argsort(axis=1).astype(np.int16)
-    held_out = np.zeros((len(rank), rank.shape[1] + 1), dtype=np.int16)
-    np.put_along_axis(held_out, rank[:, N_PROFILING:].astype(np.int64) + 1, 1, axis=1)
-    return rank, held_out.cumsum(axis=1, dtype=np.int16)
+    order = scores.argsort(axis=1)
+    held_out = np.pad(order >= N_PROFILING, ((0, 0), (1, 0)))
+    return order.argsort(axis=1).astype(np.int16), held_out.cumsum(axis=1, dtype=np.int16)
 
 
 def body_of_shapes(
@@ -198,7 +195,7 @@ def body_of_shapes(
     return tokens, missed
 
 
-def body(setting: Setting, state: State, every: int = 1) -> Body | None:
+def body(setting: Setting, state: hierarchy.State, every: int = 1) -> Body | None:
     """Draw what does not depend on accuracies.
 
     Parameters

@@ -21,10 +21,8 @@ from scipy.stats import rankdata
 
 from cobandit.companion.reconstruction import hierarchy
 from cobandit.companion.reconstruction.chain import Kind, some_configs, walk_part
-from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, Means, Setting, State, named
+from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, Floats, Means, Setting, State, named
 from cobandit.companion.reconstruction.instances import Body, body_of_shapes, rank_and_count
-
-Floats = NDArray[np.float64]
 
 SOURCES = ("word-sums", "piqa-small")
 PARAMETERS = {
@@ -63,9 +61,8 @@ def _scores(source: str) -> Floats:
     from cobandit.tables import load
 
     table = load(source)
-    means = [table.raw_means[name].to_numpy() for name in ("correct", "seconds")]
-    means.append(table.summary("all")["cost"].to_numpy())
-    ranks = np.stack([rankdata(values) for values in means], axis=1)
+    means = np.column_stack([table.raw_means[["correct", "seconds"]], table.summary("all")["cost"]])
+    ranks = rankdata(means, axis=0)
     return ndtri((ranks - 0.5) / len(ranks))
 
 

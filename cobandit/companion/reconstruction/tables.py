@@ -16,7 +16,7 @@ from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table
 
-TITLES = {"gsm8k": "GSM8K", "piqa": "PIQA"}
+ARM = ["model", "temperature", "max_tokens", "prompt"]
 
 
 def card(name: str) -> Card:
@@ -33,7 +33,7 @@ def card(name: str) -> Card:
     'Reconstruction of the PIQA table: 132 configurations of 11 language models'
     """
     numbers = SETTINGS[_check.choice(name, "reconstruction", SETTINGS)]
-    title = f"Reconstruction of the {TITLES[name]} table: {numbers.n_arms} configurations"
+    title = f"Reconstruction of the {name.upper()} table: {numbers.n_arms} configurations"
     return Card.model_validate(
         {
             "name": name,
@@ -48,7 +48,7 @@ def card(name: str) -> Card:
                 {"name": "efficiency", "column": "latency_s", "transform": "inverse-percentile"},
             ],
             "split": {"profiling": hierarchy.N_PROFILING, "seed": hierarchy.SPLIT_SEED},
-            "arms": ["model", "temperature", "max_tokens", "prompt"],
+            "arms": ARM,
         }
     )
 
@@ -99,20 +99,14 @@ def rows_of(name: str, drawn: Table) -> pd.DataFrame:
     (108000, 9)
     """
     land, body = drawn.land, drawn.land.scene.body
-    arms = pd.DataFrame(
-        hierarchy.grid(SETTINGS[name]), columns=["model", "temperature", "max_tokens", "prompt"]
-    )
+    arms = pd.DataFrame(hierarchy.grid(SETTINGS[name]), columns=ARM)
     arms.insert(0, "config", [f"{m}-t{t}-{limit}-{prompt}" for m, t, limit, prompt in arms.to_numpy()])
     rows = arms.loc[np.repeat(np.arange(len(arms)), N_INSTANCES)].reset_index(drop=True)
-    rows = rows.astype(
-        {"config": "category", "model": "category", "prompt": "category", "max_tokens": "int16"}
-    )
-    labels = pd.Index([f"q{q:03d}" for q in range(N_INSTANCES)])
-    codes = np.tile(np.arange(N_INSTANCES), len(arms))
-    rows.insert(1, "instance", pd.Series(pd.Categorical.from_codes(codes, labels)))
+    rows.insert(1, "instance", np.tile([f"q{q:03d}" for q in range(N_INSTANCES)], len(arms)))
+    labels = dict.fromkeys(("config", "instance", "model", "prompt"), "category")
     correct = body.rank < land.count[:, None]
     order = np.argsort(INSTANCES)
-    return rows.assign(
+    return rows.astype(labels | {"max_tokens": "int16"}).assign(
         correct=correct[:, order].ravel().astype(np.uint8),
         latency_s=body.seconds[:, order].ravel(),
         tokens=body.tokens[:, order].ravel().astype(np.int16),
