@@ -81,11 +81,29 @@ class Conductor:
         self._rest: dict[int, float] = {}  # until when a configuration is left alone
 
     async def play(self) -> None:
-        """Evaluate until nothing can be asked any more."""
+        """Evaluate until nothing can be asked any more.
+
+        Raises
+        ------
+        CobanditError
+            Of those that stopped the run the first; what was evaluated is kept.
+        """
+        self.watch(Progress(self.stage, ""))
         allowed = self.evaluator.at_once or self.plan.at_once
-        async with anyio.create_task_group() as tasks:
-            for _ in range(min(self.plan.at_once, allowed)):
-                tasks.start_soon(self._work)
+        try:
+            async with anyio.create_task_group() as tasks:
+                for _ in range(min(self.plan.at_once, allowed)):
+                    tasks.start_soon(self._work)
+        except BaseExceptionGroup as group:
+            error: BaseException = group
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            if isinstance(error, CobanditError):
+                error = CobanditError(
+                    f"{str(error).rstrip('. ')}.  What was evaluated is kept: mend that, and run the plan "
+                    "again"
+                )
+            raise error from None
 
     async def _work(self) -> None:
         while True:

@@ -232,19 +232,19 @@ class Journal(AbstractContextManager["Journal"]):
         self.policy = policy
         self._told: list[Told] = []
         self._scored = 0  # of those told, but for failures
-        self._flying: dict[tuple[int, int], Pull] = {}
-        self._again: list[Pull] = []  # in flight when the file was opened, to be handed out again
+        # whether an evaluation in flight is to be handed out again, since it was when the file was opened
+        self._flying: dict[tuple[int, int], bool] = {}
         self._ended = False  # whether the end of the run has its line
         header = make_header(policy, names)
         self._lines = Lines(self.path)
         with _closed_by_errors(self):
             self._recover(header)
-        self._again = self.in_flight
+        self._flying = dict.fromkeys(self._flying, True)
 
     @property
     def in_flight(self) -> list[Pull]:
         """Evaluations begun and not told, the oldest first; right after opening, by processes that died."""
-        return list(self._flying.values())
+        return [Pull(*key) for key in self._flying]
 
     def records(self) -> list[Told]:
         """Everything told so far, failures too, in the order in which it was told."""
@@ -262,7 +262,7 @@ class Journal(AbstractContextManager["Journal"]):
         """
         self._check_ready()
         with _closed_by_errors(self):
-            pull = self._again.pop(0) if self._again else self._ask()
+            pull = self._ask()
             if pull is not None:
                 self._lines.append({"ask": int(pull), "number": pull.number})
             elif not self._ended and self.policy.finished:
@@ -352,9 +352,10 @@ class Journal(AbstractContextManager["Journal"]):
             )
 
     def _ask(self) -> Pull | None:
-        pull = self.policy.ask()
+        again = next((key for key, waits in self._flying.items() if waits), None)
+        pull = self.policy.ask() if again is None else Pull(*again)
         if pull is not None:
-            self._flying[pull.key] = pull
+            self._flying[pull.key] = False
         return pull
 
     def _tell(
@@ -365,17 +366,12 @@ class Journal(AbstractContextManager["Journal"]):
         told = Told(pull, values, None if cost is None else float(cost), record)
         self._told.append(told)
         self._scored += values is not None
-        self._land(pull)
+        del self._flying[pull.key]
         return told
 
     def _leave_out(self, pull: Pull) -> None:
         self.policy.leave_out(pull)
-        self._land(pull)
-
-    def _land(self, pull: Pull) -> None:
-        """It is not in flight any more, and not to be handed out again as it was."""
         self._flying.pop(pull.key, None)
-        self._again = [each for each in self._again if each.key != pull.key]
 
     def _recover(self, header: dict[str, Any]) -> None:
         """Bring the policy to the state that the file holds, and only then change the file."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from cobandit.live.folder import FEW, RunFolder
 from cobandit.live.journal import Journal, Lines, compare, make_header, read_entries
 from cobandit.live.outcome import Estimate, Progress, Run, estimate_run, order_from, read_made, write_run
 from cobandit.live.plan import Plan, check_plan
-from cobandit.live.stages import FAILED, Made, MainStage, Pilot, Profile, Stage, make_policy, profile_of
+from cobandit.live.stages import FAILED, Made, MainStage, Pilot, Stage, make_policy, profile_of
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.safe_reading import load_yaml
 
@@ -192,11 +192,8 @@ def _restore(setup: _Setup) -> Stage:
     made: Made = {}
     with suppress(CobanditError):  # its table may be elsewhere now, and only says what was inherited
         made = _made(setup)
-    with _pilot(setup, made) as pilot:
-        if not pilot.policy.finished:
-            return pilot
-    with _main(setup, made, profile_of(setup.plan, pilot.policy, pilot.results)) as stage:
-        return stage
+    *_, stage = _stages(setup, made)
+    return stage
 
 
 def _set_up(
@@ -247,39 +244,21 @@ async def _run(
         with closing(Lines(folder.answers)) if plan.answers else nullcontext() as answers:
             if answers is not None:
                 answers.mend()
-            with _pilot(setup, made) as pilot:
-                await _play(opened, pilot, answers, watch)
-            if not pilot.policy.finished:  # a larger budget may hold what comes next
-                raise CobanditError(
-                    f"{_tell_pilot(pilot)}, for {pilot.spent:g} of {plan.budget:g} {plan.unit}: raise the "
-                    "plan's budget and run it again; what was evaluated is kept"
-                )
-            profile = profile_of(plan, pilot.policy, pilot.results)
-            with _main(setup, made, profile) as stage:
-                await _play(opened, stage, answers, watch)
-                return write_run(stage, setup.folder)
+            with closing(_stages(setup, made)) as stages:
+                for stage in stages:
+                    stage.answers = answers
+                    await Conductor(opened, stage, watch).play()
+                    if isinstance(stage, MainStage):
+                        return write_run(stage, folder)
+    raise CobanditError(  # a larger budget may hold what comes next
+        f"{_tell_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}: raise the plan's budget "
+        "and run it again; what was evaluated is kept"
+    )
 
 
 def _tell_pilot(stage: Stage) -> str:
     n_all = stage.plan.pilot * len(stage.names)
     return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are made"
-
-
-async def _play(evaluator: Evaluator, stage: Stage, answers: Lines | None, watch: Watch) -> None:
-    """Evaluate until a part of the run is over; what models write is kept, if the plan says so."""
-    stage.answers = answers
-    watch(Progress(stage, ""))
-    try:
-        await Conductor(evaluator, stage, watch).play()
-    except BaseExceptionGroup as group:  # of those that stopped the run the first is enough
-        error: BaseException = group
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        if isinstance(error, CobanditError):
-            error = CobanditError(
-                f"{str(error).rstrip('. ')}.  What was evaluated is kept: mend that, and run the plan again"
-            )
-        raise error from None
 
 
 @asynccontextmanager
@@ -307,22 +286,20 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
         yield FunctionEvaluator(given, getattr(given, "__qualname__", repr(given)))
 
 
-@contextmanager
-def _pilot(setup: _Setup, made: Made) -> Iterator[Stage]:
-    plan = setup.plan
+def _stages(setup: _Setup, made: Made) -> Generator[Stage]:
+    """The parts of a run, each with its journal open; the second only once the first is complete."""
+    plan, folder = setup.plan, setup.folder
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
-    if _began_otherwise(setup.folder.pilot, pilot, plan) and not setup.folder.has_results:
-        setup.folder.set_aside(setup.folder.pilot)
-    with Journal(setup.folder.pilot, pilot, names=plan.names) as journal:
-        setup.folder.begin(plan)  # which may have been corrected since
+    if _began_otherwise(folder.pilot, pilot, plan) and not folder.has_results:
+        folder.set_aside(folder.pilot)
+    with Journal(folder.pilot, pilot, names=plan.names) as journal:
+        folder.begin(plan)  # which may have been corrected since
         stage = Stage(plan, journal, made)
         pilot.budget = stage.budget or pilot.budget
         yield stage
-
-
-@contextmanager
-def _main(setup: _Setup, made: Made, profile: Profile) -> Iterator[MainStage]:
-    plan, folder = setup.plan, setup.folder
+    if not pilot.finished:
+        return
+    profile = profile_of(stage)
     while True:
         earlier = folder.read_earlier(plan)
         policy = make_policy(plan, profile, earlier)

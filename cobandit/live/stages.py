@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,9 @@ class Profile(NamedTuple):
         For each objective, the values of its column that score 1 and 0.
     spent : float
         What the pilot cost, with what was tried in vain.
+    budget : float or None
+        That of the whole run, pilot included, in the unit of the cost; None for none.  A share is one of what
+        evaluating everything costs, by the means of the pilot.
     results : dict of (int, int) to dict
         The record of each evaluation, by number of the configuration and place in the order.
     """
@@ -106,10 +109,11 @@ class Profile(NamedTuple):
     cost_range: tuple[float, float]
     limits: dict[str, tuple[float, float]]
     spent: float
-    results: Mapping[tuple[int, int], dict[str, Any]]
+    budget: float | None
+    results: Mapping[Key, dict[str, Any]]
 
 
-def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[str, Any]]) -> Profile:
+def profile_of(pilot: Stage) -> Profile:
     """Take costs and limits from the records of a pilot, as a card's profiling split is taken.
 
     Raises
@@ -118,17 +122,18 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
         If a configuration gave no score at all where failures are left out, if none did, if a record lacks a
         column that the plan now names, or if no scale can be made.
     """
+    plan, results = pilot.plan, pilot.results
     scored = {key: record for key, record in results.items() if FAILED not in record}
-    for (arm, number), record in scored.items():
-        check_row(plan, record, plan.names[arm], plan.order[number])  # the plan may have changed since
-    hopeless = [arm for arm in range(pilot.n_arms) if arm not in {of for of, _ in scored}]
+    for key, record in scored.items():
+        check_row(plan, record, *pilot.which(key))  # the plan may have changed since
+    hopeless = [arm for arm in range(len(plan.names)) if arm not in {of for of, _ in scored}]
     if hopeless and (not scored or plan.failures == "leave-out"):
         raise CobanditError(
             f"{plan.names[hopeless[0]]!r} failed on every instance of the pilot "
             f"({results[hopeless[0], 0][FAILED]}), so that nothing would be left: mend it, or leave it out, "
             "and start in another folder; or take failures: zero if others were answered"
         )
-    costs = np.array([results[key][plan.cost.column] for key in sorted(results)]).reshape(pilot.n_arms, -1)
+    costs = np.array([results[key][plan.cost.column] for key in sorted(results)]).reshape(len(plan.names), -1)
     limits = {}
     for objective in plan.objectives:
         transform = TRANSFORMS[objective.transform]
@@ -140,8 +145,11 @@ def profile_of(plan: Plan, pilot: Pilot, results: Mapping[tuple[int, int], dict[
         except TableError as error:
             remedy = "give its limits, or leave it out, or take a larger pilot in another folder"
             raise CobanditError(f"objective {objective.name!r}: {error} in the pilot: {remedy}") from None
-    cost_range = float(costs.min()), float(costs.max())
-    return Profile(costs.mean(axis=1).tolist(), cost_range, limits, pilot.spent, results)
+    means, cost_range = costs.mean(axis=1).tolist(), (float(costs.min()), float(costs.max()))
+    budget = plan.budget
+    if budget is not None and plan.unit == SHARE:
+        budget = budget * len(plan.order) * sum(means)
+    return Profile(means, cost_range, limits, pilot.spent, budget, results)
 
 
 def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:
@@ -211,17 +219,18 @@ class Stage:
     budget : float or None
         That of the whole run, in the unit of the cost; None for none, or while it is not known.
     results : dict of (int, int) to dict
-        The record of each evaluation that was scored.
+        The record of each evaluation that was scored, by configuration and place in the order.
     answers : Lines or None
         Where answers are kept, if they are.
     first : int
         Place in the order, going round and round, of the first evaluation of each configuration.
     before : mapping of (int, int) to dict
-        Records from before this part, by configuration and place in the order.
+        Records from before this part, by configuration and place in the order; they are not made again.
     """
 
     name = "pilot"
     first = 0
+    before: Mapping[Key, dict[str, Any]] = MappingProxyType({})
 
     def __init__(self, plan: Plan, journal: Any, made: Made):
         self.plan = plan
@@ -233,7 +242,6 @@ class Stage:
         self.budget = None if plan.unit == SHARE else plan.budget
         self.answers: Lines | None = None
         self.results: dict[Key, dict[str, Any]] = {}
-        self.before: Mapping[Key, dict[str, Any]] = {}
         for pull, reward, _, record in journal.records():
             if reward is not None and record is not None:
                 self._keep(pull, record)
@@ -252,13 +260,16 @@ class Stage:
     @property
     def everything(self) -> Mapping[Key, dict[str, Any]]:
         """Every record so far, by configuration and place in the order."""
-        told = {(arm, self.first + number): record for (arm, number), record in self.results.items()}
-        return {**self.before, **told}
+        return {**self.before, **self.results}
 
     @property
     def over(self) -> bool:
         """Whether nothing is left to be asked."""
         return self.policy.upcoming is None and not self.policy.in_flight.any()
+
+    def key(self, pull: Pull) -> Key:
+        """The configuration of an evaluation, and its place in the order."""
+        return int(pull), self.first + pull.number
 
     def which(self, key: Key) -> tuple[str, str]:
         """Name the configuration and the instance of a record."""
@@ -267,7 +278,7 @@ class Stage:
 
     def instance(self, pull: Pull) -> str:
         """Name the instance of an evaluation."""
-        return self.order[(self.first + pull.number) % len(self.order)]
+        return self.which(self.key(pull))[1]
 
     def mean_cost(self, arm: int) -> float | None:
         """Cost of an evaluation of a configuration, as far as it is known."""
@@ -289,22 +300,35 @@ class Stage:
             return bool(outcome.cost) or any(answered)
         return outcome.get(self.plan.cost.column) != 0 or self.smallest_cost is not None
 
+    @property
+    def left_out(self) -> set[int]:
+        """Places in the order of the instances that are left out for all."""
+        return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
+
     def settle(self, pull: Pull) -> bool:
         """Tell an evaluation that need not be made, and say whether it was one."""
-        row = self.made.get((self.names[pull], self.instance(pull)))
-        if row is not None:
-            self.tell(pull, row)
-        return row is not None
+        key = self.key(pull)
+        record = self.before.get(key) or self.made.get(self.which(key), {})
+        if (FAILED in record and self.plan.failures == "leave-out") or pull.number in self.left_out:
+            self.journal.leave_out(pull)
+        elif FAILED in record:
+            self._tell(pull, record)
+        elif record:
+            self.tell(pull, record)
+        else:
+            return False
+        return True
 
     def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
         """Tell what an evaluation gave."""
-        name, instance, column = self.names[pull], self.instance(pull), self.plan.cost.column
+        key, column = self.key(pull), self.plan.cost.column
+        name, instance = self.which(key)
         numbers = read_row(row, f"the evaluator of {name!r} on instance {instance!r}")
         if numbers.get(column) == 0:
             numbers[column] = self.smallest_cost or 0.0
         check_row(self.plan, numbers, name, instance)
         if self.answers is not None and isinstance(row, Answered):
-            instance = name_row(self.order, self.first + pull.number)
+            instance = name_row(self.order, key[1])
             entry = {"config": name, "instance": instance, **row.answer, "row": numbers}
             self.answers.append(copy_plain(entry, f"the answer of {name!r} on instance {instance!r}"))
         self._tell(pull, numbers)
@@ -336,7 +360,7 @@ class Stage:
             warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
-        self.results[pull.key] = record
+        self.results[self.key(pull)] = record
 
 
 class MainStage(Stage):
@@ -351,17 +375,16 @@ class MainStage(Stage):
     def __init__(self, plan: Plan, journal: Any, made: Made, profile: Profile, earlier: Earlier):
         self.profile = profile
         self.earlier = earlier
-        self.known = profile.results if plan.is_once else {}
-        self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
-        self._unused = dict(earlier.besides)
-        super().__init__(plan, journal, made)
-        self.budget = budget_of(plan, profile)
         self.first = 0 if plan.is_once else plan.pilot
         self.before = {**earlier.rows, **profile.results}
+        self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
+        super().__init__(plan, journal, made)
+        self.budget = profile.budget
 
     @property
     def spent(self) -> float:  # noqa: D102 (as its parent)
-        before = self.profile.spent + self.earlier.lost + sum(self._unused.values())
+        unused = (cost for key, cost in self.earlier.besides.items() if key not in self.results)
+        before = self.profile.spent + self.earlier.lost + sum(unused)
         return before + self.policy.spent - self._charged_again
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
@@ -370,18 +393,6 @@ class MainStage(Stage):
     @property
     def smallest_cost(self) -> float | None:  # noqa: D102 (as its parent)
         return self.profile.cost_range[0]
-
-    def settle(self, pull: Pull) -> bool:  # noqa: D102 (as its parent)
-        record = self.known.get(pull.key, {})
-        if (FAILED in record and self.plan.failures == "leave-out") or pull.number in self.left_out:
-            self.journal.leave_out(pull)
-        elif record:
-            self._tell(pull, record)
-        elif pull.key in self.earlier.rows:
-            self.tell(pull, self.earlier.rows[pull.key])
-        else:
-            return super().settle(pull)
-        return True
 
     def give_up(self, pull: Pull, failure: Failure) -> None:  # noqa: D102 (as its parent)
         if self.plan.failures == "zero":
@@ -392,11 +403,6 @@ class MainStage(Stage):
             self.try_again(pull, failure)  # which charges it
         if not (gone and failure.cost):
             self.journal.leave_out(pull)
-
-    @property
-    def left_out(self) -> set[int]:
-        """Places in the order of the instances that are left out for all."""
-        return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
     def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Fill a record of an evaluation that failed up with the values that score zero."""
@@ -413,8 +419,7 @@ class MainStage(Stage):
 
     def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
         super()._keep(pull, record)
-        self._unused.pop(pull.key, None)
-        if pull.key in self.known:
+        if self.key(pull) in self.profile.results:
             self._charged_again += record[self.plan.cost.column]
 
 
@@ -430,16 +435,6 @@ def name_row(order: Sequence[str], place: int) -> str:
     return order[instance] + (f" ({round_ + 1})" if round_ else "")
 
 
-def budget_of(plan: Plan, profile: Profile) -> float | None:
-    """Give the budget of the whole run, pilot included, in the unit of the cost; None for none.
-
-    A share is one of what evaluating everything costs, by the means of the pilot.
-    """
-    if plan.budget is None or plan.unit != SHARE:
-        return plan.budget
-    return plan.budget * len(plan.order) * sum(profile.costs)
-
-
 def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
@@ -452,7 +447,7 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
     CobanditError
         If what is left is too little, or the largest cost is below the mean.
     """
-    total, unit = budget_of(plan, profile), plan.cost.unit
+    total, unit = profile.budget, plan.cost.unit
     if total is None:
         return plan.make_policy(profile.costs, profile.cost_range, None)
     paid = profile.spent + earlier.lost + sum(earlier.besides.values())
