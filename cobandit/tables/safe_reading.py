@@ -278,13 +278,14 @@ def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
             yield f"{path}, line {number}", line
 
 
-def parse(kind: type[M], content: bytes, where: str | Path) -> M:
-    """Read JSON as the given kind of record.
+def parse(kind: type[M], content: bytes | Path, where: str | Path = "") -> M:
+    """Read JSON as the given kind of record, from a file, or bytes and where they stand.
 
     Raises
     ------
     TableError
-        If it is not JSON, or lacks a field, or one has the wrong type; the message names the first.
+        If it cannot be read, is not JSON, or lacks a field, or one has the wrong type; the message names the
+        first.
 
     Examples
     --------
@@ -297,6 +298,8 @@ def parse(kind: type[M], content: bytes, where: str | Path) -> M:
         ...
     cobandit.faults.TableError: toy.json: size: the field is missing -> check that this is ...
     """
+    if isinstance(content, Path):
+        where, content = content, read_bytes(content)
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
@@ -311,8 +314,10 @@ def first_fault(error: ValidationError) -> str:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]]]:
     """Open a zip whose members do not claim to expand beyond bounds; nothing of it is unpacked to disk.
+
+    Gives the names of its members, and what reads one of them.
 
     Raises
     ------
@@ -332,7 +337,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
                 problem = f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one member"
                 most = f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read"
                 stop(path, problem, f"{most}: split the evaluation")
-            yield archive
+            yield archive.namelist(), lambda name: _read_member(archive, name)
     except CobanditError:
         raise
     except Exception as error:
@@ -340,7 +345,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         stop(path, f"this is not a complete zip archive ({type(error).__name__}: {error})", AGAIN)
 
 
-def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     """Read one member whole, and no more of it than it claimed to hold; its size and sum are checked."""
     member = archive.getinfo(name)
     if member.compress_type == ZSTANDARD:

@@ -34,7 +34,7 @@ from cobandit.faults import TableError, stop
 from cobandit.files import replace_file
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
-from cobandit.tables.safe_reading import check_fields, parse, read_bytes
+from cobandit.tables.safe_reading import check_fields, parse
 from cobandit.tables.storage import file_sha256
 
 NAME = "manifest.json"
@@ -241,7 +241,7 @@ def rerun(
             raise CobanditError("--from: the manifest decides on all other options; leave them out")
         path = Path(follow)
         path = path / NAME if path.is_dir() else path
-        followed = parse(Manifest, read_bytes(path), path)
+        followed = parse(Manifest, path)
         own = followed.table.path
         table, options = table or (path.parent / own if own else followed.table.name), followed.options
     if table is None:
@@ -317,7 +317,7 @@ def _finished(output: Path, table: Table) -> dict[str, Page]:
         return {}
     path = output / NAME
     try:
-        earlier = parse(Manifest, read_bytes(path), path)
+        earlier = parse(Manifest, path)
         if earlier.table.version != table.version:
             stop(path, f"it is of {earlier.table.name}, with other checksums", "name another folder")
     except TableError as error:

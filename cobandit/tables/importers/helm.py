@@ -18,7 +18,7 @@ from cobandit.faults import stop
 from cobandit.tables.importers import logs
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
 from cobandit.tables.prices import Usage, cost_usd
-from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text, read_bytes
+from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -136,14 +136,14 @@ def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
     if not (file.is_file() and spec.is_file()):
         stop(file.parent, f"it lacks {STATS} or {SPEC}", "give the whole folder of a run that finished")
-    return parse(_Spec, read_bytes(spec), spec)
+    return parse(_Spec, spec)
 
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
     """Statistics by name of each (instance, trial) as it was asked, without those that were perturbed."""
     found: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
-    for entry in parse(_Entries, read_bytes(file), file).root:
+    for entry in parse(_Entries, file).root:
         if entry.perturbation is not None:
             perturbed.add((entry.instance_id, entry.train_trial_index, str(entry.perturbation)))
             continue

@@ -24,16 +24,7 @@ from cobandit.faults import stop
 from cobandit.tables.importers import logs
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, as_list, importer
 from cobandit.tables.prices import Prices, Usage, cost_usd
-from cobandit.tables.safe_reading import (
-    Number,
-    Record,
-    find_files,
-    open_archive,
-    parse,
-    plain_text,
-    read_bytes,
-    read_member,
-)
+from cobandit.tables.safe_reading import Number, Record, find_files, open_archive, parse, plain_text
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
@@ -246,19 +237,18 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
 
 def _log(file: Path, options: InspectOptions) -> _Log:
     if file.suffix.lower() == ".eval":
-        with open_archive(file) as archive:
-            names = archive.namelist()
+        with open_archive(file) as (names, read):
             # a run that did not finish has no header yet
             header = "header.json" if "header.json" in names else "_journal/start.json"
-            log = parse(_Log, read_member(archive, header), f"{file}, {header}")
+            log = parse(_Log, read(header), f"{file}, {header}")
             samples = [
-                parse(Sample, read_member(archive, name), f"{file}, {name}")
+                parse(Sample, read(name), f"{file}, {name}")
                 for name in dict.fromkeys(names)  # of a name written twice, the last is what counts
                 if _SAMPLE.fullmatch(name)
             ]
         log = log.model_copy(update={"samples": samples})
     else:
-        log = parse(_Log, read_bytes(file), file)
+        log = parse(_Log, file)
     if log.version != VERSION:
         problem = f"this is version {log.version} of the log format; {VERSION} is read"
         stop(file, problem, "convert it: inspect log convert")

@@ -22,7 +22,7 @@ from cobandit.tables.card import Cost
 from cobandit.tables.importers import logs
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
 from cobandit.tables.prices import make_token_counter
-from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_bytes, read_lines
+from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -191,7 +191,7 @@ def _results(file: Path) -> _Results:
     if len(found) != 1:
         problem = f"results_{date}.json, which names the model, is next to it {len(found)} times"
         stop(file, problem, "put that one file next to the samples")
-    return parse(_Results, read_bytes(found[0]), found[0])
+    return parse(_Results, found[0])
 
 
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:

@@ -21,14 +21,7 @@ from cobandit.tables.card import Cost, Objective
 from cobandit.tables.columns import Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
-from cobandit.tables.importers.sources import (
-    ImportResult,
-    Names,
-    Notes,
-    RepeatOptions,
-    as_list,
-    importer,
-)
+from cobandit.tables.importers.sources import ImportResult, Names, Notes, RepeatOptions, as_list, importer
 from cobandit.tables.prices import make_token_counter
 from cobandit.tables.safe_reading import MAX_FILE, check_fields, check_size, find_files, load_yaml
 from cobandit.tables.schema import check_columns, encode_names
