@@ -64,8 +64,8 @@ def test_the_region_is_left_no_more_often_than_said():
     """False alarm 1e-6; three fifths of the right-hand side are noticed."""
     mean, level, runs = np.array([0.5, 0.2, 0.7]), 0.1, 400
     most = stats.binom.isf(1e-6, runs, level)
-    assert least_regret.leaving_region(mean, runs, 400, 0, level)[0] <= most
-    assert least_regret.leaving_region(mean, runs, 400, 0, level, share=0.6)[0] > most
+    assert least_regret.leaving_region(mean, runs, 400, 0, level) <= most
+    assert least_regret.leaving_region(mean, runs, 400, 0, level, share=0.6) > most
 
 
 def test_coins_are_independent_and_have_the_means_asked_for():

@@ -10,13 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check
 
+#: From the number of draws n and an array of sums to which of these are outside a region.
+Outside = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
 
-def ever_outside(
-    steps: ArrayLike,
-    chances: ArrayLike,
-    outside: Callable[[int, NDArray[np.int64]], NDArray[np.bool_]],
-    last: int,
-) -> float:
+
+def ever_outside(steps: ArrayLike, chances: ArrayLike, outside: Outside, last: int) -> float:
     """Probability that a sum of independent draws is ever outside a region, exactly.
 
     By a recursion over the sums with the paths that have left taken out, so that no probability is too small

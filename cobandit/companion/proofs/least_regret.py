@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import product
 from math import log, pi
 
@@ -55,38 +54,33 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     return arms_of_outcomes(list(outcomes), cost_ratio)
 
 
-def pulls_by_budget(
-    arms: Arms, method: Spec, budgets: Iterable[float], replications: int, seed: int = 0
-) -> pd.DataFrame:
+def pulls_within(arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0) -> pd.DataFrame:
     """Pulls of every arm, by an online method's kernel.
 
     Parameters
     ----------
     arms : Arms
     method : Spec
-    budgets : iterable of float
+    budget : float
         In units of the largest single cost.
     replications, seed : int
 
     Returns
     -------
-    DataFrame, one row per budget and replication
+    DataFrame, one row per replication
         ``budget``, ``regret`` (of efficiency) and ``arm0``, ``arm1``, ...
 
     Examples
     --------
     >>> from cobandit import spec
     >>> arms = coin_arms([[0.75], [0.5]], [0.7, 0.7], cost_ratio=0.4)
-    >>> pulls_by_budget(arms, spec("CoHVKLUCB", selection="all"), [100.0], 2)["budget"].tolist()
+    >>> pulls_within(arms, spec("CoHVKLUCB", selection="all"), 100.0, 2)["budget"].tolist()
     [100.0, 100.0]
     """
-    source, frames = feedback_source(arms), []
-    problem = source.problem
-    for budget in budgets:
-        pulls = play_on(source, method, float(budget), np.arange(replications), seed).pulls
-        frame = pd.DataFrame(pulls, columns=[f"arm{i}" for i in range(problem.n_arms)])
-        frames.append(frame.assign(budget=float(budget), regret=pulls @ problem.efficiency_gaps))
-    return pd.concat(frames, ignore_index=True)
+    source = feedback_source(arms)
+    pulls = play_on(source, method, float(budget), np.arange(replications), seed).pulls
+    frame = pd.DataFrame(pulls, columns=[f"arm{i}" for i in range(pulls.shape[1])])
+    return frame.assign(budget=float(budget), regret=pulls @ source.problem.efficiency_gaps)
 
 
 def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
@@ -95,7 +89,7 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
     Parameters
     ----------
     frame : DataFrame
-        With ``budget``, from `pulls_by_budget`.
+        With ``budget``, of calls of `pulls_within`.
     column : str
 
     Returns
@@ -116,10 +110,8 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
     return best, best - half, best + half
 
 
-def leaving_region(
-    mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0
-) -> tuple[int, int]:
-    r"""How many runs of independent coins leave their joint region at some n, of how many.
+def leaving_region(mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0) -> int:
+    r"""How many runs of independent coins leave their joint region at some n.
 
     Inside is, with delta the level,
 
@@ -140,12 +132,12 @@ def leaving_region(
 
     Returns
     -------
-    left, runs : int
+    int
 
     Examples
     --------
     >>> leaving_region(np.array([0.5, 0.2]), 200, 100, seed=0, level=0.2)
-    (19, 200)
+    19
     """
     rng = np.random.default_rng(seed)
     tosses = rng.random((runs, longest, len(mean))) < mean
@@ -153,7 +145,7 @@ def leaving_region(
     seen = tosses.cumsum(axis=1) / n[None, :, None]
     divergence = n * theory.bernoulli_divergence(seen, mean).sum(axis=2)
     allowed = -np.log(level) + len(mean) / 2 * np.log(pi * (n + 0.5))
-    return int((divergence > share * allowed).any(axis=1).sum()), runs
+    return int((divergence > share * allowed).any(axis=1).sum())
 
 
 # ----------------------------------------------------------------------------- checks

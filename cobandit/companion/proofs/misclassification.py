@@ -34,9 +34,7 @@ def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Seen:
 
 
 def eliminate(
-    n_arms: int,
-    seen: Seen,
-    gaps_of: Callable[[ArrayLike], Floats] = dominance.classification_gaps,
+    n_arms: int, seen: Seen, gaps_of: Callable[[ArrayLike], Floats] = dominance.classification_gaps
 ) -> tuple[NDArray[np.bool_], list[int]]:
     """Gap elimination on what is seen, phase by phase.
 

@@ -132,7 +132,7 @@ class FittedExponent(NamedTuple):
     high: float
 
 
-def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
+def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> FittedExponent:
     r"""Exponent p of :math:`\mathrm{mean} \propto x^p`, by least squares on logarithms.
 
     Parameters
@@ -141,7 +141,7 @@ def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed
         Positive.
     samples : array_like, shape (P, R)
         R runs at each point, of positive mean.
-    resamples, seed : int
+    resamples : int
         Of the bootstrap, which resamples runs within each point.
 
     Returns
@@ -154,10 +154,10 @@ def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed
     2.0
     """
     x = np.log(x)
-    return _bootstrap(lambda means: float(np.polyfit(x, np.log(means), 1)[0]), samples, resamples, seed)
+    return _bootstrap(lambda means: float(np.polyfit(x, np.log(means), 1)[0]), samples, resamples)
 
 
-def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, seed: int = 0) -> FittedExponent:
+def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> FittedExponent:
     r"""Exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`, by least relative squares on a grid of q.
 
     At q = 0 this is :math:`a + b \log x`, so that logarithmic growth is one member of the family: an interval
@@ -169,7 +169,7 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
         Positive.
     samples : array_like, shape (P, R)
         R runs at each point, of positive mean.
-    resamples, seed : int
+    resamples : int
         Of the bootstrap, which resamples runs within each point.
 
     Returns
@@ -191,13 +191,11 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500, see
         residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
         return float(powers[(residuals**2).sum(axis=1).argmin()])
 
-    return _bootstrap(fit, samples, resamples, seed)
+    return _bootstrap(fit, samples, resamples)
 
 
-def _bootstrap(
-    fit: Callable[[Floats], float], samples: ArrayLike, resamples: int, seed: int
-) -> FittedExponent:
-    samples, rng = np.asarray(samples, dtype=np.float64), np.random.default_rng(seed)
+def _bootstrap(fit: Callable[[Floats], float], samples: ArrayLike, resamples: int) -> FittedExponent:
+    samples, rng = np.asarray(samples, dtype=np.float64), np.random.default_rng(0)
     drawn = []
     for _ in range(resamples):
         chosen = rng.integers(samples.shape[1], size=samples.shape)

@@ -290,12 +290,8 @@ class Disjunctions:
         for row, (weights, _) in zip(matrix, self._rows, strict=True):
             row[list(weights)] = list(weights.values())
         limits = np.array([limit for _, limit in self._rows])
-        found = optimize.milp(
-            np.zeros(len(whole)),
-            constraints=optimize.LinearConstraint(matrix, -np.inf, limits),
-            integrality=whole,
-            bounds=optimize.Bounds(least, most),
-        )
+        bounds, held = optimize.Bounds(least, most), optimize.LinearConstraint(matrix, -np.inf, limits)
+        found = optimize.milp(np.zeros(len(whole)), integrality=whole, bounds=bounds, constraints=held)
         return bool(found.status != 2)  # scipy's number for infeasible
 
 

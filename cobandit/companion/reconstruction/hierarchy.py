@@ -265,16 +265,6 @@ def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> 
     return np.stack([below, above], axis=2)
 
 
-def _log_latency(slowness: Floats, rest: Floats, wanted: float) -> Floats | None:
-    """``s slowness + rest`` with s >= 0 such that the values span what is wanted; None if they span more."""
-
-    def beyond(s: float) -> float:
-        return float(np.ptp(s * slowness + rest)) - wanted
-
-    # convex in s: where the rest alone spans less there is one root
-    return brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + rest if beyond(0.0) < 0 else None
-
-
 def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
     """Give parameters by name, from their normal variables."""
     return {name: transform(z) for (name, transform), z in zip(transforms.items(), values, strict=True)}
@@ -311,11 +301,16 @@ def means(setting: Setting, state: State) -> Means | None:
 
     rest = np.log(p["base_latency"] + (1 - p["base_latency"]) * tokens / tokens.mean())
     rest = rest + p["prompt_latency"] * COT + p["noise_latency"] * noise_latency
-    ends = setting.latency
-    log_latency = _log_latency(np.broadcast_to(slowness, shape), rest, float(np.log(ends.high / ends.low)))
-    if log_latency is None:
+    wanted = float(np.log(setting.latency.high / setting.latency.low))
+
+    def beyond(s: float) -> float:
+        return float(np.ptp(s * slowness + rest)) - wanted
+
+    if beyond(0.0) >= 0:
         return None
-    seconds = ends.low * np.exp(log_latency - log_latency.min())
+    # convex in s >= 0: as the rest alone spans less than wanted there is one root
+    log_latency = brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + rest
+    seconds = setting.latency.low * np.exp(log_latency - log_latency.min())
     limit = np.array([arm[2] for arm in grid(setting)])
     x = np.broadcast_to(x[:, :, None], shape).ravel()
     return Means(seconds.ravel(), tokens.ravel(), x, limit, luck.ravel())
