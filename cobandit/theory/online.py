@@ -281,7 +281,9 @@ def standard_regret_bound(
     4718.0004
     """
     gaps, cost_ratio = gaps_of(gaps), _check.positive(cost_ratio, "cost_ratio", 1.0)
-    mean_costs = costs_within(mean_costs, cost_ratio, len(gaps))
+    mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=len(gaps))
+    if mean_costs.max() > _check.add_slack(1.0) or _check.add_slack(float(mean_costs.min())) < cost_ratio:
+        raise CobanditError(f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest")
     wasted = _wasted(gaps, mean_costs, n_objectives, cost_ratio, budget, alpha)
     return 2 * _check.non_negative(best_efficiency, "best_efficiency") + wasted
 
@@ -292,14 +294,6 @@ def gaps_of(gaps: ArrayLike) -> np.ndarray:
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError("gaps: one for each of at least two arms, the smallest being 0, the best arm's")
     return gaps
-
-
-def costs_within(mean_costs: ArrayLike, cost_ratio: float, n_arms: int) -> np.ndarray:
-    """Mean costs, checked to lie in [lambda, 1]."""
-    mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=n_arms)
-    if mean_costs.max() > _check.add_slack(1.0) or _check.add_slack(float(mean_costs.min())) < cost_ratio:
-        raise CobanditError(f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest")
-    return mean_costs
 
 
 def _wasted(
