@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobandit.faults import Faults, TableError, refuse, stop, suggest
-from cobandit.tables.card import Card, Split
+from cobandit.tables.card import Card
 from cobandit.tables.columns import COST, MIN_INSTANCES, NESTED, RANGE, check_column, profiling_rows
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -27,9 +27,10 @@ class Keys(NamedTuple):
 class Records(NamedTuple):
     """Checked records of K configurations, D objectives and N rows: arm after arm, each by instance."""
 
-    configs: tuple[str, ...]
+    arms: pd.DataFrame  # K rows, what describes the configurations, indexed by them
     instances: tuple[str, ...]
-    arm: npt.NDArray[np.int64]  # (N,), into configs
+    limits: dict[str, tuple[float, float]]  # for each objective, what its transform was fitted to
+    arm: npt.NDArray[np.int64]  # (N,), into arms
     instance: npt.NDArray[np.int64]  # (N,), into instances
     costs: npt.NDArray[np.float64]  # (N,), in the card's unit
     rewards: npt.NDArray[np.float64]  # (N, D), in [0, 1]
@@ -38,13 +39,11 @@ class Records(NamedTuple):
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:
         """Records of some of the rows, given by their numbers in the order wanted."""
-        names = ("configs", "instances")
-        return self._replace(**{key: x[rows] for key, x in self._asdict().items() if key not in names})
+        of_rows = {key: x[rows] for key, x in self._asdict().items() if isinstance(x, np.ndarray)}
+        return self._replace(**of_rows)
 
 
-def validate(
-    frame: pd.DataFrame, card: Card, source: str
-) -> tuple[Records, pd.DataFrame, dict[str, tuple[float, float]]]:
+def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
     """Check a tidy frame against its card and bring it into order.
 
     Parameters
@@ -58,11 +57,7 @@ def validate(
 
     Returns
     -------
-    records : Records
-    arms : DataFrame, K rows
-        What describes the configurations, indexed by them.
-    limits : dict
-        For each objective, what its transform was fitted to.
+    Records
 
     Raises
     ------
@@ -85,9 +80,9 @@ def validate(
     ...     split={"profiling": 2},
     ... )
     >>> toy = pd.DataFrame({"config": list("aaaabbbb"), "instance": [1, 2, 3, 4] * 2, "usd": 0.5, "ok": True})
-    >>> records, arms, limits = validate(toy, card, "toy.csv")
-    >>> records.configs, records.rewards.shape, int(records.profiling.sum())
-    (('a', 'b'), (8, 1), 4)
+    >>> records = validate(toy, card, "toy.csv")
+    >>> records.arms.index.tolist(), records.rewards.shape, int(records.profiling.sum())
+    (['a', 'b'], (8, 1), 4)
     >>> validate(toy.assign(ok=2), card, "toy.csv")
     Traceback (most recent call last):
         ...
@@ -110,16 +105,25 @@ rows) -> rescale the column, or give the objective a transform
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
 
-    profiling = _profiling_rows(configs, instances, card.split)
+    if card.split.instances is None:
+        profiling = profiling_rows(configs.codes, instances.codes, card.split.profiling, card.split.seed)
+    else:
+        profiling = np.isin(instances.labels, card.split.instances)[instances.codes]
     _check_split(configs, profiling, card, faults)
     refuse(faults.found)
     rewards, limits = _rewards(numbers, profiling, card, faults)
     refuse(faults.found)
 
     order = np.lexsort((instances.codes, configs.codes))
-    records = Records(
-        configs.labels,
+    first = order[np.flatnonzero(np.diff(configs.codes[order], prepend=-1))]
+    arms = frame.loc[first, list(card.arms)]
+    arms.index = pd.Index(configs.labels, name="config", dtype=object)
+    for column in arms.select_dtypes("category"):
+        arms[column] = arms[column].astype(arms[column].cat.categories.dtype)
+    return Records(
+        arms,
         instances.labels,
+        limits,
         configs.codes,
         instances.codes,
         numbers[card.cost.column],
@@ -127,12 +131,6 @@ rows) -> rescale the column, or give the objective a transform
         np.column_stack([numbers[objective.column] for objective in card.objectives]),
         profiling,
     ).take(order)
-    first = order[np.flatnonzero(np.diff(records.arm, prepend=-1))]
-    arms = frame.loc[first, list(card.arms)]
-    arms.index = pd.Index(configs.labels, name="config", dtype=object)
-    for column in arms.select_dtypes("category"):
-        arms[column] = arms[column].astype(arms[column].cat.categories.dtype)
-    return records, arms, limits
 
 
 def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) -> None:
@@ -225,13 +223,6 @@ def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
         names = (configs.labels[config], instances.labels[instance])
         remedy = "keep one of them, or give repeated evaluations instance names of their own"
         faults.add(f"(config, instance) = {names} stands already in another row", remedy, "instance", again)
-
-
-def _profiling_rows(configs: Keys, instances: Keys, split: Split) -> np.ndarray:
-    """Which rows are for profiling: those on the named instances, or drawn so that either split has some."""
-    if split.instances is not None:
-        return np.isin(instances.labels, split.instances)[instances.codes]
-    return profiling_rows(configs.codes, instances.codes, split.profiling, split.seed)
 
 
 def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:

@@ -70,8 +70,6 @@ class EvaluationTable:
     card: Card
     notes: tuple[str, ...]
     _records: Records
-    _arms: pd.DataFrame
-    _limits: dict[str, tuple[float, float]]
 
     @classmethod
     def from_frame(
@@ -271,14 +269,14 @@ class EvaluationTable:
         TableError
             With every fault that :func:`cobandit.tables.schema.validate` found.
         """
-        records, arms, limits = validate(frame, card, source)
+        records = validate(frame, card, source)
         if card.split.instances is None:
             mask = profiling_mask(len(records.instances), card.split.profiling, card.split.seed)
             if moved := (records.profiling != mask[records.instance]).sum():
                 share = f"{moved:,} of {len(records.arm):,} evaluations"
                 said = f"few instances: the random split was changed ({share}), so that every configuration"
                 notes = (*notes, f"{said} has {MIN_INSTANCES} in either part")
-        return cls(card, notes, records, arms, limits)
+        return cls(card, notes, records)
 
     def __repr__(self) -> str:
         """Name, kind, size, objectives, unit of cost and notes, in lines of 84 characters."""
@@ -304,7 +302,7 @@ class EvaluationTable:
     @property
     def configs(self) -> tuple[str, ...]:
         """Names of the K configurations, sorted: the position is the arm number."""
-        return self._records.configs
+        return tuple(self._records.arms.index)
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -324,19 +322,19 @@ class EvaluationTable:
     @property
     def arms(self) -> pd.DataFrame:
         """Descriptive columns of the K configurations, indexed by config; a copy."""
-        return self._arms.copy()
+        return self._records.arms.copy()
 
     @property
     def limits(self) -> dict[str, tuple[float, float]]:
         """For each objective, the fitted values of its column that score 1 and 0; a copy."""
-        return dict(self._limits)
+        return dict(self._records.limits)
 
     @property
     def raw_means(self) -> pd.DataFrame:
         """Mean of each objective's column before its transform, over all instances, by config."""
         means = _arm_means(self._records, self._records.measured).T
         columns = [objective.column for objective in self.card.objectives]
-        return pd.DataFrame(dict(zip(columns, means, strict=True)), index=self._arms.index)
+        return pd.DataFrame(dict(zip(columns, means, strict=True)), index=self._records.arms.index)
 
     @cached_property
     def n_instances(self) -> np.ndarray:
@@ -365,7 +363,7 @@ class EvaluationTable:
         splits = pd.Index(["evaluation", "profiling"])
         return pd.DataFrame(
             {
-                "config": pd.Categorical.from_codes(records.arm, pd.Index(records.configs)),
+                "config": pd.Categorical.from_codes(records.arm, pd.Index(self.configs)),
                 "instance": pd.Categorical.from_codes(records.instance, pd.Index(records.instances)),
                 "cost": records.costs.copy(),
                 **{name: records.rewards[:, d].copy() for d, name in enumerate(self.objectives)},
@@ -382,11 +380,11 @@ class EvaluationTable:
         records, card = self._records, self.card
         measured = {o.column: records.measured[:, d] for d, o in enumerate(card.objectives)}
         columns = {
-            "config": np.array(records.configs, dtype=object)[records.arm],
+            "config": np.array(self.configs, dtype=object)[records.arm],
             "instance": np.array(records.instances, dtype=object)[records.instance],
             **measured,
             card.cost.column: records.costs,
-        } | {name: self._arms[name].to_numpy()[records.arm] for name in card.arms}
+        } | {name: self._records.arms[name].to_numpy()[records.arm] for name in card.arms}
         return pd.DataFrame({name: columns[name] for name in card.columns})
 
     @cached_property
@@ -480,7 +478,7 @@ class EvaluationTable:
                 "instances": np.bincount(records.arm, minlength=self.n_arms),
                 "on_front": pareto_mask(rewards),
             },
-            index=self._arms.index,
+            index=self._records.arms.index,
         )
 
     def _of_split(self, split: str) -> Records:
@@ -508,7 +506,7 @@ class EvaluationTable:
         """
         rows = np.repeat(np.flatnonzero(self._records.profiling), 2)
         twice = self._records.take(rows)._replace(profiling=np.arange(len(rows)) % 2 == 0)
-        return EvaluationTable(self.card, self.notes, twice, self._arms, self._limits)
+        return EvaluationTable(self.card, self.notes, twice)
 
     def subset(self, query: str) -> EvaluationTable:
         """Keep the configurations that a query on their descriptive columns selects.
@@ -532,14 +530,14 @@ class EvaluationTable:
             two arms.
         """
         where = f"subset {query!r} of {self.name}"
-        keep = evaluate_condition(self._arms.reset_index(), query, where)
+        keep = evaluate_condition(self._records.arms.reset_index(), query, where)
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
             stop(where, problem, "widen it: choosing needs two at least")
         number = np.cumsum(keep) - 1
         kept = self._records.take(np.flatnonzero(keep[self._records.arm]))
-        kept = kept._replace(configs=tuple(self._arms.index[keep]), arm=number[kept.arm])
-        return EvaluationTable(self.card, self.notes, kept, self._arms[keep], self._limits)
+        kept = kept._replace(arms=kept.arms[keep], arm=number[kept.arm])
+        return EvaluationTable(self.card, self.notes, kept)
 
     def select_objectives(self, *names: str) -> EvaluationTable:
         """Keep some of the objectives, in the order given; transforms, split and costs stay as they are.
@@ -563,9 +561,9 @@ class EvaluationTable:
         card = check_fields(Card, dict(self.card) | kept, "select_objectives")
         # copies have their rows in one piece, as `feedback` says
         rewards, measured = (x[:, places].copy() for x in (self._records.rewards, self._records.measured))
-        records = self._records._replace(rewards=rewards, measured=measured)
-        limits = {name: self._limits[name] for name in names}
-        return EvaluationTable(card, self.notes, records, self._arms, limits)
+        limits = {name: self._records.limits[name] for name in names}
+        records = self._records._replace(limits=limits, rewards=rewards, measured=measured)
+        return EvaluationTable(card, self.notes, records)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
@@ -575,6 +573,6 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 
 def _arm_means(records: Records, values: np.ndarray) -> np.ndarray:
     """Mean over the rows of each arm of ``values``, shape (N, D), as (K, D)."""
-    counts = np.bincount(records.arm, minlength=len(records.configs))
+    counts = np.bincount(records.arm, minlength=len(records.arms))
     sums = [np.bincount(records.arm, weights=column, minlength=len(counts)) for column in values.T]
     return np.stack(sums, axis=1) / counts[:, None]
