@@ -160,11 +160,16 @@ def smallest_budget(method: Method, table: EvaluationTable) -> float:
     >>> smallest_budget("UniformIdentification", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]))
     3.0
     """
+    return _smallest_beyond(method, table, float(table.costs.min()) / 1e3, "that pays for no evaluation")
+
+
+def _smallest_beyond(method: Method, table: EvaluationTable, budget: float, which: str) -> float:
+    """Smallest budget that works, as the `BudgetError` names it by which a smaller one has to be refused."""
     try:
-        policy = policy_on(method, table, float(table.costs.min()) / 1e3)
+        policy = policy_on(method, table, budget)
     except BudgetError as error:
         return error.smallest
-    raise AssertionError(f"{policy!r}: a budget that pays for no evaluation was not refused by a BudgetError")
+    raise AssertionError(f"{policy!r}: a budget {which} was not refused by a BudgetError")
 
 
 #: Gives reward and cost of an evaluation; a reward that is None is a failure.
@@ -236,7 +241,6 @@ def fly(
     evaluate: Feedback,
     at_once: int = 1,
     rng: np.random.Generator | None = None,
-    most: int | None = None,
 ) -> list[Event]:
     """Play a policy to its end with several evaluations in flight, told in random order.
 
@@ -249,8 +253,6 @@ def fly(
         Most evaluations in flight.
     rng : Generator, optional
         Which result comes next; without it the oldest.
-    most : int, optional
-        Stop after so many results.
 
     Returns
     -------
@@ -273,9 +275,8 @@ def fly(
     events: list[Event] = []
     flying: list[Pull] = []
     handed_out = set()  # and not failed since
-    told = 0
     with guarantees_aside():
-        while told != most and not policy.finished:
+        while not policy.finished:
             while len(flying) < at_once and (pull := policy.ask()) is not None:
                 _require(isinstance(pull, Pull), policy, f"ask gave {pull!r}, which is no Pull")
                 _require(pull.key not in handed_out, policy, f"evaluation {pull.key} is handed out twice")
@@ -289,7 +290,6 @@ def fly(
             if result[0] is None:
                 handed_out.remove(pull.key)
             events.append(Event(pull, result))
-            told += 1
     return events
 
 
@@ -483,11 +483,7 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
         _require(fixed.pulls.any() and alone.pulls.any(), fixed, "a budget that works bought nothing")
         _check_budget_in_flight(policy, table, rng)
     smallest = smallest_budget(method, table)
-    try:
-        less = policy_on(method, table, 0.999 * smallest)
-    except BudgetError:
-        return
-    _require(False, less, f"a budget below {smallest:g}, the smallest that works, was taken")
+    _smallest_beyond(method, table, 0.999 * smallest, f"below {smallest:g}, the smallest that works,")
 
 
 def _check_budget_in_flight(policy: Any, table: EvaluationTable, rng: np.random.Generator) -> None:
@@ -523,7 +519,7 @@ def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
         evaluate, half = on(table), _fresh(policy)
         events = fly(policy, evaluate)
         does_the_same(_fresh(policy), policy, events, "a policy of its options")
-        fly(half, evaluate, most=5)
+        _follow(half, events[:10])  # five are handed out and told
         try:
             copy = pickle.loads(pickle.dumps(half))
         except TypeError:
