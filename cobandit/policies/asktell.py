@@ -127,7 +127,7 @@ class AskTell:
         if failed:
             self._failed.remove(pull.key)
         else:
-            self._numbers[arm] = pull.number + 1
+            self._begin(pull)
         self._flying.append(pull.key)
         self.in_flight[arm] += 1
         return pull
@@ -248,6 +248,10 @@ class AskTell:
     def _next_number(self, arm: int) -> int:
         """Number of the arm's next new evaluation."""
         return int(self._numbers[arm])
+
+    def _begin(self, pull: Pull) -> None:
+        """Take down that a new evaluation is handed out."""
+        self._numbers[pull] = pull.number + 1
 
     def _try_again(self, pull: Pull) -> None:
         self._failed.append(pull.key)

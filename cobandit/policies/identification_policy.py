@@ -90,12 +90,11 @@ class IdentificationPolicy(AskTell):
             raise CobanditError(f"min_cost is {min_cost}, more than the smallest cost {smallest:g}")
         self.cost_ratio = min(1.0, self.min_cost / float(self.costs.max()))
         _check.pulls_within(self.budget, smallest)
-        self.largest_costs = largest_costs
-        self._largest = self.costs
-        if largest_costs is not None:
-            self.largest_costs = self._largest = _check.costs(largest_costs, "largest_costs", self.n_arms)
-            if (self._largest < self.costs * (1 - _check.SLACK)).any():
-                raise CobanditError(f"largest_costs: below the known costs {self.costs.tolist()}")
+        given = self.costs if largest_costs is None else largest_costs
+        self._largest = _check.costs(given, "largest_costs", self.n_arms)
+        if (self._largest < self.costs * (1 - _check.SLACK)).any():
+            raise CobanditError(f"largest_costs: below the known costs {self.costs.tolist()}")
+        self.largest_costs = None if largest_costs is None else self._largest
         self.phases: list[Phase] = []
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
@@ -172,12 +171,9 @@ class IdentificationPolicy(AskTell):
     def _affords(self, cost: float) -> bool:
         return self._committed + cost <= _check.add_slack(self.budget)
 
-    def ask(self) -> Pull | None:  # noqa: D102 (as its parent)
-        again = bool(self._failed)
-        pull = super().ask()
-        if pull is not None and not again:
-            self._turn = None
-        return pull
+    def _begin(self, pull: Pull) -> None:
+        super()._begin(pull)
+        self._turn = None
 
     def _choose(self) -> int | None:
         if not self._failed and self._turn is None:

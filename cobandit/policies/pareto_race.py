@@ -245,10 +245,9 @@ class ParetoRace(Once):
         if self.error == 1.0:
             raise CobanditError("error is 1: a race that may always be wrong has nothing to do; take less")
         everything = _check.count(n_instances, "n_instances", 1) * float(_check.costs(costs).sum())
-        cap = inf if budget is None else budget
-        most = everything if cap == inf else cap
+        most = everything if budget is None or budget == inf else budget
         super().__init__(costs, most, n_objectives, n_instances, largest_costs=largest_costs)
-        self.budget = float(cap)
+        self.budget = inf if budget is None else float(budget)
         self.tolerance = tolerance
         values = _check.numbers(tolerance, "tolerance", None)
         if values.shape not in ((), (self.n_objectives,)) or ((values < 0) | (values > 1)).any():
