@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +39,8 @@ class Records(NamedTuple):
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:
         """Records of some of the rows, given by their numbers in the order wanted."""
-        of_rows = {key: x[rows] for key, x in self._asdict().items() if isinstance(x, np.ndarray)}
-        return self._replace(**of_rows)
+        taken: Any = {key: x[rows] for key, x in self._asdict().items() if isinstance(x, np.ndarray)}
+        return self._replace(**taken)
 
 
 def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
