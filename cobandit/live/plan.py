@@ -17,7 +17,7 @@ from cobandit.live.configurations import RESERVED, WRITE, Configurations, Instan
 from cobandit.live.evaluators import WHERE, find_evaluator
 from cobandit.live.journal import compare
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.registry import Spec, get_kind, spec
+from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.safe_reading import Fields, check_fields
 
@@ -168,21 +168,16 @@ class Plan(Fields):
         """The instances in the order in which every configuration is evaluated on them."""
         return self.instances.ids if self.ordered else self.instances.shuffle(self.seed)
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options of the method, with when it stops."""
-        stop = {} if self.stop is None else self.stop.model_dump(mode="json")
-        return {**self.method.options, **stop}
-
     @cached_property
-    def policy(self) -> type[AskTell]:
-        """Class of the method."""
-        return spec(self.method.name).policy
+    def strategy(self) -> Spec:
+        """Class of the method, and its options with when it stops."""
+        stop = {} if self.stop is None else self.stop.model_dump(mode="json")
+        return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
     @cached_property
     def is_once(self) -> bool:
         """Whether the method evaluates every instance at most once."""
-        return get_kind(self.policy) == "once"
+        return self.strategy.kind == "once"
 
     @cached_property
     def largest_costs(self) -> list[float] | None:
@@ -259,7 +254,7 @@ class Plan(Fields):
         """Make a fresh policy from what a pilot found; costs and budget are in the unit of the cost."""
         largest = self.largest_costs
         low, high = min(cost_range[0], *costs), max(cost_range[1], *(largest or costs))
-        return Spec(self.policy, self.options).make(
+        return self.strategy.make(
             rho=(budget or 0.0) / sum(costs),
             costs=costs,
             n_arms=len(costs),

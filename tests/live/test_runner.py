@@ -70,7 +70,7 @@ def play(plan, measure=measure):
     rewards = np.stack([columns["correct"], inverse], axis=2)
     costs = columns["tokens"][:, :n_pilot].mean(axis=1)
     budget = plan.budget * (len(order) * costs.sum() if plan.unit == "share" else 1)
-    policy = plan.policy(costs, budget, 2, len(order), **plan.options)
+    policy = plan.strategy.policy(costs, budget, 2, len(order), **plan.strategy.given)
     with guarantees_aside():
         while (arm := policy.ask()) is not None:
             policy.tell(arm, rewards[arm, arm.number], columns["tokens"][arm, arm.number])
