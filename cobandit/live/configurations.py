@@ -12,14 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import (
-    BeforeValidator,
-    Field,
-    RootModel,
-    ValidationInfo,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, RootModel, ValidationInfo, model_serializer, model_validator
 
 from cobandit.faults import stop, suggest
 from cobandit.live.evaluators import WHERE, shorten

@@ -19,14 +19,7 @@ from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_v
 from cobandit.errors import CobanditError
 from cobandit.faults import stop, suggest
 from cobandit.live.configurations import Columns
-from cobandit.live.evaluators import (
-    WHERE,
-    EvaluatorOptions,
-    Row,
-    describe_error,
-    load_function,
-    read_row,
-)
+from cobandit.live.evaluators import WHERE, EvaluatorOptions, Row, describe_error, load_function, read_row
 
 KINDS = ("exact", "contains", "regex", "number")
 
