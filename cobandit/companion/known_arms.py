@@ -13,9 +13,9 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.policies.registry import Spec
 from cobandit.problem import Problem, hypervolume
-from cobandit.replay.grid import GridCell, Source, make_policy
+from cobandit.replay.grid import GridCell, Source, play_cell
 from cobandit.replay.kernels import FeedbackRows
-from cobandit.replay.running import Runs, run_kernel
+from cobandit.replay.running import Runs
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -289,4 +289,4 @@ def play_on(
     array([[5, 5]])
     """
     cell = GridCell(method, budget / float(source.costs.sum()), budget, streams, seed)
-    return run_kernel(make_policy(source, cell), source.feedback, seed, streams, realised=realised)
+    return play_cell(source, cell, realised=realised)

@@ -20,13 +20,12 @@ from cobandit.replay.grid import (
     Source,
     cut_grid,
     make_columns,
-    make_policy,
     pack_shared,
     pack_table,
+    play_cell,
     run_grid,
 )
 from cobandit.replay.parallel import Parallel
-from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
 if TYPE_CHECKING:
@@ -47,11 +46,10 @@ def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
     """Replay a cell: its columns of the frame of `replay_online`."""
     problem = source.problem
     try:
-        policy = make_policy(source, cell)
+        pulls, spent, *_ = play_cell(source, cell)
     except BudgetError:
         regrets = "efficiency_regret", "standard_regret"
         return _infeasible(cell, "spent", "pulls", *regrets, "best_arm_pulls")
-    pulls, spent, *_ = run_kernel(policy, source.feedback, cell.seed, cell.replications)
     return make_columns(
         cell,
         status="ok",
@@ -66,17 +64,16 @@ def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
 def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
     """Replay a cell: its columns of the frame of `replay_paths`, and its budget."""
     try:
-        policy = make_policy(source, cell)
+        pulls = play_cell(source, cell).pulls
     except BudgetError:
         return make_columns(cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan)
     # A run is deterministic, so it is played again once its length is known, and taken down; one at a time,
     # since with thousands of arms each has millions of pulls.
-    pulls = run_kernel(policy, source.feedback, cell.seed, cell.replications).pulls
     steps = cell.budget * np.arange(1, POINTS + 1) / POINTS
     regrets, averages = np.empty((2, len(pulls), POINTS))
     for r, (number, length) in enumerate(zip(cell.replications, pulls.sum(axis=1), strict=True)):
         taken = kernels.record(1, length)
-        run_kernel(policy, source.feedback, cell.seed, np.array([number]), taken)
+        play_cell(source, cell._replace(replications=np.array([number])), taken)
         gaps = source.problem.efficiency_gaps[taken.arms[0]]
         done = np.searchsorted(np.cumsum(taken.charges[0]), steps * (1 + _check.SLACK), side="right")
         regrets[r] = np.append(0.0, np.cumsum(gaps))[done]
@@ -195,19 +192,18 @@ def replay_paths(
 def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict[str, Any]:
     """Replay a cell: its columns of the frame of `replay_identification`."""
     problem = source.problem
+    method: Any = cell.spec.policy
     off = (metrics.cover, metrics.excess) if source.feedback.once else ()
     try:
-        policy = make_policy(source, cell)
+        runs = play_cell(source, cell, realised=realised)
     except BudgetError:
         found = "returned", "correct", "f1", *(each.__name__ for each in off)
         return _infeasible(cell, "spent", "pulls", *found)
-    feedback = source.feedback
-    runs = run_kernel(policy, feedback, cell.seed, cell.replications, realised=realised)
     status: Any = "ok"
-    if issubclass(cell.spec.policy, ParetoRace):
+    if issubclass(method, ParetoRace):
         status = np.where(runs.settled, "settled", "out of budget").astype(object)
     names = np.array(problem.names, dtype=object)
-    truth = pareto_mask(problem.means, policy.dominance)
+    truth = pareto_mask(problem.means, method.dominance)
     return make_columns(
         cell,
         status=status,

@@ -13,8 +13,9 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.policies.registry import Spec
 from cobandit.problem import Problem
-from cobandit.replay.kernels import FeedbackRows
+from cobandit.replay.kernels import FeedbackRows, Record
 from cobandit.replay.parallel import Parallel, run
+from cobandit.replay.running import Runs, run_kernel
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -110,6 +111,12 @@ def make_policy(source: Source, cell: GridCell) -> Any:
         costs=costs,
         expected_costs=costs,
     )
+
+
+def play_cell(source: Source, cell: GridCell, record: Record | None = None, realised: bool = True) -> Runs:
+    """Play the replications of a cell, as `run_kernel` does; `BudgetError` where the budget is too small."""
+    policy = make_policy(source, cell)
+    return run_kernel(policy, source.feedback, cell.seed, cell.replications, record, realised=realised)
 
 
 def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:

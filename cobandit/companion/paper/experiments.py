@@ -19,9 +19,8 @@ from cobandit.errors import BudgetError
 from cobandit.faults import TableError
 from cobandit.policies.registry import read_methods
 from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
-from cobandit.replay.grid import GridCell, Source, cut_grid, make_policy, pack_table, run_grid
+from cobandit.replay.grid import GridCell, Source, cut_grid, make_columns, pack_table, play_cell, run_grid
 from cobandit.replay.parallel import Parallel
-from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.stats.contrasts import paired_contrasts, ratio_of_counts
 from cobandit.stats.metrics import proportion_interval
@@ -409,14 +408,12 @@ def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame
 # ---------------------------------------------------------- where a budget goes
 def _count_pulls(source: Source, cell: GridCell) -> dict[str, Any]:
     try:
-        policy = make_policy(source, cell)
-        pulls, *_ = run_kernel(policy, source.feedback, cell.seed, cell.replications, realised=False)
+        pulls = play_cell(source, cell).pulls
     except BudgetError:
         pulls = np.empty((0, source.problem.n_arms), dtype=np.int64)
     rows, arms = np.indices(pulls.shape)
-    named = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho}
-    at = {"replication": cell.replications[rows.ravel()], "arm": arms.ravel(), "pulls": pulls.ravel()}
-    return named | at
+    counted = {"replication": cell.replications[rows.ravel()], "arm": arms.ravel(), "pulls": pulls.ravel()}
+    return make_columns(cell, **counted)
 
 
 def allocation(
@@ -449,4 +446,5 @@ def allocation(
     """
     # one part per cell: with K rows per run, many small frames would take longer than the runs
     cells = cut_grid(table, read_methods(methods, "online"), rho, replications, seed, most=1)
-    return run_grid(_count_pulls, cells, table, source=pack_table(table), **parallel)
+    counted = run_grid(_count_pulls, cells, table, source=pack_table(table), **parallel)
+    return counted.drop(columns="budget")
