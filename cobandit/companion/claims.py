@@ -185,17 +185,16 @@ def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame) -> 
     """Orderings that the paper states in words."""
     ours, many = paper.verdicts(measured), paper.verdicts(cells)
     printed = paper.judge_printed().set_index("key")["verdict"]
+    shares = shares.reindex([each.key for each in paper.claims()])
     for each in paper.claims():
-        known = shares.loc[each.key].dropna() if each.key in shares.index else pd.Series(dtype=float)
+        known = shares.loc[each.key].dropna().items()
         yield Row(
             key=f"ordering {each.key}",
             kind=ORDERING,
             claim=each.says,
             place=each.place,
             paper=printed[each.key].replace(UNKNOWN, "not printed"),
-            reconstruction=", ".join(
-                f"{str(name).upper()} {100 * share:.0f} %" for name, share in known.items()
-            ),
+            reconstruction=", ".join(f"{str(name).upper()} {100 * share:.0f} %" for name, share in known),
             measured=ours[each.key],
             replays=many[each.key],
             status=together(ours[each.key], many[each.key]),

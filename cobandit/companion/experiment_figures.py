@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from cobandit.companion.comparison import mark_printed, printed_points
-from cobandit.companion.paper.numbers import published
+from cobandit.companion.paper.numbers import as_frame
 from cobandit.figures.style import (
     FAINT,
     INK,
@@ -123,11 +123,8 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """The error at the largest budget, charged what was declared and what it really cost."""
     own = cells[(cells["experiment"] == "stochastic") & cells["against"].isna()]
-    printed = {
-        (number.dataset, number.method, number.costs): number.value
-        for number in published()
-        if (number.experiment, number.quantity, number.operation) == ("stochastic", "error", None)
-    }
+    numbers = as_frame().query("experiment == 'stochastic' and quantity == 'error' and operation.isna()")
+    printed = numbers.set_index(["dataset", "method", "costs"])["value"]
     methods = list(own["method"].unique())
     rows, columns = -(-len(titles) // 2), min(2, len(titles))  # names of methods stand at each panel
     size = (4.3 * columns, 1.4 * rows + 0.5)

@@ -215,10 +215,8 @@ class _Cells:
 
     def budgets(self, *datasets: str) -> list[float]:
         """The budgets that the claim is about."""
-        if self.at in ("largest", "smallest"):
-            shared = self.shared(*datasets)
-            return shared[-1:] if self.at == "largest" else shared[:1]
-        return sorted({budget for dataset, budget, *_ in self.single if dataset in datasets})
+        shared, every = self.shared(*datasets), {at for dataset, at, *_ in self.single if dataset in datasets}
+        return {"largest": shared[-1:], "smallest": shared[:1]}.get(self.at, sorted(every))
 
     def __call__(self, dataset: str, budget: float, method: str, costs: str | None = None) -> Estimate:
         return self.cells.get((dataset, budget, method, costs, None, None), NOTHING)
