@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,8 +84,8 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     _check.table(table)
     rows = table.rows
     return [
-        Finding(name, float(number), found, todo)
-        for name, check in CHECKS.items()
+        Finding(check.__name__.removeprefix("_"), float(number), found, todo)
+        for check in LOOKS
         for number, found, todo in check(table, rows)
     ]
 
@@ -332,16 +332,5 @@ def _profiling(table: EvaluationTable, rows: pd.DataFrame) -> Found:
         yield max(high, 1 / low), splits.sentences()[1].removesuffix("."), todo
 
 
-CHECKS: dict[str, Callable[[EvaluationTable, pd.DataFrame], Found]] = {
-    "constant": _constant,
-    "duplicates": _duplicates,
-    "alike": _alike,
-    "free": _free,
-    "outlier": _outlier,
-    "tail": _tail,
-    "same": _same,
-    "few": _few,
-    "missing": _missing,
-    "disjoint": _disjoint,
-    "profiling": _profiling,
-}
+#: What is looked for, one after the other; what is found is called as the function that looks for it.
+LOOKS = (_constant, _duplicates, _alike, _free, _outlier, _tail, _same, _few, _missing, _disjoint, _profiling)

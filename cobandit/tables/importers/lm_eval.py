@@ -148,9 +148,9 @@ def _filters(wanted: str | None, parsed: Mapping[Path, _Log]) -> dict[str, str]:
     for file, log in parsed.items():
         found.setdefault(_task(file), set()).update(line.filter for _, line in log.lines)
     if wanted is not None:
-        logs.choose("filter", wanted, set().union(*found.values()), "the logs", "--filter")
+        logs.choose("filter", wanted, set().union(*found.values()), "--filter")
     return {
-        task: logs.choose("filter", wanted if len(names) > 1 else None, names, "the logs", "--filter")
+        task: logs.choose("filter", wanted if len(names) > 1 else None, names, "--filter")
         for task, names in found.items()
     }
 

@@ -52,7 +52,7 @@ def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) ->
     return found
 
 
-def choose(what: str, wanted: str | None, found: Iterable[str], where: str, option: str) -> str:
+def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> str:
     """Take the wanted one of those found, or the only one; never guess among several.
 
     Parameters
@@ -63,8 +63,8 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
         What the user asked for.
     found : iterable of str
         What there is.
-    where, option : str
-        The place, and the option that makes the choice, for the message.
+    option : str
+        The option that makes the choice, for the message.
 
     Raises
     ------
@@ -73,9 +73,9 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
 
     Examples
     --------
-    >>> choose("filter", None, ["none"], "the logs", "--filter")
+    >>> choose("filter", None, ["none"], "--filter")
     'none'
-    >>> choose("filter", None, ["b", "a"], "the logs", "--filter")
+    >>> choose("filter", None, ["b", "a"], "--filter")
     Traceback (most recent call last):
         ...
     cobandit.faults.TableError: the logs: there is more than one filter: a, b -> choose with --filter
@@ -83,11 +83,13 @@ def choose(what: str, wanted: str | None, found: Iterable[str], where: str, opti
     names = sorted(set(found))
     listed = ", ".join(names)
     if not names:
-        stop(where, f"there is no {what}", "check that these are the right files, of a run that finished")
+        stop(
+            "the logs", f"there is no {what}", "check that these are the right files, of a run that finished"
+        )
     if wanted is None and len(names) > 1:
-        stop(where, f"there is more than one {what}: {listed}", f"choose with {option}")
+        stop("the logs", f"there is more than one {what}: {listed}", f"choose with {option}")
     if wanted is not None and wanted not in names:
-        stop(where, f"there is no {what} {wanted!r}", suggest(wanted, names))
+        stop("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names))
     return names[0] if wanted is None else wanted
 
 
@@ -136,7 +138,7 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     names = {name for each in found.values() for name in each}
     option = "--metric (repeat it for several objectives)"
     wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
-    chosen = tuple(choose(what, name, names, "the logs", option) for name in wishes)
+    chosen = tuple(choose(what, name, names, option) for name in wishes)
     of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
     for task, taken in of.items():
         if taken != chosen and any(len(each) != 1 for each in of.values()):
@@ -178,7 +180,7 @@ def choose_tasks(
     tasks: dict[str, None] = {}
     for task in wanted:
         found = fnmatch.filter(names, task or "")
-        tasks |= dict.fromkeys(found or [choose("task", task, names, "the logs", option)])
+        tasks |= dict.fromkeys(found or [choose("task", task, names, option)])
     files = [file for file, task in task_of.items() if task in tasks]
     if len(files) < len(task_of):
         notes.left_out["logs of other tasks"] += len(task_of) - len(files)
@@ -276,16 +278,16 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
 
 
 def average_repeats(
-    frame: pd.DataFrame, measured: Sequence[str], separate: pd.Series, repeats: str, notes: Notes
+    frame: pd.DataFrame, arms: Sequence[str], separate: pd.Series, repeats: str, notes: Notes
 ) -> pd.DataFrame:
     """Average the repeats of an instance, or give each a name of its own, and remark what was done.
 
     Parameters
     ----------
     frame : DataFrame
-        ``config`` and ``instance``; measured columns are numbers.
-    measured : sequence of str
-        Columns to average. Rows that differ in any other column are not repeats of each other.
+        ``config``, ``instance`` and what describes a configuration; the other columns are numbers.
+    arms : sequence of str
+        What describes it. Rows that differ in one of these are not repeats of each other.
     separate : Series of str
         Names of the instances that tell the repeats apart.
     repeats : {"mean", "separate"}
@@ -299,7 +301,7 @@ def average_repeats(
     Examples
     --------
     >>> frame = pd.DataFrame({"config": "m", "instance": ["q", "r", "q"], "score": [1.0, 1.0, 0.0]})
-    >>> average_repeats(frame, ["score"], frame["instance"], "mean", notes := Notes())
+    >>> average_repeats(frame, [], frame["instance"], "mean", notes := Notes())
       config instance  score
     0      m        q    0.5
     1      m        r    1.0
@@ -312,8 +314,8 @@ def average_repeats(
         notes.remarks.append("note: repeats of an instance count as instances, and are not independent")
         return frame.assign(instance=separate)
     notes.remarks.append("note: repeats of an instance are averaged (--repeats separate keeps them apart)")
-    keys = [name for name in frame if name not in measured]
-    means = frame.groupby(keys, sort=False, dropna=False)[list(measured)].transform("mean")
+    keys = [name for name in frame if name in ("config", "instance", *arms)]
+    means = frame.groupby(keys, sort=False, dropna=False).transform("mean")
     return frame.assign(**means).drop_duplicates(keys)
 
 
@@ -383,7 +385,7 @@ def name_configurations(
     1  m top_p=0.7     m    0.7
     """
     known = {name for each in settings for name in each}
-    asked = [choose("setting", name, known, "the logs", "--by") for name in by]
+    asked = [choose("setting", name, known, "--by") for name in by]
     names = ["model", *(name for name in asked or find_differing(settings) if name != "model")]
     columns = {
         f"{name}_setting" if name in taken else name: _unify([each.get(name) for each in settings])
@@ -546,10 +548,9 @@ def combine(
     if logged["seconds"].notna().all():
         frame[SECONDS] = logged["seconds"]
         made.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
-    measured_columns = [str(name) for name in frame][2:]
     frame = frame.join(described[arms].loc[logged["run"]].reset_index(drop=True))
     repeats = getattr(options, "repeats", "mean")
-    frame = average_repeats(frame, measured_columns, logged["name"], repeats, notes).reset_index(drop=True)
+    frame = average_repeats(frame, arms, logged["name"], repeats, notes).reset_index(drop=True)
 
     n_configs, n_logs = frame["config"].nunique(), logged["run"].nunique()
     per_instance = frame["instance"].value_counts()

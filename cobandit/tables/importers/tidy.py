@@ -208,8 +208,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     notes.remarks.insert(0, f"took: {len(frame):,} rows of {source}")
     number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
     separate = frame["instance"] + ", repeat " + number.astype(str)
-    measured = [str(name) for name in frame if name not in ("config", "instance", *options.arm)]
-    frame = average_repeats(frame, measured, separate, options.repeats, notes)
+    frame = average_repeats(frame, options.arm, separate, options.repeats, notes)
     return ImportResult(
         frame.reset_index(drop=True),
         cost,
