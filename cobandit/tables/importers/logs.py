@@ -81,13 +81,11 @@ def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> 
     cobandit.faults.TableError: the logs: there is more than one filter: a, b -> choose with --filter
     """
     names = sorted(set(found))
-    listed = ", ".join(names)
     if not names:
-        stop(
-            "the logs", f"there is no {what}", "check that these are the right files, of a run that finished"
-        )
+        remedy = "check that these are the right files, of a run that finished"
+        stop("the logs", f"there is no {what}", remedy)
     if wanted is None and len(names) > 1:
-        stop("the logs", f"there is more than one {what}: {listed}", f"choose with {option}")
+        stop("the logs", f"there is more than one {what}: {', '.join(names)}", f"choose with {option}")
     if wanted is not None and wanted not in names:
         stop("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names))
     return names[0] if wanted is None else wanted
