@@ -203,9 +203,8 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     >>> advantage_of_dividing(rows)["mean"].round(2).tolist()
     [0.15]
     """
-    lost = outcomes[outcomes["selection"] == "online"].pivot_table(
-        index=["cost_ratio", "dependence", "n_arms", "rho", "problem"], columns="name", values="loss"
-    )
+    online = outcomes[outcomes["selection"] == "online"]
+    lost = online.pivot_table(index=[*CELL[1:], "problem"], columns="name", values="loss")
     # one number per problem: its budgets see the same problem, and are no replications of each other
     gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
     runs = gained.rename("gained").reset_index().assign(status="ok")

@@ -50,6 +50,9 @@ TEMPERATURES = {0.0: (0.0, 0.0, 1.0), 0.5: (-0.02, 0.03, 1.1), 1.0: (-0.06, -0.0
 COT_EFFICIENCY, COT_TOKENS = 0.6, 3.2
 """Factors of the chain-of-thought prompt."""
 
+ARM, MEANS = ["size", "temperature", "prompt"], ["accuracy", "efficiency", "tokens"]
+"""Columns: what makes a configuration, and its true means."""
+
 
 def parameters() -> pd.DataFrame:
     """Give the true means of the 24 configurations.
@@ -70,18 +73,13 @@ def parameters() -> pd.DataFrame:
     for (size, model), (degree, heat), thinks in product(SIZES.items(), TEMPERATURES.items(), (False, True)):
         (accuracy, efficiency, tokens, gain), (direct, cot, longer) = model, heat
         prompt = "cot" if thinks else "direct"
-        rows.append(
-            {
-                "config": f"{size}-{prompt}-t{degree}",
-                "size": size,
-                "temperature": degree,
-                "prompt": prompt,
-                "accuracy": accuracy + (gain + cot if thinks else direct),
-                "efficiency": efficiency / longer * (COT_EFFICIENCY if thinks else 1.0),
-                "tokens": tokens * longer * (COT_TOKENS if thinks else 1.0),
-            }
+        means = (
+            accuracy + (gain + cot if thinks else direct),
+            efficiency / longer * (COT_EFFICIENCY if thinks else 1.0),
+            tokens * longer * (COT_TOKENS if thinks else 1.0),
         )
-    return pd.DataFrame(rows).set_index("config").sort_index()
+        rows.append((f"{size}-{prompt}-t{degree}", size, degree, prompt, *means))
+    return pd.DataFrame(rows, columns=["config", *ARM, *MEANS]).set_index("config").sort_index()
 
 
 def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
@@ -107,12 +105,9 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     difficulty, own, chance, rounding = rng.random(n_instances), *rng.random((3, *shape))
     met = np.where(chance < SHARED, difficulty, own)
-    accuracy, efficiency, tokens = (
-        true[[column]].to_numpy(dtype=float) for column in ("accuracy", "efficiency", "tokens")
-    )
+    accuracy, efficiency, tokens = true[MEANS].to_numpy().T[:, :, None]
     room = np.minimum(efficiency, 1 - efficiency)
-    described = ["size", "temperature", "prompt"]
-    drawn = true.loc[np.repeat(true.index, n_instances), described].reset_index()
+    drawn = true.loc[np.repeat(true.index, n_instances), ARM].reset_index()
     drawn.insert(1, "instance", np.tile([f"q{q:03d}" for q in range(n_instances)], len(true)))
     cost = np.floor(tokens * (1 + COST_SPREAD * (2 * met - 1)) + rounding)
     drawn.insert(2, "correct", (met < accuracy).ravel())
@@ -134,7 +129,7 @@ CARD = {
         {"name": "efficiency", "column": "efficiency"},
     ],
     "split": {"profiling": 100, "seed": 0},
-    "arms": ["size", "temperature", "prompt"],
+    "arms": ARM,
 }
 """Of the bundled table, still without the checksum of its records."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, stats
 
 from cobandit import _check, dominance, theory
 from cobandit.companion.proofs.checks import SLACK, Finding, Floats, below, check
@@ -68,14 +69,11 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
             program.one_of([each] for each in lower(j, i, {below[i]: -1}))
     for j in others[arm]:
         program.all_of([{below[j]: 1, level: -1}])
-        program.one_of(
-            group
-            for i in others[j]
-            for group in (
-                lower(j, i, {level: -1}),
-                [{below[i]: 1, level: -1}, *lower(i, j, {below[i]: 1, level: -1})],
-            )
-        )
+        either = []
+        for i in others[j]:
+            small = {below[i]: 1, level: -1}
+            either += [lower(j, i, {level: -1}), [small, *lower(i, j, small)]]
+        program.one_of(either)
     if dominated:
         program.one_of(lower(arm, j, {level: 1}) for j in others[arm])
         return program.feasible()
@@ -226,8 +224,6 @@ def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
     >>> round(best_test_error(1), 6)
     0.166667
     """
-    from scipy import stats
-
     pulls, low, high = _check.count(pulls, "pulls", 1), 0.5 - apart, 0.5 + apart
     median = int(stats.binom.isf(0.5, pulls, low))
     above, here = stats.binom.sf(median, pulls, low), stats.binom.pmf(median, pulls, low)
@@ -283,8 +279,6 @@ class Disjunctions:
 
     def feasible(self) -> bool:
         """Whether all can hold, up to the solver's tolerance of 1e-6; True if it cannot decide."""
-        from scipy import optimize
-
         least, most, whole = np.array(self._variables).T
         matrix = np.zeros((len(self._rows), len(whole)))
         for row, (weights, _) in zip(matrix, self._rows, strict=True):

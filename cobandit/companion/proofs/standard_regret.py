@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -188,8 +186,9 @@ def check_standard_regret(seed: int) -> Finding:
     other = int(gaps.argmax())
     made = adversarial_pulls(problem, other, cost_ratio=lam, budget=budget)
     least = problem.costs[other] * gaps[other] * made - best
-    how: dict[str, Any] = {"n_objectives": 1, "cost_ratio": lam, "budget": budget}
-    bound = theory.standard_regret_bound(gaps, problem.costs, best, **how)
+    bound = theory.standard_regret_bound(
+        gaps, problem.costs, best, n_objectives=1, cost_ratio=lam, budget=budget
+    )
     no_waste = theory.standard_regret_bound([0, 0], [1, 1], 1.0, n_objectives=1, cost_ratio=1.0, budget=3.0)
     return Finding(
         f"B = {b / grid:g}; two arms, B = {budget:.0e}",

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from itertools import count, islice
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count, islice, product
 from typing import Any
 
 import pandas as pd
@@ -47,14 +47,14 @@ LEDGER = "ledger.csv"
 BEHIND_LEDGER = ("replication", "tuning", "audit", "posterior")
 
 
-def each(*names: str) -> Callable[[], list[tuple[Any, ...]]]:
-    """One part per table that is on this machine."""
-    return lambda: [(name,) for name in names if available(name)]
+def each(names: Iterable[str], *others: Iterable[Any]) -> Callable[[], list[tuple[Any, ...]]]:
+    """One part per table that is on this machine, and each of what else is given."""
+    return lambda: list(product(filter(available, names), *others))
 
 
-@stored("replication", each(*NAMES), NAMES)
-@stored("measured", each(*MEASURED), MEASURED)
-@stored("swebench", each(*ELSEWHERE), ELSEWHERE)
+@stored("replication", each(NAMES), NAMES)
+@stored("measured", each(MEASURED), MEASURED)
+@stored("swebench", each(ELSEWHERE), ELSEWHERE)
 def replication(name: str) -> pd.DataFrame:
     """All experiments on one table of the catalogue, at the paper's replication counts.
 
@@ -65,7 +65,7 @@ def replication(name: str) -> pd.DataFrame:
     return pd.concat([cells, experiments.facts(table)], ignore_index=True)
 
 
-@stored("tuning", each(*NAMES), NAMES)
+@stored("tuning", each(NAMES), NAMES)
 def tuning(name: str) -> pd.DataFrame:
     """Radii and initialisation chosen for one bundled reconstruction, as the paper does for its table."""
     return experiments.tuning_cells(load(name))
@@ -143,19 +143,11 @@ def draw(folder: str = "_build/posterior") -> None:
 AUDIT_BLOCK = 1_000
 AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
 """Replays by budget; the large ones cost most, and fewer replays tell them apart."""
+AUDIT_BLOCKS = [(rho, block) for rho, n in AUDIT_REPLAYS.items() for block in range(n // AUDIT_BLOCK)]
 AUDIT_METHODS = (*experiments.IDENTIFICATION, spec("PSISR", rounds="max"), spec("PSISR", rounds="mean"))
 
 
-@stored(
-    "audit",
-    lambda: [
-        (name, rho, block)
-        for name in NAMES
-        for rho, replays in AUDIT_REPLAYS.items()
-        for block in range(replays // AUDIT_BLOCK)
-    ],
-    NAMES,
-)
+@stored("audit", lambda: [(name, *block) for name, block in product(NAMES, AUDIT_BLOCKS)], NAMES)
 def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
     """Count joint errors on the 14 arms in one block of `AUDIT_BLOCK` replays, whose number is its seed."""
     table = experiments.structured_subset(load(name))
@@ -166,12 +158,9 @@ def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
 stored("regions", regions.parts)(regions.part)  # of random problems: no table is read
 
 
-stored(
-    "race", lambda: [(name, by) for name in (*BUNDLED, *races.MADE_UP) for by in races.TOLERANCES], BUNDLED
-)(races.race)
-stored(
-    "swebench-race", lambda: [(*one, by) for one in each(*ELSEWHERE)() for by in races.TOLERANCES], ELSEWHERE
-)(races.race)
+RACED = (*BUNDLED, *races.MADE_UP)
+stored("race", lambda: list(product(RACED, races.TOLERANCES)), BUNDLED)(races.race)
+stored("swebench-race", each(ELSEWHERE, races.TOLERANCES), ELSEWHERE)(races.race)
 stored("rivals", lambda: [(name,) for name in races.MADE_UP])(races.race_rivals)
 
 
@@ -185,7 +174,7 @@ ONCE_METHODS = ("CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrin
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@stored("swebench-once", each(*ELSEWHERE), ELSEWHERE)
+@stored("swebench-once", each(ELSEWHERE), ELSEWHERE)
 def once(name: str) -> pd.DataFrame:
     """Every pair of a table at most once: how often each method is wrong, and its F1, at each share."""
     runs = replay_identification(load(name), ONCE_METHODS, share=SHARES, feedback="once")

@@ -63,11 +63,8 @@ def _bound(module: str) -> dict[str, list[ast.stmt]]:
 
 
 def _names(statement: ast.stmt, context: type) -> set[str]:
-    return {
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, context)
-    }
+    named = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return {node.id for node in named if isinstance(node.ctx, context)}
 
 
 def _leads(module: str, path: list[str]) -> Iterator[Place]:
