@@ -120,7 +120,8 @@ def panels(figure: Figure) -> str:
     drawn += [_row(figure, parts, row, columns) for row in grid]
     for part, visible in shown.items():
         part.set_visible(visible)
-    legends = {_labels(legend): legend for legend in [*outside, *figure.legends] if shown[legend]}
+    seen = [legend for legend in [*outside, *figure.legends] if shown[legend]]
+    legends = {tuple(text.get_text() for text in legend.get_texts()): legend for legend in seen}
     drawn += [_legend(legend) for legend in legends.values()]  # what several panels say the same, once
     inside = "".join(drawn)
     return f'<div class="panels">{inside if len(inside) < LARGEST else _raster(figure)}</div>'
@@ -200,10 +201,6 @@ def _row(
         svg = _svg(figure, Bbox([[box.x0, low], [box.x1, high]]))
         drawn.append(svg if panel else svg.replace("height: auto", "height: 0"))  # a row that ends early
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
-
-
-def _labels(legend: Legend) -> tuple[str, ...]:
-    return tuple(text.get_text() for text in legend.get_texts())
 
 
 def _legend(legend: Legend) -> str:
