@@ -451,7 +451,7 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
     if total is None:
         return plan.make_policy(profile.costs, profile.cost_range, None)
     paid = profile.spent + earlier.lost + sum(earlier.besides.values())
-    budget = total if plan.is_once else total - profile.spent
+    budget = total if plan.is_once else total - paid
     try:
         if paid > _check.add_slack(total):
             raise CobanditError("nothing is left")

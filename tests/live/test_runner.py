@@ -575,17 +575,17 @@ class TestGoingOn:
         assert done.spent <= done.budget * (1 + 1e-9)
 
     @pytest.mark.slow
-    def test_what_was_set_aside_is_told_of_its_own_instances_where_one_comes_back_to_them(self, tmp_path):
+    @pytest.mark.parametrize(("method", "budget"), [("CoPSI", 0.8), ("UniformIdentification", 0.65)])
+    def test_what_was_set_aside_is_told_of_its_own_instances_where_one_comes_back_to_them(
+        self, tmp_path, method, budget
+    ):
         """Such a method begins after the pilot: its first evaluation is not on the first instance."""
-        first, fake, fresh = Fake(), Fake(), Fake()
+        first, fake = Fake(), Fake()
         live.run(PLAN | {"budget": 0.6}, tmp_path / "run", evaluator=first)
-        refuse("nothing is left", PLAN | {"method": "EGESHOnce", "budget": 0.45}, tmp_path / "run", Fake())
-        plan = PLAN | {"method": "CoPSI", "budget": 0.9}
-        done = live.run(plan, tmp_path / "run", evaluator=fake)
-        alone = live.run(plan, tmp_path / "fresh", evaluator=fresh)
-        assert done.policy.pulls.tolist() == alone.policy.pulls.tolist()
+        refuse("nothing is left", PLAN | {"method": "EGESHOnce", "budget": 0.45}, tmp_path / "run")
+        done = live.run(PLAN | {"method": method, "budget": budget}, tmp_path / "run", evaluator=fake)
         assert not set(first.evaluated) & set(fake.evaluated)
-        assert first.billed + fake.billed == pytest.approx(done.spent)
+        assert first.billed < done.spent <= done.budget
         for row in rows(done.table).to_dict("records"):
             settings = {name: row[name] for name in GRID}
             assert row["tokens"] == measure(settings, row["instance"].split()[0])["tokens"]
