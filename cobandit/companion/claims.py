@@ -234,8 +234,7 @@ def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame)
     known = {each.key: each for each in published()}
     others = paper.ledger(measured).set_index("key")["ours"].to_dict()
     ledger = paper.ledger(cells, predicted=predicted)
-    stated = zip(ledger["key"], ledger["printed"], strict=True)
-    alike = pd.Series([(known[key].coordinates, printed) for key, printed in stated])
+    alike = ledger["key"].map(lambda key: (known[key].coordinates, known[key].printed))
     for (_, printed), group in ledger.groupby(alike, sort=False):
         row = group.iloc[0]
         ours = _like(row["ours"], printed), _span(row["low"], row["high"], printed)

@@ -121,8 +121,7 @@ class Published:
         """Keys of the numbers from which an arithmetic entry follows: the method's, then the other one's."""
         if self.operation is None:
             return ()
-        shared = {"rho": self.rho, "quantity": self.quantity, "costs": self.costs}
-        start = {"dataset": self.dataset, "experiment": self.experiment, **shared}
+        start = vars(self) | dict.fromkeys(("against", "operation", "item"))
         return tuple(_key(start | {"method": name}) for name in (self.method, self.against))
 
 

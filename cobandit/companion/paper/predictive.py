@@ -177,6 +177,7 @@ class Prediction(NamedTuple):
 
 
 def _leverages(design: Floats, at: Floats) -> Floats:
+    """How far rows lie off by the second moments of a design: squares of Mahalanobis' distance, over n."""
     inverse = np.linalg.pinv(design.T @ design)
     return np.einsum("ij,jk,ik->i", at, inverse, at)
 
@@ -242,9 +243,8 @@ def joint(scores: Floats, own: Floats) -> float:
     >>> joint(t, np.zeros(3)), joint(t, np.full(3, 9.0))
     (1.0, 0.01)
     """
-    inverse = np.linalg.pinv(scores.T @ scores / len(scores))
-    far = np.einsum("ij,jk,ik->i", scores, inverse, scores)
-    return float((1 + (far >= own @ inverse @ own).sum()) / (1 + len(far)))
+    far = _leverages(scores, scores)
+    return float((1 + (far >= _leverages(scores, own[None])).sum()) / (1 + len(far)))
 
 
 def holm(p: Floats) -> Floats:

@@ -194,9 +194,8 @@ def ledger(
     rows = [[getattr(number, name) for name in fields] + [*_ours(number, ours)] for number in numbers]
     frame = pd.DataFrame(rows, columns=[*fields, "ours", "low", "high"])
     ends = ["predicted_low", "predicted_high"]
-    return frame.join(
-        pd.DataFrame(columns=ends, dtype=float) if predicted is None else predicted[ends], on="key"
-    )
+    predicted = pd.DataFrame(columns=ends, dtype=float) if predicted is None else predicted
+    return frame.join(predicted[ends], on="key")
 
 
 def _ours(number: Published, ours: dict[tuple[Any, ...], Estimate]) -> Estimate:
