@@ -17,6 +17,7 @@ from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table
 
 ARM = ["model", "temperature", "max_tokens", "prompt"]
+"""Columns that make a configuration."""
 
 
 def card(name: str) -> Card:

@@ -144,6 +144,7 @@ AUDIT_BLOCK = 1_000
 AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
 """Replays by budget; the large ones cost most, and fewer replays tell them apart."""
 AUDIT_BLOCKS = [(rho, block) for rho, n in AUDIT_REPLAYS.items() for block in range(n // AUDIT_BLOCK)]
+"""Budget and number of each."""
 AUDIT_METHODS = (*experiments.IDENTIFICATION, spec("PSISR", rounds="max"), spec("PSISR", rounds="mean"))
 
 
