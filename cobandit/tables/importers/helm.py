@@ -128,8 +128,8 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
                 evaluation = evaluation._replace(cost=usd, prompt=None)
             run.evaluations.append(evaluation)
         runs.append(run)
-    measured = options.identify(tasks, metrics.of, options.latency)
-    return logs.combine(runs, metrics.objectives, options.charged, options, notes, "HELM runs", measured)
+    measured = options.identify(options.latency)
+    return logs.combine(runs, tasks, metrics, options.charged, options, notes, "HELM runs", measured)
 
 
 def _spec(file: Path) -> _Spec:

@@ -229,10 +229,8 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
         runs.append(run)
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
-    measured = options.identify(tasks, metrics.of, options.latency) | {"usage": options.usage}
-    return logs.combine(
-        runs, metrics.objectives, options.charged, options, notes, "Inspect AI logs", measured
-    )
+    measured = options.identify(options.latency) | {"usage": options.usage}
+    return logs.combine(runs, tasks, metrics, options.charged, options, notes, "Inspect AI logs", measured)
 
 
 def _log(file: Path, options: InspectOptions) -> _Log:
@@ -267,9 +265,9 @@ def _log(file: Path, options: InspectOptions) -> _Log:
 def _cost(
     usages: Mapping[str, ModelUsage], where: str, options: InspectOptions, prices: Prices
 ) -> tuple[float, float | None]:
-    """What an evaluation cost, and its prompts, which are part of what it cost in money.
+    """Tokens that were generated, and those of prompts; or what both cost in money, and None.
 
-    Both are 0 where no model was called, as for an answer that came from elsewhere.
+    All are 0 where no model was called, as for an answer that came from elsewhere.
     """
     if options.cost == "usd":
         total_cost = usage_usd(usages, prices)

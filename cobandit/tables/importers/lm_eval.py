@@ -130,10 +130,8 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 run.evaluations.append(logs.Evaluation(instance, found, cost, prompt=prompt))
         runs.append(run)
     unit = Cost(column="tokens", unit=tokens.unit)
-    measured = {"tasks": tasks, "metrics": metrics.of, "filters": filters, "tokens": options.count}
-    return logs.combine(
-        runs, metrics.objectives, unit, options, notes, "lm-evaluation-harness logs", measured
-    )
+    measured = {"filters": filters, "tokens": options.count}
+    return logs.combine(runs, tasks, metrics, unit, options, notes, "lm-evaluation-harness logs", measured)
 
 
 class _Log(NamedTuple):

@@ -479,7 +479,8 @@ class LoggedRun:
 
 def combine(
     runs: Sequence[LoggedRun],
-    objectives: Sequence[str],
+    tasks: Sequence[str],
+    metrics: Metrics,
     cost: Cost,
     options: LogOptions,
     notes: Notes,
@@ -496,8 +497,9 @@ def combine(
     Parameters
     ----------
     runs : sequence of LoggedRun
-    objectives : sequence of str
-        What the scores of each evaluation are called.
+    tasks : sequence of str
+    metrics : Metrics
+        Of each evaluation the scores are these of its task.
     cost : Cost
         What the cost column is called, and its unit.
     options : LogOptions
@@ -509,8 +511,8 @@ def combine(
     source : str
         What the logs are; the card says this and what was measured.
     measured : mapping
-        What else than the configurations tells one import from another, by what it is: a name, several, or
-        those of each task.
+        What else than configurations, tasks and metrics tells one import from another, by what it is: a name,
+        several, or those of each task.
 
     Returns
     -------
@@ -528,7 +530,7 @@ def combine(
     # a single score is called the accuracy, and its column the score; of several each keeps its name
     reserved = {"config", "instance", SECONDS, cost.column}
     no_names = {*reserved, *RESERVED, "efficiency"}
-    scored = [f"{name}_score" if name in no_names else name for name in objectives]
+    scored = [f"{name}_score" if name in no_names else name for name in metrics.objectives]
     scores = {name: SCORE if len(scored) == 1 else name for name in scored}
     described = name_configurations(given, options.by, {*reserved, *scores.values()})
     arms = [str(name) for name in described][1:]
@@ -557,6 +559,7 @@ def combine(
         those = f"{n_configs} configurations ({', '.join(arms)})"
         remedy = "say which settings make a configuration with --by, or leave logs out"
         stop("the logs", f"no instance was evaluated under each of {those}", remedy)
+    measured = {"tasks": tasks, "metrics": metrics.of, **measured}
     origin = "; ".join([source, *(f"{what}: {_list(value)}" for what, value in measured.items())])
     notes.remarks[:0] = [
         f"source: {origin}",
@@ -565,7 +568,7 @@ def combine(
         f"a configuration is: {', '.join(arms)} ({'see' if options.by else 'what differs; see'} --by)",
     ]
     settings = {label: sum_settings(each) for label, each in zip(described["config"], given, strict=True)}
-    return ImportResult(frame, cost, tuple(made), tuple(arms), origin, dict(measured), settings=settings)
+    return ImportResult(frame, cost, tuple(made), tuple(arms), origin, measured, settings=settings)
 
 
 def _list(value: Any) -> str:

@@ -136,12 +136,9 @@ class PricedOptions(LogOptions, RepeatOptions):
         column, unit = ("cost_usd", "USD") if self.cost == "usd" else ("tokens", "tokens")
         return Cost(column=column, unit=unit)
 
-    def identify(
-        self, tasks: Sequence[str], metrics: Mapping[str, Sequence[str]], latency: str
-    ) -> dict[str, Any]:
-        """What tells an import with these options from another one, as JSON has it."""
-        paid = "usd" if self.cost == "usd" else self.count
-        return {"tasks": [*tasks], "metrics": metrics, "cost": paid, "latency": latency}
+    def identify(self, latency: str) -> dict[str, str]:
+        """What tells an import with these options from another one."""
+        return {"cost": "usd" if self.cost == "usd" else self.count, "latency": latency}
 
     def known_prices(self) -> Prices:
         """Read the file of prices; without one there are none."""

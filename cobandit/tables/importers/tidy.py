@@ -112,9 +112,8 @@ def complete_options(options: TidyOptions) -> TidyOptions:
         options = options.model_copy(update={name: getattr(given, name) for name in left_open})
     wide, cost, text, objectives = options.wide, options.cost, options.text, options.objective
     scores_only = wide is not None and "{field}" not in wide
-    needed = {"instance", *(["unit"] if cost else []), *([] if scores_only else ["objective"])}
-    needed |= {"config"} if wide is None else set()
-    if missing := [f"--{name}" for name in sorted(needed) if not getattr(options, name)]:
+    needed = {"config": wide is None, "instance": True, "objective": not scores_only, "unit": cost}
+    if missing := [f"--{name}" for name in needed if needed[name] and not getattr(options, name)]:
         stop("the mapping", f"it lacks {', '.join(missing)}", "give it, or a YAML file with --mapping")
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
