@@ -1,7 +1,5 @@
 """Checks of arguments that every public function shares; each error says what, where and what to do."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context

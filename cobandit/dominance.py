@@ -5,8 +5,6 @@ and exact duplicates, do not dominate each other and stay in the Pareto set.  `p
 order, too.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ Functions on arrays raise ``CobanditError`` by the checks in ``_check``.  What a
 a data frame or an option is refused by `cobandit.faults.refuse`, all faults at once, or ``stop``, the first.
 """
 
-from __future__ import annotations
-
 
 class CobanditError(ValueError):
     """Base of every error that cobandit raises for bad input.

@@ -1,7 +1,5 @@
 """A bandit problem whose means and costs are known, and all that the paper derives from them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 

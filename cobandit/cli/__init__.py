@@ -1,7 +1,5 @@
 """The ``cobandit`` command, one subcommand per file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any, Literal

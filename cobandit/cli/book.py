@@ -1,7 +1,5 @@
 """``cobandit page``, ``rerun``, ``reconstruct`` and ``verify``: the book's pages and stored results again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -5,8 +5,6 @@ The first is `argument`; those of the experiments are `experiment_figures`.
 Sentences on the page are written by hand for these numbers; a test holds each to what they say.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt

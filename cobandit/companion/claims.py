@@ -5,8 +5,6 @@ numbers, and at the end this book's own statements.  Each has an identifier, its
 never changes: pages link to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import escape

@@ -1,7 +1,5 @@
 """What a page sets next to its own results: the paper's values, and what was predicted of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

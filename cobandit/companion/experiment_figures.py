@@ -4,8 +4,6 @@ Cells are those of `cobandit.companion.paper.experiments.summary`.  Crosses are 
 pale bars what was predicted of them before; colours are the methods' alone, so tables and arms have none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where cost awareness pays: what each method loses on random problems by their properties, and who leads."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What hangs on what the paper leaves open, on the radii, and on the questions that were asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import log
 from typing import Any

@@ -18,8 +18,6 @@ Pareto front has several arms, and the arm of the largest hypervolume is not the
 hypervolume per token.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 
@@ -36,22 +34,22 @@ SPREAD = 0.8
 COST_SPREAD = 0.5
 
 
+#: Accuracy, efficiency and tokens of the direct prompt at temperature 0 by model size, and CoT's gain.
 SIZES = {
     "small": (0.42, 0.85, 64.0, 0.08),
     "medium": (0.55, 0.70, 96.0, 0.06),
     "large": (0.66, 0.52, 128.0, 0.04),
     "frontier": (0.76, 0.38, 160.0, 0.06),
 }
-"""Accuracy, efficiency and tokens of the direct prompt at temperature 0 by model size, and CoT's gain."""
 
+#: What each adds to the accuracy, direct and with CoT; the factor on tokens (efficiency: one over it).
 TEMPERATURES = {0.0: (0.0, 0.0, 1.0), 0.5: (-0.02, 0.03, 1.1), 1.0: (-0.06, -0.05, 1.25)}
-"""What each adds to the accuracy, direct and with CoT; the factor on tokens (efficiency: one over it)."""
 
+#: Factors of the chain-of-thought prompt.
 COT_EFFICIENCY, COT_TOKENS = 0.6, 3.2
-"""Factors of the chain-of-thought prompt."""
 
+#: Columns: what makes a configuration, and its true means.
 ARM, MEANS = ["size", "temperature", "prompt"], ["accuracy", "efficiency", "tokens"]
-"""Columns: what makes a configuration, and its true means."""
 
 
 def parameters() -> pd.DataFrame:
@@ -116,6 +114,7 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
     return drawn
 
 
+#: Of the bundled table, still without the checksum of its records.
 CARD = {
     "name": NAME,
     "title": "Synthetic benchmark of 24 language model configurations with known true means",
@@ -131,7 +130,6 @@ CARD = {
     "split": {"profiling": 100, "seed": 0},
     "arms": ARM,
 }
-"""Of the bundled table, still without the checksum of its records."""
 
 
 def write(directory: str | Path) -> None:

@@ -4,8 +4,6 @@ A row of panels that is scaled to the width of a phone cannot be read.  Here its
 a page sets them side by side or one below the other; text stays text, and ink the page's colour of text.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """Figures of runs: means with bands against the budget, along them, or as bars; one run, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from itertools import count, cycle, product

@@ -12,8 +12,6 @@ the service's (429, nobody there)    tried again; the run stops when a configura
 ===================================  ====================================================================
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What a run says of itself: what it will cost, how far it is, its evaluations as a table with a card."""
 
-from __future__ import annotations
-
 import platform
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A run from its plan to its table: pilot, policy, evaluations, recommendation."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, closing, nullcontext, suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The paper's baselines: three of online selection, PSI-SR, and uniform allocation for identification."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import count

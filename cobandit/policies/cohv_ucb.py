@@ -1,7 +1,5 @@
 """CoHV-UCB, the paper's Algorithm 1; and with tighter confidence, by variances and by divergences (ours)."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any

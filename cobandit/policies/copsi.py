@@ -1,7 +1,5 @@
 """CoPSI, the paper's Algorithm 2, and two of ours that share its budget without the constant's slack."""
 
-from __future__ import annotations
-
 from cobandit import _check, theory
 from cobandit.policies.identification_policy import GapElimination
 

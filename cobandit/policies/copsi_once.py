@@ -1,7 +1,5 @@
 """CoPSI on a finite benchmark, where every evaluation is made once: this project's, not the paper's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import floor, inf, log, sqrt
 

@@ -1,7 +1,5 @@
 """Fixed-budget Pareto identification: what CoPSI and its baselines share (paper, Section 4.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

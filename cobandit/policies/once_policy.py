@@ -1,7 +1,5 @@
 """A finite benchmark: its instances are shared, each evaluation is made once; the known methods on it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from math import ceil, log2
 from typing import Any

@@ -1,7 +1,5 @@
 """Budgeted online selection: what CoHV-UCB and its baselines have in common (paper, Section 4.1)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log
 from typing import Any

@@ -1,7 +1,5 @@
 """A race to a Pareto set that is good enough, and stops by itself: this project's, not the paper's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from copy import deepcopy
 from math import inf, sqrt

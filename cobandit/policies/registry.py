@@ -1,7 +1,5 @@
 """The one registry of methods: every policy with a label goes by the name of its class."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Run many small tasks on one process, several, or a Dask cluster: same results in the same order."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence

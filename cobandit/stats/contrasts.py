@@ -1,7 +1,5 @@
 """Methods compared replication by replication: all of them see the same evaluations in each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regrets, recovery scores and the intervals around them (paper, Section 3 and Appendix A)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any

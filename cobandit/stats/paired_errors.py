@@ -4,8 +4,6 @@ Two methods err ``first`` and ``second`` times in the same ``replays``.  A paire
 in which exactly one of them errs, so it also depends on ``both``, the replays in which both do.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from math import inf, sqrt
 

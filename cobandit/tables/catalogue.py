@@ -1,7 +1,5 @@
 """The catalogue: tables that are loaded by name, bundled with the project or fetched from their origin."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Columns of a table: measured values with their rules, conditions on rows, which rows are for profiling."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Data frames and arrays as a user has them, brought into the columns of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@
     large-model: {input: 3, output: 15}
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple

@@ -3,8 +3,6 @@
 Nothing is ever unpacked to disk or executed.
 """
 
-from __future__ import annotations
-
 import codecs
 import fnmatch
 import math

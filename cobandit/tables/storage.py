@@ -1,7 +1,5 @@
 """Tables in files: records as Parquet, CSV or JSON lines with a card next to them, read and written."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -5,8 +5,6 @@ configuration. An entry is used if it has per-instance rows and these agree with
 itself publishes to within ``TOLERANCE`` points; the others are dropped by this rule and named in a note.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -11,8 +11,6 @@ interpolation; (x_min, x_max) its range. Both are taken over all rows of the *pr
 evaluation split has no say in how it is scored; what it holds beyond the limits is clipped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

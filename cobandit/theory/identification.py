@@ -20,8 +20,6 @@ But before the first phase whose means are too far off, arms leave in an order t
 expensive arms that are easy to classify are gone by the time that gaps are small.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, inf, log, sqrt
 

@@ -11,8 +11,6 @@ bounds.
   and the rest is a sample of N - n.  A bound for it is one for :math:`\hat\mu_n`, better the less is left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import exp, inf
 

@@ -1,7 +1,5 @@
 """Online selection: Theorem 1, Lemma 1 and Corollary 1."""
 
-from __future__ import annotations
-
 from math import ceil, log, sqrt
 from typing import Any
 

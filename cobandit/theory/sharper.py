@@ -33,8 +33,6 @@ kl being that of coins.  Of all points with this divergence the one of largest e
     \quad q = \frac{\mu^c - \lambda}{1 - \lambda},\ y = \lambda + (1 - \lambda) z .
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil, exp, inf, log, sqrt
 from typing import Any

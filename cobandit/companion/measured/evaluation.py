@@ -4,8 +4,6 @@
 it takes hours, can be stopped at any time, and goes on where it was.
 """
 
-from __future__ import annotations
-
 import platform
 import sys
 from collections.abc import Mapping

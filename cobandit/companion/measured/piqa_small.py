@@ -3,8 +3,6 @@
 The questions are not ours to pass on: they are read where the user has them, and a table holds line numbers.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -22,15 +20,15 @@ NAME = "piqa-small"
 TITLE = "Two small language models on PIQA: {arms} configurations, {instances} questions"
 SEED = 1
 N_INSTANCES = 300
+#: Characters of a question with its two solutions; two thirds of the split are no longer.
 LONGEST = 240
-"""Characters of a question with its two solutions; two thirds of the split are no longer."""
+#: The paper's 12 configurations a model.
 GRID: dict[str, list[Any]] = {
     "model": list(PACKAGES),
     "temperature": [0.0, 0.5, 1.0],
     "max_tokens": [8, 32],
     "prompt": ["direct", "chain of thought"],
 }
-"""The paper's 12 configurations a model."""
 
 
 class PiqaQuestion(NamedTuple):

@@ -3,8 +3,6 @@
 Problem n is drawn from ``default_rng([SEED, n])``, so that more problems leave the earlier ones as they are.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -19,8 +17,9 @@ SEED = 1
 N_INSTANCES = 300
 PEOPLE = ("Ann", "Ben", "Eva", "Tom", "Mia", "Leo", "Zoe", "Sam", "Ida", "Max")
 THINGS = ("apples", "pens", "books", "coins", "cards", "eggs", "cups", "stamps")
+#: Largest number of a problem; the first make it easy, the last hard for models of this size.
 LARGEST = (5, 10, 20, 50)
-"""Largest number of a problem; the first make it easy, the last hard for models of this size."""
+#: The 72 configurations.
 GRID: dict[str, list[Any]] = {
     "model": list(PACKAGES),
     "shots": [0, 1, 2],
@@ -28,7 +27,6 @@ GRID: dict[str, list[Any]] = {
     "temperature": [0.0, 0.5, 1.0],
     "max_tokens": [8, 32],
 }
-"""The 72 configurations."""
 
 
 class WordProblem(NamedTuple):

@@ -3,8 +3,6 @@
 ``book/protocol.md`` lists them, and states the rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
@@ -19,14 +17,14 @@ from cobandit.companion.paper.predictive import Floats, Prediction, drawn, on_sc
 
 PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL = "predicted", "compatible", "contradicted", "cannot tell"
 WORDS = (PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL)
+#: Of the test; width over the prior's up to which it is predicted; share of tables that may be nearer.
 LEVEL, SHARP, REMOTE = 0.05, 0.5, 0.99
-"""Of the test; width over the prior's up to which it is predicted; share of tables that may be nearer."""
+#: On scores, from the calibration by another generator.
 WIDENING = 1.0
-"""On scores, from the calibration by another generator."""
 DEFAULT = "default"
 
+#: By key: what tables play, or what is printed.
 Values = pd.DataFrame | Mapping[Any, Any]
-"""By key: what tables play, or what is printed."""
 
 
 class Played(NamedTuple):
@@ -41,19 +39,19 @@ class Played(NamedTuple):
         return run_key(dataset, self.experiment, self.rho, method, self.quantity)
 
 
+#: What each experiment is judged by, at its largest budget.
 REGRET, ERROR, F1 = (
     Played("online", 32, "efficiency_regret"),
     Played("identification", 5000, "error"),
     Played("full-set", 200, "f1"),
 )
-"""What each experiment is judged by, at its largest budget."""
 STANDARD, AVERAGE = (REGRET._replace(quantity=name) for name in ("standard_regret", "moving_average"))
+#: Used facts of each experiment: method and values; where an error is not printed, it is not used.
 USED = {
     "online": ("AccuracyCostUCB", (REGRET, STANDARD, AVERAGE)),
     "identification": ("UniformIdentification", (ERROR._replace(rho=20), ERROR)),
     "full-set": ("UniformIdentification", (F1._replace(rho=10), F1)),
 }
-"""Used facts of each experiment: method and values; where an error is not printed, it is not used."""
 
 
 class Contrast(NamedTuple):

@@ -1,7 +1,5 @@
 """What the printed numbers say about each other: derived numbers, contradictions, constants of the theory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import combinations, pairwise, product
 from math import inf, log

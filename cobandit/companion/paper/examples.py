@@ -5,8 +5,6 @@ example alpha = 1 / log T_B, so that the radius after n pulls is 1 / sqrt(n), an
 1 / (4 sqrt(n)).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import log
 from typing import Any

@@ -5,8 +5,6 @@ default is taken.  What plays takes, as ``parallel``, how the work runs: ``worke
 ``scheduler``, ``progress``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple, Unpack

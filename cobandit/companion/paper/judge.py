@@ -1,7 +1,5 @@
 """How far a table of results bears out a claim of the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache

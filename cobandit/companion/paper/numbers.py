@@ -3,8 +3,6 @@
 The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file; all else is derived.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import asdict, dataclass
 from decimal import Decimal

@@ -14,8 +14,6 @@ Gammerman and Shafer 2005).  The regression is left out where it does not predic
 their mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -29,8 +27,8 @@ from cobandit.companion.paper.numbers import Published, published, run_key
 
 Floats = NDArray[np.float64]
 
+#: Behind a printed error.
 REPLAYS = 500
-"""Behind a printed error."""
 
 
 def played_key(number: Published, method: str | None = None) -> str:

@@ -1,7 +1,5 @@
 """The printed numbers as results: error probabilities as counts, means as cells, claims judged by them."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

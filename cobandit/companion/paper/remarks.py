@@ -4,8 +4,6 @@ Each remark, typed in ``remarks.yml``, is measured on every table by one number,
 on these numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Step 2 of Theorem 2: the budget always suffices; what our adaptive normaliser makes of the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from typing import Any

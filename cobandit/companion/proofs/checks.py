@@ -1,7 +1,5 @@
 """Check statements in small: how each came out, and by how much its constants could be cut."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from math import inf, nan, sqrt

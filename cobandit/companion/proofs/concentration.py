@@ -1,7 +1,5 @@
 """How often running means leave a region, exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, log, sqrt
 

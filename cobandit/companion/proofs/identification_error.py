@@ -6,8 +6,6 @@ Exact are Bernoulli arms of one objective at unit costs.  Where K of them are eq
 `cobandit.theory.exact_allocation_constant`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from math import exp, log

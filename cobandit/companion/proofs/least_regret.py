@@ -1,7 +1,5 @@
 """The lower bound of online selection: coins to compare regrets with it on, and the index's region."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import log, pi
 

@@ -1,7 +1,5 @@
 """Gaps, complexity and Lemma 2: gap elimination on means that err, and how much is too much."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import combinations
 

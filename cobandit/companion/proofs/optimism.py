@@ -6,8 +6,6 @@ own, stays on the event of Theorem 1 for certain.  Both are sequences of samples
 beat.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from itertools import product

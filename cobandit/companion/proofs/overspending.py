@@ -1,7 +1,5 @@
 """CoPSI with random costs: what plans overspend, exactly."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import sqrt
 from typing import Any

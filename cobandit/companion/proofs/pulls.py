@@ -5,8 +5,6 @@ Algorithm 1 selects among all arms until a pull crosses the budget.  `CoHVUCB` d
 Theorem 1 speaks of the former.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Which active sets can be reached: exactly, by search, and on problems that are hard for every method."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Corollary 1: what the best policy earns within a budget, and how many pulls a budget holds, exactly."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,7 +1,5 @@
 """Evaluate once: what is proved of it, checked by exact enumeration on small benchmarks and by play."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement, permutations

@@ -5,8 +5,6 @@ min(1, exp(-t (E' - E))), where E is half the sum of squared deviations of `from
 to 1.  Nothing is replayed, so nothing is noise.  A chain's seed is its number: chains share nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -19,12 +17,12 @@ from cobandit.companion.reconstruction.facts import UNIFORM_NOISE, Landscape, Sc
 from cobandit.companion.reconstruction.hierarchy import SETTINGS, Floats, Setting, State
 from cobandit.companion.reconstruction.instances import Body, body
 
+#: Draws from the prior, of which the nearest starts a chain.
 STARTS = 40
-"""Draws from the prior, of which the nearest starts a chain."""
+#: Smallest and largest step of a move, drawn uniformly in the logarithm.
 STEPS = (0.02, 1.0)
-"""Smallest and largest step of a move, drawn uniformly in the logarithm."""
+#: By how much the regrets of uniform allocation may miss the printed ones.
 CLOSE = 0.03
-"""By how much the regrets of uniform allocation may miss the printed ones."""
 
 
 class Stage(NamedTuple):
@@ -40,8 +38,8 @@ class Stage(NamedTuple):
     every: int
 
 
+#: The last ones are walked while an exact fact is missed.
 STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
-"""The last ones are walked while an exact fact is missed."""
 
 
 class Kind(NamedTuple):

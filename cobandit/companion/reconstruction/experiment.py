@@ -30,16 +30,17 @@ from cobandit.stats import metrics
 
 Values = dict[str, float]
 
+#: Replays behind a printed regret or F1, and behind a printed error.
 PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
-"""Replays behind a printed regret or F1, and behind a printed error."""
 
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
+#: Budgets at which errors and F1 are printed.
 ERROR_RHO, F1_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}, (10, 200)
-"""Budgets at which errors and F1 are printed."""
+#: Budget above which the means of uniform identification are drawn as normal: its replays cost most.
 MOST_UNIFORM = 1000
-"""Budget above which the means of uniform identification are drawn as normal: its replays cost most."""
 
 DEFAULT = "default"
+#: Readings of what the paper leaves open, by the numbers of ``notebooks/claims.md``.
 READINGS = {
     DEFAULT: "the book's defaults",
     "A1": "the index's α is 1, not 2",
@@ -53,7 +54,9 @@ READINGS = {
     "A10": "true costs are those of the evaluation split",
     "A11": "F1 against the front of all instances",
 }
-"""Readings of what the paper leaves open, by the numbers of ``notebooks/claims.md``."""
+#: Readings of one method of identification, and its options, given costs of arms and the largest single one.
+#:
+#: These are played at the largest budget alone, which the contrasts are about.
 OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
     "A5": ("CoPSI", lambda costs, largest: {"min_cost": float(costs.min() * costs.max() / largest)}),
     "A6 max": ("PSISR", lambda *_: {"rounds": "max"}),
@@ -61,10 +64,6 @@ OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
     "A6 equal, max": ("PSISR", lambda costs, _: {"equal": float(costs.max())}),
     "A6 equal, mean": ("PSISR", lambda costs, _: {"equal": float(costs.mean())}),
 }
-"""Readings of one method of identification, and its options, given costs of arms and the largest single one.
-
-These are played at the largest budget alone, which the contrasts are about.
-"""
 
 
 def play(name: str, land: Landscape, seed: int) -> Values:
@@ -153,8 +152,8 @@ def _identify(
 
 
 # --------------------------------------------------------------------- replays
+#: Of an online method at the largest budget, (R, K), and the arms of the last ones, (R, WINDOW).
 Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Of an online method at the largest budget, (R, K), and the arms of the last ones, (R, WINDOW)."""
 
 
 def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) -> Pulls:

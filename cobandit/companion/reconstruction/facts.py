@@ -3,8 +3,6 @@
 U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  Nothing is replayed.
 """
 
-from __future__ import annotations
-
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
@@ -21,8 +19,8 @@ from cobandit.tables.transforms import inverse_percentile
 
 RHO, WINDOW = 32, 50
 
+#: Scale of the softmax over accuracy per token, as a share of the largest, and noise of what it loses.
 FAVOUR, FAVOURED_NOISE = 0.05, 0.15
-"""Scale of the softmax over accuracy per token, as a share of the largest, and noise of what it loses."""
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
 GAP_NOISE, ROUNDING, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.0004, 0.15, 0.5
 

@@ -17,8 +17,6 @@ where shortfall, excess, low, high, a and s are what makes the smallest and the 
 paper prints.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,8 +39,8 @@ SPLIT_SEED = 0
 TEMPERATURES = (0.0, 0.5, 1.0)
 PROMPTS = ("cot", "direct")
 
+#: The models that the paper names, in its order (Appendix A).
 NAMED = ("GPT-2", "CodeLlama-7B", "Tulu-7B", "Tulu-2-7B", "Gemma-7B", "LLaMA-7B", "Mistral-7B")
-"""The models that the paper names, in its order (Appendix A)."""
 
 
 ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
@@ -193,12 +191,12 @@ PARAMETERS: dict[str, Transform] = {
 MODEL_EFFECTS = ("ability", "slowness", "verbosity", "heat", "prompt", "cot tokens")
 CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
 _ACCURACY = [i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)]
+#: Parameters, effects of models and of configurations that nothing but accuracies depend on.
 OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
-"""Parameters, effects of models and of configurations that nothing but accuracies depend on."""
+#: Those on which all else depends.
 OF_BODY = np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY), np.array([1, 2, 5]), np.array([1, 2, 3])
-"""Those on which all else depends."""
+#: How much chain of thought's effect on verbosity differs between models.
 COT_MODELS = 0.5
-"""How much chain of thought's effect on verbosity differs between models."""
 PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
 
 

@@ -15,8 +15,6 @@ split owes to luck has the variance that the spread of the tokens gives it; at t
 smallest and the largest profiling mean that the paper prints.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,10 +29,10 @@ from cobandit.tables.columns import profiling_mask
 
 Whole = NDArray[np.int64]
 
+#: Numbers of the instances in the order of a `Body`: first the profiling split, then the evaluation split.
 INSTANCES = np.argsort(~profiling_mask(N_INSTANCES, N_PROFILING, hierarchy.SPLIT_SEED), kind="stable")
-"""Numbers of the instances in the order of a `Body`: first the profiling split, then the evaluation split."""
+#: Relative lengths of answers that end at once, and of those that never end.
 EMPTY, ENDLESS = 0.03, 1e12
-"""Relative lengths of answers that end at once, and of those that never end."""
 
 
 class Body(NamedTuple):

@@ -10,8 +10,6 @@ logistic, g gamma and a_i log-normal::
     latency_iq = latency_i w_iq / mean_q(w_iq),   w_iq = (tokens_iq / tokens_i)^power g'_iq
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np
@@ -37,8 +35,8 @@ PARAMETERS = {
     "luck": hierarchy.normal(1.0),
 }
 OF_ACCURACY = np.array([0]), np.array([0])
+#: Parameters, and columns of what is each configuration's own (accuracy, latency, tokens, luck), by move.
 OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
-"""Parameters, and columns of what is each configuration's own (accuracy, latency, tokens, luck), by move."""
 
 
 def _draw(setting: Setting, rng: np.random.Generator) -> State:

@@ -1,7 +1,5 @@
 """Drawn tables, as rows and with their cards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +14,8 @@ from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table
 
+#: Columns that make a configuration.
 ARM = ["model", "temperature", "max_tokens", "prompt"]
-"""Columns that make a configuration."""
 
 
 def card(name: str) -> Card:

@@ -5,8 +5,6 @@ as well as in a checkout, and the sections of a report, whose sentences hold for
 package's extra ``rerun`` to run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path

@@ -4,8 +4,6 @@
 `Manifest` says what a report was made of, so that it can be made again, and an interrupted one goes on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -117,8 +115,8 @@ class Manifest(BaseModel):
     software: dict[str, str]
     recommendation: dict[str, str]
     pages: list[Page]
+    #: Result files that are not those of the manifest that was followed.
     differs: list[str] = []
-    """Result files that are not those of the manifest that was followed."""
 
     def write(self, folder: Path) -> None:
         """Write it; a broken one is never left under its name."""

@@ -5,8 +5,6 @@ result whose data have changed since is refused.  One whose code has changed fai
 again (``make results``), or `confirm` computes some parts again and, where they are what is stored, says so.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import time

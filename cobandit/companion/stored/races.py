@@ -3,8 +3,6 @@
 On the made-up tables also other ways to stop: other thresholds, and tests instead of means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log, sqrt
 from typing import Any

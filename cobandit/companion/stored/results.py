@@ -8,8 +8,6 @@ alone, ``confirm`` recomputes a few parts of what other code was stored by, and 
 ``draw`` draws the tables behind the predictions.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -78,10 +76,10 @@ def drawn_numbers() -> list[tuple[str, str, int]]:
     return [tuple(row) for row in frame.itertuples(index=False)]
 
 
+#: Seeds of the plays start here: none of the replays of a page uses them.
 PLAY_SEED = 10**6
-"""Seeds of the plays start here: none of the replays of a page uses them."""
+#: Other readings are played on tables with smaller numbers.
 READ = 200
-"""Other readings are played on tables with smaller numbers."""
 
 
 @stored("posterior", drawn_numbers)
@@ -117,8 +115,8 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     return frame.assign(dataset=name, kind=kind, number=number)
 
 
+#: Kept tables of each kind: that meet the facts, of the prior, and of the other generator.
 WANTED = {"table": 400, "prior": 200, "other": 200}
-"""Kept tables of each kind: that meet the facts, of the prior, and of the other generator."""
 
 
 def draw(folder: str = "_build/posterior") -> None:
@@ -141,10 +139,10 @@ def draw(folder: str = "_build/posterior") -> None:
 
 
 AUDIT_BLOCK = 1_000
+#: Replays by budget; the large ones cost most, and fewer replays tell them apart.
 AUDIT_REPLAYS = {rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO}
-"""Replays by budget; the large ones cost most, and fewer replays tell them apart."""
+#: Budget and number of each.
 AUDIT_BLOCKS = [(rho, block) for rho, n in AUDIT_REPLAYS.items() for block in range(n // AUDIT_BLOCK)]
-"""Budget and number of each."""
 AUDIT_METHODS = (*experiments.IDENTIFICATION, spec("PSISR", rounds="max"), spec("PSISR", rounds="mean"))
 
 

@@ -7,8 +7,6 @@ Comments, docstrings, layout and the file in which a definition stands do not co
 how work is spread over processes, and how files are read and checked decide no number and are left out.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -6,8 +6,6 @@ An evaluator knows nothing of policies, journals and budgets, and retries nothin
 evaluation it returns or raises as a `Failure`, and whoever runs it decides.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import math

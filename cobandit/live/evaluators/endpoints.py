@@ -17,8 +17,6 @@ a configuration is a field of the request (``model``, ``temperature``, ``max_tok
 retries, which are not decided here, and further packages, for one request.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence

@@ -5,8 +5,6 @@
     evaluate: {callable: {function: "my_module:evaluate"}}
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import errno

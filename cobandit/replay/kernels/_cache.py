@@ -4,8 +4,6 @@ Numba itself notices a change in the file of a function, but not in a helper or 
 takes from another file, and would go on running the old code.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -9,8 +9,6 @@ Pulls are named by random numbers, the same for every method and budget: SplitMi
 a mix of signed and unsigned integers into floating point.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import cache

@@ -6,8 +6,6 @@ front and the gaps of the dominated arms in O(k p D), p being the size of the fr
 front is a least one over all others, which is mostly found small at the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil, floor, inf
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Pairs are kept once, i < j: the statistic of the other direction is the same with the other sign.
 """
 
-from __future__ import annotations
-
 from math import floor, inf, sqrt
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The race: the same run as `cobandit.ParetoRace`, compiled."""
 
-from __future__ import annotations
-
 from math import floor, sqrt
 
 import numpy as np

@@ -5,8 +5,6 @@ tournament tree keeps the winner.  Expected costs are fixed and what is left onl
 cannot be afforded stays out: the most expensive that is still in is the next to leave.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log, pi, sqrt
 from typing import Any

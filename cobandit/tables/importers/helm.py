@@ -5,8 +5,6 @@ stand in several entries, which are brought together here.  ``inference_runtime`
 where inference ran in batches, so it is divided by ``batch_size``.  Trials of an instance are averaged.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ averaged, since instances have to be independent, unless ``--repeats separate`` 
 A log that did not end well is left out, and so is one without scores: its reason is in the report.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

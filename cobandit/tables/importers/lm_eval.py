@@ -7,8 +7,6 @@ since August 2024; older ones are refused.  The log has neither tokens nor times
 there is no efficiency objective.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

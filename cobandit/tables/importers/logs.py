@@ -1,7 +1,5 @@
 """From the logs that a format's importer read to one tidy frame with named configurations."""
 
-from __future__ import annotations
-
 import fnmatch
 import hashlib
 import math

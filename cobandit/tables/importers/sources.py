@@ -1,7 +1,5 @@
 """An import: importers and their options, the notes that one makes, and the table and card that it writes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
