@@ -95,11 +95,15 @@ class RunFolder:
         """Take the evaluations of journals that were set aside; failures are made again."""
         rows: dict[Key, Row] = {}
         lost = 0.0
-        for entry in (entry for path in self.earlier for entry in read_entries(path) if "tell" in entry):
-            if entry["reward"] is None or FAILED in entry["record"]:
-                lost += entry["cost"] if entry["reward"] is None or entry["number"] >= plan.pilot else 0.0
-            else:
-                rows[entry["tell"], entry["number"]] = entry["record"]
+        for header, *entries in filter(None, map(read_entries, self.earlier)):
+            # a method that comes back to instances began after the pilot, and its later rounds are of no use
+            first = 0 if "n_instances" in header["options"] else plan.pilot
+            for entry in (entry for entry in entries if "tell" in entry):
+                place = first + entry["number"]
+                if entry["reward"] is None or FAILED in entry["record"] or place >= len(plan.order):
+                    lost += entry["cost"] if entry["reward"] is None or place >= plan.pilot else 0.0
+                else:
+                    rows[entry["tell"], place] = entry["record"]
         besides = {key: row[plan.cost.column] for key, row in rows.items() if key[1] >= plan.pilot}
         return Earlier(rows, lost, besides)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from support.drawn import COSTS, MEANS, drawn
 
 import cobandit as cb
 from cobandit.advice.paired import Paired
+from cobandit.advice.questions import _count_more
 from cobandit.advice.words import describe
 from cobandit.tables import EvaluationTable
 
@@ -124,3 +126,13 @@ def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
     read = cb.recommend(cb.read(tmp_path / "part.parquet"), about="benchmark")
     assert not read.exact and (read.arms["missing"] == 40).all()
     assert read.next.evaluations <= 40 * table.n_arms and not read.exhausted
+
+
+@pytest.mark.parametrize(("n", "total"), [(2, 40), (5, 40), (30, 40), (30, 1000)])
+@pytest.mark.parametrize("times", [1.5, 4.0, 100.0])
+def test_as_many_evaluations_are_asked_for_as_make_what_is_open_so_much_smaller(n, total, times):
+    """A mean of n of N instances leaves a variance in proportion to 1/n - 1/N open."""
+    compared = SimpleNamespace(counts=np.array([n]), n_instances=total, finite=True)
+    (extra,) = _count_more(compared, np.array([0]), np.array([times]))
+    allowed = (1 / n - 1 / total) / times
+    assert extra == next(m for m in range(1, total) if 1 / (n + m) - 1 / total <= allowed + 1e-12)

@@ -575,6 +575,19 @@ class TestGoingOn:
         assert done.spent <= done.budget * (1 + 1e-9)
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("method", ["CoPSI", "UniformIdentification"])
+    def test_what_one_that_comes_back_to_instances_set_aside_is_told_of_its_own_instances(
+        self, tmp_path, method
+    ):
+        first, fake = Fake(), Fake()
+        live.run(PLAN | {"method": method, "budget": 0.6}, tmp_path / "run", evaluator=first)
+        done = live.run(PLAN | {"method": "UniformOnce", "budget": 1}, tmp_path / "run", evaluator=fake)
+        assert not set(first.evaluated) & set(fake.evaluated) and first.billed < done.spent <= done.budget
+        for row in rows(done.table).to_dict("records"):
+            settings = {name: row[name] for name in GRID}
+            assert row["tokens"] == measure(settings, row["instance"])["tokens"]
+
+    @pytest.mark.slow
     @pytest.mark.parametrize(("method", "budget"), [("CoPSI", 0.8), ("UniformIdentification", 0.65)])
     def test_what_was_set_aside_is_told_of_its_own_instances_where_one_comes_back_to_them(
         self, tmp_path, method, budget
