@@ -379,7 +379,7 @@ def check_policy(method: Method) -> None:
         check(method)
 
 
-def _follow(policy: Any, events: list[Event]) -> None:
+def _follow(policy: Any, events: list[Event], otherwise: str = "asking in vain matters") -> None:
     """Do again what was done, without the asks that gave None, and count along."""
     in_flight, pulls = np.zeros((2, policy.n_arms), dtype=np.int64)
     waiting = [{0} for _ in pulls]  # numbers of each arm, of which the least comes next
@@ -388,7 +388,7 @@ def _follow(policy: Any, events: list[Event]) -> None:
         if told is None:
             again = policy.ask()
             same = again is not None and again.key == pull.key
-            _require(same, policy, f"asking in vain matters ({again!r})")
+            _require(same, policy, f"{otherwise} ({again!r})")
             number = min(waiting[pull])
             _require(pull.number == number, policy, f"number {pull.number} of arm {pull}, not {number}")
             waiting[pull] = waiting[pull] - {number} or {number + 1}
@@ -519,7 +519,7 @@ def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
         evaluate, half = on(table), _fresh(policy)
         events = fly(policy, evaluate)
         does_the_same(_fresh(policy), policy, events, "a policy of its options")
-        _follow(half, events[:10])  # five are handed out and told
+        _follow(half, events[:10], "another of its options asks for others")  # five are handed out and told
         try:
             copy = pickle.loads(pickle.dumps(half))
         except TypeError:
