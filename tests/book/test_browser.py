@@ -186,6 +186,31 @@ def test_first_screen_leads_every_reader_on(visit, address):
     assert max(card["y"] + card["height"] for card in cards) <= 2 * screen
 
 
+@pytest.mark.parametrize("width", [390, 800])
+def test_toggles_open_navigation_and_contents(visit, address, width):
+    tab = visit(f"{address}/notebooks/copsi.html").tab
+    tab.set_viewport_size({"width": width, "height": 800})
+
+    for kind in "primary", "secondary":
+        tab.locator(f".{kind}-toggle:visible").click()
+        sidebar = tab.locator(f"#pst-{kind}-sidebar-modal")
+        sidebar.locator("a:visible").first.wait_for()
+        tab.keyboard.press("Escape")
+        sidebar.wait_for(state="hidden")
+
+
+def test_toggle_collapses_navigation_on_wide_screens(visit, address):
+    tab = visit(f"{address}/notebooks/copsi.html").tab
+    tab.set_viewport_size({"width": 1400, "height": 800})
+    sidebar = tab.locator("#pst-primary-sidebar")
+    toggle = tab.locator(".primary-toggle:visible")
+
+    toggle.click()
+    sidebar.wait_for(state="hidden")
+    toggle.click()
+    sidebar.wait_for(state="visible")
+
+
 def test_front_door_leads_to_the_first_page(visit, address):
     tab = visit(f"{address}/index.html").tab
     tab.wait_for_url("**/book/intro.html")
