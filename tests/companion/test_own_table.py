@@ -1,0 +1,40 @@
+"""What pages use on a table of the reader's, and the shapes of tables that they are tried on."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobandit as cb
+from cobandit.companion import own_table
+from tests.support.table_shapes import SHAPES, save_shape
+
+
+@settings(max_examples=40)
+@given(st.lists(st.text("ab$ я模", max_size=60), max_size=9), st.integers(12, 40))
+def test_short_names_fit_and_differ(names, most):
+    short = own_table.short_names(names, most)
+    assert all(len(name.replace(r"\$", "$")) <= most for name in short)
+    assert len(set(short)) == len(names)
+
+
+@pytest.mark.parametrize(
+    "dataset, own",
+    [([], False), (None, False), ((), False), ("mine.csv", True), (["gsm8k"], True)],
+)
+def test_only_the_default_is_not_the_readers(dataset, own):
+    assert own_table.is_own(dataset, default=[]) is own
+
+
+@pytest.mark.slow
+def test_shapes_are_what_they_are_called(tmp_path):
+    tables = {name: make() for name, make in SHAPES.items() if name not in ("wide", "widest")}
+    assert tables["two"].n_arms == 2 and tables["four-objectives"].n_objectives == 4
+    assert len(set(tables["holes"].n_instances)) > 1 and tables["free"].n_free > 0
+    assert (
+        tables["all-front"].problem.pareto_mask.all() and tables["one-front"].problem.pareto_mask.sum() == 1
+    )
+    assert tables["equal-costs"].cost_range == (1, 1)
+    low, high = tables["millionfold"].cost_range
+    assert high / low > 1e6
+    assert min(map(len, tables["long-names"].configs)) >= 80
+    assert cb.read(save_shape("ties", tmp_path)).means.tolist() == tables["ties"].means.tolist()
