@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit import _check
-from cobandit.advice.paired import Bools, Floats, Ints, Paired, redraw_means
+from cobandit.advice.choice import Choice, choose, read_wishes
+from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
@@ -27,140 +28,6 @@ from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
-
-
-class Wishes(NamedTuple):
-    """What is asked of a configuration, objective by objective; all of it at once."""
-
-    at_least: dict[str, float]  # the mean that it has to have
-    within: dict[str, float]  # how far it may be below the best
-    prefer: dict[str, float]  # weights of the objectives; without any, the cheapest is chosen
-
-    def __str__(self) -> str:
-        """Say it in words."""
-        weighted = " + ".join(f"{weight:g} x {name}" for name, weight in self.prefer.items())
-        chosen = f"best by {weighted}" if weighted else "cheapest"
-        asked = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
-        asked += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
-        return f"{chosen} with {' and '.join(asked)}" if asked else chosen
-
-
-class Choice(NamedTuple):
-    """What was chosen, by the means; None where nothing meets what is asked."""
-
-    asked: str
-    configuration: str | None
-    confidence: float  # that it meets the conditions
-    sure: str | None  # the same choice among those that meet them surely
-    next: str | None  # the next best by what is preferred
-    ahead: float  # by how much
-    share: float  # of the redrawn tables in which it is ahead of all that meet the conditions
-    closest: str  # who comes closest to the conditions
-
-
-def read_wishes(
-    objectives: tuple[str, ...],
-    at_least: Mapping[str, float] | None = None,
-    within: Mapping[str, float] | None = None,
-    prefer: Mapping[str, float] | None = None,
-) -> Wishes | None:
-    """Check what is asked; None if nothing is.
-
-    Raises
-    ------
-    CobanditError
-        If an objective is none of the table's, or a number is out of range.
-
-    Examples
-    --------
-    >>> str(read_wishes(("accuracy", "speed"), {"accuracy": 0.7}, prefer={"accuracy": 3, "speed": 1}))
-    'best by 3 x accuracy + 1 x speed with accuracy of at least 0.7'
-    """
-    given = {"at_least": dict(at_least or {}), "within": dict(within or {}), "prefer": dict(prefer or {})}
-    for what, wish in given.items():
-        for name, value in wish.items():
-            _check.choice(name, f"objective of {what}", objectives)
-            wish[name] = float(value)
-            if not 0 <= wish[name] < (np.inf if what == "prefer" else 1 + 1e-12):
-                allowed = "a weight is zero or more" if what == "prefer" else "scores run from 0 to 1"
-                raise CobanditError(f"{what}: {name} is {value:g}; {allowed}")
-    if given["prefer"] and not any(given["prefer"].values()):
-        raise CobanditError("prefer: every weight is zero; give one that is not")
-    return Wishes(**given) if any(given.values()) else None
-
-
-def choose(wishes: Wishes, compared: Paired, redrawn: Floats, level: float, among: Bools) -> Choice:
-    r"""Choose by the means, and say how sure it is.
-
-    That a configuration meets all conditions is one intersection-union test: its confidence is the least of
-    those of single one-sided t-tests, against each threshold and against each configuration that could be
-    the best. *Sure* is whoever meets them at ``1 - (1 - level) / K``, so that the statement holds for
-    whichever is chosen.
-
-    Parameters
-    ----------
-    wishes : Wishes
-    compared : Paired
-    redrawn : ndarray, shape (R, K, D)
-        Means of the redrawn tables.
-    level : float
-    among : ndarray of bool, shape (K,)
-        Those to choose from.
-
-    Returns
-    -------
-    Choice
-    """
-    names = compared.table.configs
-    weights = np.array([wishes.prefer.get(name, 0.0) for name in compared.table.objectives])
-    weights /= weights.sum() or 1.0
-    preferred = compared.means @ weights
-    order = np.lexsort((compared.costs, -preferred))
-    slack, confidence = _meet(wishes, compared)
-    meets = order[(slack >= -TIE)[order] & among[order]]
-    sure = meets[confidence[meets] >= 1 - (1 - level) / among.sum()]
-    closest = names[int(np.where(among, slack, -np.inf).argmax())]
-    if not len(meets):
-        return Choice(str(wishes), None, 0.0, None, None, 0.0, 0.0, closest)
-    first, *others = meets if wishes.prefer else meets[:1]
-    return Choice(
-        str(wishes),
-        names[first],
-        float(confidence[first]),
-        names[sure[0]] if len(sure) else None,
-        names[others[0]] if others else None,
-        float(preferred[first] - preferred[others[0]]) if others else 0.0,
-        float(((redrawn[:, meets] @ weights).argmax(axis=1) == 0).mean()),
-        closest,
-    )
-
-
-def _meet(wishes: Wishes, compared: Paired) -> tuple[Floats, Floats]:
-    """By how much each configuration meets all conditions, and with which confidence: shape (K,) each."""
-    from scipy import stats  # half a second that an import of cobandit need not take
-
-    n_arms, counts = len(compared.costs), compared.counts
-    left = 1 - counts / compared.n_instances if compared.finite else np.ones(n_arms)
-    slack, t = np.full(n_arms, np.inf), np.full(n_arms, np.inf)
-
-    def ask(excess: Floats, error: Floats, arms: Ints) -> None:
-        """Hold some arms (k,) to conditions (k, n)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(error > 0, excess / error, np.where(excess >= -TIE, np.inf, -np.inf))
-        slack[arms] = np.minimum(slack[arms], excess.min(axis=1))
-        t[arms] = np.minimum(t[arms], ratio.min(axis=1))
-
-    for name, least in wishes.at_least.items():
-        d = compared.table.objectives.index(name)
-        excess, error = compared.means[:, d] - least, np.sqrt(left * compared.variances[d])
-        ask(excess[:, None], error[:, None], np.arange(n_arms))
-    if wishes.within:
-        for gaps in compared.dominance():
-            gaps.left[:, np.arange(len(gaps.arms)), gaps.arms] = 0.0  # of itself it is known
-            for name, most in wishes.within.items():
-                d = compared.table.objectives.index(name)
-                ask(most - gaps.gaps[d], gaps.left[d], gaps.arms)
-    return slack, stats.t.cdf(t, counts - 1)
 
 
 #: Redrawn tables behind shares and intervals, by default.
@@ -375,9 +242,9 @@ def recommend(
     Examples
     --------
     >>> import cobandit as cb
-    >>> advice = recommend(cb.load("synthetic-24"), within={"accuracy": 0.05})
+    >>> advice = recommend(cb.load("synthetic-24"), within={"accuracy": 0.06})
     >>> advice.choice.configuration, advice.choice.sure, len(advice.front)
-    ('frontier-cot-t0.0', 'frontier-cot-t0.5', 6)
+    ('frontier-direct-t0.0', 'frontier-cot-t0.5', 6)
     """
     _check.table(table)
     level = _check.positive(level, "level", 0.9999)
@@ -410,7 +277,7 @@ def recommend(
         _arms(compared, front, settled, level, means, costs),
         asked,
         returned is not None,
-        wishes and choose(wishes, compared, means, level, among),
+        wishes and choose(wishes, compared, means, level, among, seed),
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
         plan_next(table, budget, tolerance, 1 - level, seed),
         table.card.smallest_cost,

@@ -10,7 +10,7 @@ from support import shapes
 from support.commands import call
 
 import cobandit as cb
-from cobandit.advice.recommendation import read_wishes
+from cobandit.advice.choice import read_wishes
 from cobandit.advice.words import describe, describe_steps, worth_besides, worth_showing
 
 SHAPES = {

@@ -1,0 +1,228 @@
+r"""The configuration that meets what is asked, and how sure it is that it does.
+
+Conditions on means are tested with limits that hold for any number of instances (`cobandit.stats.limits`):
+that a mean is at least a number, on the scores of one configuration; that it is within a margin of the best,
+on its differences from each other configuration on the instances that both were evaluated on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cobandit import _check
+from cobandit.advice.paired import Bools, Floats, Ints, Paired
+from cobandit.dominance import TIE
+from cobandit.errors import CobanditError
+from cobandit.stats.limits import doubt_exceeds, doubt_exceeds_finite
+
+
+class Wishes(NamedTuple):
+    """What is asked of a configuration, objective by objective; all of it at once."""
+
+    at_least: dict[str, float]  # the mean that it has to have
+    within: dict[str, float]  # how far it may be below the best
+    prefer: dict[str, float]  # weights of the objectives; without any, the cheapest is chosen
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        weighted = " + ".join(f"{weight:g} x {name}" for name, weight in self.prefer.items())
+        chosen = f"best by {weighted}" if weighted else "cheapest"
+        asked = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
+        asked += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
+        return f"{chosen} with {' and '.join(asked)}" if asked else chosen
+
+
+class Choice(NamedTuple):
+    """What was chosen, by the means; None where nothing meets what is asked."""
+
+    asked: str
+    configuration: str | None
+    confidence: float  # that it meets the conditions
+    sure: str | None  # the same choice among those that meet them surely
+    next: str | None  # the next best by what is preferred
+    ahead: float  # by how much
+    share: float  # of the redrawn tables in which it is ahead of all that meet the conditions
+    closest: str  # who comes closest to the conditions
+
+
+def read_wishes(
+    objectives: tuple[str, ...],
+    at_least: Mapping[str, float] | None = None,
+    within: Mapping[str, float] | None = None,
+    prefer: Mapping[str, float] | None = None,
+) -> Wishes | None:
+    """Check what is asked; None if nothing is.
+
+    Raises
+    ------
+    CobanditError
+        If an objective is none of the table's, or a number is out of range.
+
+    Examples
+    --------
+    >>> str(read_wishes(("accuracy", "speed"), {"accuracy": 0.7}, prefer={"accuracy": 3, "speed": 1}))
+    'best by 3 x accuracy + 1 x speed with accuracy of at least 0.7'
+    """
+    given = {"at_least": dict(at_least or {}), "within": dict(within or {}), "prefer": dict(prefer or {})}
+    for what, wish in given.items():
+        for name, value in wish.items():
+            _check.choice(name, f"objective of {what}", objectives)
+            wish[name] = float(value)
+            if not 0 <= wish[name] < (np.inf if what == "prefer" else 1 + 1e-12):
+                allowed = "a weight is zero or more" if what == "prefer" else "scores run from 0 to 1"
+                raise CobanditError(f"{what}: {name} is {value:g}; {allowed}")
+    if given["prefer"] and not any(given["prefer"].values()):
+        raise CobanditError("prefer: every weight is zero; give one that is not")
+    return Wishes(**given) if any(given.values()) else None
+
+
+def choose(
+    wishes: Wishes, compared: Paired, redrawn: Floats, level: float, among: Bools, seed: int = 0
+) -> Choice:
+    r"""Choose by the means, and say how sure it is.
+
+    That a configuration meets all conditions is one intersection-union test: its confidence is the least of
+    those of the single conditions, against each threshold and against each configuration that could be the
+    best.  *Sure* is the first that meets them at ``1 - (1 - level) / K``, so that the statement holds for
+    whichever is chosen.
+
+    Parameters
+    ----------
+    wishes : Wishes
+    compared : Paired
+    redrawn : ndarray, shape (R, K, D)
+        Means of the redrawn tables.
+    level : float
+    among : ndarray of bool, shape (K,)
+        Those to choose from.
+    seed : int
+        Of the order in which scores are bet on, about a benchmark with missing evaluations.
+
+    Returns
+    -------
+    Choice
+    """
+    names = compared.table.configs
+    weights = np.array([wishes.prefer.get(name, 0.0) for name in compared.table.objectives])
+    weights /= weights.sum() or 1.0
+    preferred = compared.means @ weights
+    order = np.lexsort((compared.costs, -preferred))
+    slack = _find_slack(wishes, compared)
+    closest = names[int(np.where(among, slack, -np.inf).argmax())]
+    meets = order[(slack >= -TIE)[order] & among[order]]
+    if not len(meets):
+        return Choice(str(wishes), None, 0.0, None, None, 0.0, 0.0, closest)
+
+    needed = (1 - level) / among.sum()
+    doubt = Doubt(wishes, compared, needed, seed)
+    sure = next((arm for arm in meets if doubt.is_at_most(needed, arm)), None)
+    first, *others = meets if wishes.prefer else meets[:1]
+    return Choice(
+        str(wishes),
+        names[first],
+        1 - doubt.of(first),
+        None if sure is None else names[sure],
+        names[others[0]] if others else None,
+        float(preferred[first] - preferred[others[0]]) if others else 0.0,
+        float(((redrawn[:, meets] @ weights).argmax(axis=1) == 0).mean()),
+        closest,
+    )
+
+
+def _find_slack(wishes: Wishes, compared: Paired) -> Floats:
+    """Find by how much each configuration meets all conditions, by the means: shape (K,)."""
+    slack = np.full(len(compared.costs), np.inf)
+    for name, least in wishes.at_least.items():
+        means = compared.means[:, compared.table.objectives.index(name)]
+        slack = np.minimum(slack, means - least)
+    for name, most in wishes.within.items():
+        means = compared.means[:, compared.table.objectives.index(name)]
+        slack = np.minimum(slack, most - (means.max() - means))
+    return slack
+
+
+class Doubt:
+    """How far the evaluations are from showing that a configuration meets all conditions: p-values.
+
+    Parameters
+    ----------
+    wishes : Wishes
+    compared : Paired
+    level : float
+        The level at which the p-values will be used.
+    seed : int
+        Of the order in which scores are bet on.
+    """
+
+    def __init__(self, wishes: Wishes, compared: Paired, level: float, seed: int):
+        self.wishes, self.compared, self.level = wishes, compared, level
+        self.evaluations = compared.evaluations
+        self.order = np.random.default_rng(seed).permutation(self.evaluations.n_instances)
+        objectives = compared.table.objectives
+        self.at_least = {objectives.index(name): least for name, least in wishes.at_least.items()}
+        self.within = {objectives.index(name): most for name, most in wishes.within.items()}
+        #: Who is the best by the means, by objective: who most often stands in the way.
+        self.best = {d: compared.means[:, [d]].argmax(axis=0) for d in self.within}
+        self.binary = {d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all()) for d in self.within}
+
+    def is_at_most(self, level: float, arm: int) -> bool:
+        """Whether a configuration meets all conditions at a level; most that do not are seen by a part."""
+        if self._of_itself(arm) > level:
+            return False
+        if any(self._of_others(arm, d, best) > level for d, best in self.best.items()):
+            return False
+        return self.of(arm) <= level
+
+    def of(self, arm: int) -> float:
+        """Return the p-value of "does not meet all conditions".
+
+        The largest of those of the conditions, and of those against each other configuration: one is the
+        best, and not known which.
+        """
+        doubt = self._of_itself(arm)
+        for d in self.within:
+            for others in self.evaluations.blocks(np.arange(len(self.compared.costs))):
+                doubt = max(doubt, self._of_others(arm, d, others))
+        return doubt
+
+    def _of_itself(self, arm: int) -> float:
+        """Return the largest p-value of "the mean is below" what it has to be."""
+        doubt = 0.0
+        for d, least in self.at_least.items():
+            scores, present = self._read([arm], d)
+            found = self._doubt(scores, present, least, low=0.0)
+            doubt = max(doubt, float(found[0]))
+        return doubt
+
+    def _of_others(self, arm: int, d: int, others: Ints) -> float:
+        """Return the largest p-value of "another mean is higher by more than" what is allowed."""
+        others = others[others != arm]
+        if not len(others):
+            return 0.0
+        scores, there = self._read(others, d)
+        mine, present = (row[0] for row in self._read([arm], d))
+        if self.binary[d] and not self.compared.finite:
+            # true or false scores have three differences, which are counted; absent scores are zero
+            both = there @ present.astype(float)
+            hits = scores @ mine
+            ahead = there @ mine - hits
+            behind = scores @ present.astype(float) - hits
+            counts = np.column_stack([behind, both - ahead - behind, ahead])
+            found = doubt_exceeds(np.array([-1.0, 0.0, 1.0]), counts, -self.within[d], low=-1.0)
+        else:
+            found = self._doubt(mine - scores, there & present, -self.within[d], low=-1.0)
+        return float(found.max())
+
+    def _read(self, arms: Ints | list[int], d: int) -> tuple[Floats, Bools]:
+        """Read the scores of some configurations, and which instances they have, in random order."""
+        values, present = self.evaluations.block(arms)
+        return values[d][:, self.order], present[:, self.order]
+
+    def _doubt(self, scores: Floats, present: Bools, threshold: float, low: float) -> Floats:
+        if not self.compared.finite:
+            return doubt_exceeds(scores, present, threshold, low)
+        total = self.compared.n_instances
+        return doubt_exceeds_finite(scores, present, threshold, total, self.level, low)

@@ -1,0 +1,151 @@
+"""Limits of means of bounded scores: against exact tests, by enumeration, and against drawn weights."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from cobandit.stats import limits
+from cobandit.stats.limits import doubt_exceeds, doubt_exceeds_finite, mean_limits
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.floats(0.01, 0.99))
+@settings(max_examples=40, deadline=None)
+def test_true_or_false_scores_have_the_binomial_test(hits, misses, threshold):
+    found = doubt_exceeds([0.0, 1.0], [[misses, hits]], threshold)[0]
+    assert found == pytest.approx(stats.binom.sf(hits - 1, hits + misses, threshold), abs=1e-12)
+    turned = doubt_exceeds([-1.0, 1.0], [[misses, hits]], 2 * threshold - 1, low=-1.0)[0]
+    assert turned == pytest.approx(found, abs=1e-12)
+
+
+@given(st.integers(1, 12), st.data(), st.floats(0.05, 0.95))
+@settings(max_examples=40, deadline=None)
+def test_true_or_false_scores_of_a_benchmark_have_the_hypergeometric_test(total, data, threshold):
+    """The largest chance of so many hits, over all benchmarks with fewer than the threshold."""
+    seen = data.draw(st.integers(1, total))
+    hits = data.draw(st.integers(0, seen))
+    scores = np.arange(seen)[None] < hits
+    found = doubt_exceeds_finite(scores, np.ones_like(scores), threshold, total, 0.05)[0]
+    below = [held for held in range(total + 1) if held < total * threshold and held <= total]
+    chances = [stats.hypergeom.sf(hits - 1, total, held, seen) for held in below]
+    assert found == pytest.approx(max(chances), abs=1e-9)
+
+
+@pytest.mark.parametrize("shares", [[0.0, 1.0], [0.2, 0.5, 0.3], [0.9, 0.07, 0.03]])
+def test_an_average_is_the_same_counted_or_one_by_one(shares):
+    rng = np.random.default_rng(1)
+    values = np.linspace(0, 1, len(shares))
+    drawn = rng.choice(values, (5, 40), p=shares)
+    counts = (drawn[:, :, None] == values).sum(axis=1)
+    for threshold in (0.1, 0.5, 0.9):
+        apart = doubt_exceeds(drawn, np.ones(drawn.shape), threshold)
+        np.testing.assert_allclose(doubt_exceeds(values, counts, threshold), apart, rtol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [2, 6, 30, 200])
+def test_the_chance_is_that_of_drawn_weights(n):
+    """A relative error of up to six percent, and hardly ever too small."""
+    rng = np.random.default_rng(n)
+    for scores in (rng.beta(8, 1, n), rng.choice([0.0, 0.5, 1.0], n), rng.beta(0.3, 0.3, n)):
+        weights = rng.standard_exponential((100_000, n + 1))
+        means = weights[:, :-1] @ scores / weights.sum(axis=1)
+        for level in (0.3, 0.05, 0.01):
+            found = doubt_exceeds(scores[None], np.ones((1, n)), np.quantile(means, level))[0]
+            error = 3 / np.sqrt(level * 100_000)  # of the quantile
+            assert level * (1 - error) <= found <= level * (1.06 + error)
+
+
+def chance_of_small(values, shares, n, level, doubt=doubt_exceeds):
+    """The exact probability that a p-value of the true mean is at most ``level``."""
+    values = np.array(values)
+    counts = np.array([each for each in product(range(n + 1), repeat=len(values)) if sum(each) == n])
+    chances = stats.multinomial.pmf(counts, n, shares)
+    small = doubt(values, counts, float(values @ shares)) <= level
+    return chances[small].sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [1, 4, 15])
+@pytest.mark.parametrize("middle", [0.1, 0.5, 0.9])
+def test_p_values_are_valid_by_enumeration(n, middle):
+    values = (0.0, middle, 1.0)
+    grid = [(a, b) for a in (0, 0.01, 0.1, 0.3, 0.6) for b in (0.02, 0.3, 0.7, 0.95) if a + b <= 1]
+    for a, b in grid:
+        for level in (0.005, 0.05, 0.2):
+            assert chance_of_small(values, (a, 1 - a - b, b), n, level) <= level * (1 + 1e-3)
+
+
+def test_students_limits_would_be_caught():
+    def student(values, counts, threshold):
+        n = counts.sum(axis=1)
+        means = counts @ values / n
+        errors = np.sqrt((counts @ values**2 / n - means**2).clip(1e-12) / (n - 1))
+        return stats.t.sf((means - threshold) / errors, n - 1)
+
+    assert chance_of_small((0.0, 0.5, 1.0), (0.02, 0.05, 0.93), 15, 0.05, student) > 0.2
+
+
+@pytest.mark.parametrize(
+    "benchmark", [(0.5, 1.0, 1.0, 0.75, 0.25), (1.0, 0.0, 1.0, 0.5, 1.0), (0.9, 0.9, 0.95, 1.0, 0.2, 0.9)]
+)
+def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
+    """All orders of all subsets of a size: the claim that the mean is at most what it is."""
+    orders = np.array(list(permutations(benchmark)))
+    assert len(orders) == factorial(len(benchmark))
+    total, mean = len(benchmark), float(np.mean(benchmark))
+    for seen in range(1, total):
+        drawn = orders[:, :seen]
+        for level in (0.05, 0.2, 0.5):
+            doubt = doubt_exceeds_finite(drawn, np.ones(drawn.shape), mean, total, level)
+            for alpha in (0.05, 0.2, 0.5):
+                assert (doubt <= alpha).mean() <= alpha + 1e-9
+
+
+def test_a_benchmark_of_which_all_is_there_is_exact():
+    scores = np.array([[0.5, 0.75, 1.0], [0.25, 0.25, 0.5]])
+    found = doubt_exceeds_finite(scores, np.ones((2, 3)), [0.75, 0.34], 3, 0.05)
+    assert found.tolist() == [0.0, 1.0]
+    # two of the last three would have to be negative
+    first = [[1.0, 1.0, 0.9, 0.5, 0.5, 0.5]]
+    assert doubt_exceeds_finite(first, [[1, 1, 1, 0, 0, 0]], 0.4, 6, 0.05)[0] == 0.0
+
+
+@pytest.mark.parametrize(("n", "level"), [(1, 0.5), (2, 0.95), (25, 0.95), (25, 0.99)])
+def test_intervals_of_true_or_false_scores_are_mid_p(n, level):
+    hits = np.arange(n + 1)
+    low, high = mean_limits([0.0, 1.0], np.column_stack([n - hits, hits]), level)
+
+    def middle(mean):
+        return (stats.binom.sf(hits - 1, n, mean) + stats.binom.sf(hits, n, mean)) / 2
+
+    np.testing.assert_allclose(middle(low)[1:], (1 - level) / 2, rtol=1e-3)
+    np.testing.assert_allclose(middle(high)[:-1], (1 + level) / 2, rtol=1e-3)
+    assert (low[0], high[-1]) == (0, 1)
+
+
+def test_intervals_hold_the_mean_and_mirror_each_other():
+    rng = np.random.default_rng(0)
+    scores = rng.beta(9, 1, (6, 12))
+    counts = rng.integers(0, 2, scores.shape)
+    low, high = mean_limits(scores, counts)
+    mean = (scores * counts).sum(axis=1) / counts.sum(axis=1)
+    assert ((low < mean) & (mean < high)).all() and (mean - low > high - mean).all()
+    turned = mean_limits(-scores, counts, low=-1.0, high=0.0)
+    np.testing.assert_allclose(turned, (-high, -low), atol=1e-5)
+    assert np.isnan(mean_limits(scores[:1], np.zeros((1, 12)))).all()
+    wider = mean_limits(scores, counts, 0.99)
+    assert (wider[0] < low).all() and (wider[1] > high).all()
+
+
+def test_alike_scores_keep_an_interval():
+    """Ten differences of zero say little about differences in [-1, 1]."""
+    ((low,), (high,)) = mean_limits([0.0], [[10]], low=-1.0)
+    assert low == pytest.approx(-high, abs=1e-5) and 0.15 < high < 0.35
+    assert limits.mean_limits([0.7], [[10]])[0][0] < 0.65
