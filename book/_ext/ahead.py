@@ -25,6 +25,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
+from cobandit.companion.report.reading import WRITES_TEXT, take_myst
+
 log = logging.getLogger(__name__)
 
 #: The page whose cells measure this machine for two minutes; what they show is different in every build.
@@ -51,6 +53,7 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
         timeout = app.config.nb_execution_timeout
         result = single_nb_execution(notebook, cwd=str(path.parent), timeout=timeout, allow_errors=False)
         if result.err is None:
+            take_myst(notebook)
             bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})
             with lock:
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
@@ -62,7 +65,9 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
 
 def code_of(notebook: NotebookNode) -> list[NotebookNode]:
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+    """Cells of code that the source has, too; a stored page also has some that write its prose."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [cell for cell in cells if WRITES_TEXT not in cell.metadata.get("tags", [])]
 
 
 def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -77,5 +82,6 @@ def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
             log.warning("%s and its .ipynb hold different cells: run make notebooks", path.name)
         for cell, run in zip(here, there, strict=False):
             cell.outputs, cell.execution_count = run.outputs, run.execution_count
+        take_myst(notebook)
         bundle = CacheBundleIn(notebook, str(path))
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

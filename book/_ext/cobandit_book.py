@@ -48,6 +48,7 @@ from sphinx.util import docname_join, logging
 from sphinx.util.nodes import make_refnode
 
 from cobandit import figures
+from cobandit.companion.report.reading import with_outputs
 
 log = logging.getLogger(__name__)
 
@@ -220,7 +221,7 @@ def offer_the_notebook(
         _, notebook = cache.merge_match_into_notebook(nbformat.read(cells, as_version=4))
         offered = Path(app.outdir) / "_sources" / f"{page}.ipynb"
         offered.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(notebook, offered)
+        nbformat.write(with_outputs(notebook, offered.stem), offered)
         context["ipynb_source"] = f"{page}.ipynb"
 
 

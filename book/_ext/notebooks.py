@@ -27,9 +27,9 @@ def refresh(path: Path) -> Path:
     import nbformat
     from nbclient import NotebookClient
 
-    notebook = jupytext.read(path)
-    for number, cell in enumerate(notebook.cells):
-        cell["id"] = f"cell-{number}"
+    from cobandit.companion.report.reading import for_jupyter
+
+    notebook = for_jupyter(jupytext.read(path), path.stem)
     NotebookClient(
         notebook,
         timeout=1800,

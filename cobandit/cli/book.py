@@ -33,8 +33,8 @@ def page(
     given, out = read_pairs("--parameter", parameter or []), console()
     book.refuse_unknown(name, given)
     if output is None:
-        for key, value in book.parameters(name).items():
-            out.print(f"{key} = {value}")
+        for key, known in book.parameters(name).items():
+            out.print(f"{key} = {known.default}  # {known.meaning}", markup=False, soft_wrap=True)
         return
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(f"--output {output}: name a file that ends in .ipynb, in a folder that exists")

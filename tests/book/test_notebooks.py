@@ -11,6 +11,8 @@ import nbformat
 import pytest
 
 from cobandit import tables
+from cobandit.companion.report import pages
+from cobandit.companion.report.reading import WRITES_TEXT, for_jupyter
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "notebooks").glob("*.md"))
@@ -40,7 +42,8 @@ def parameters_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode
 def test_pair_holds_the_same_cells(source):
     stored = source.with_suffix(".ipynb")
     assert stored.exists(), f"{stored.name} is missing: run `make notebooks`"
-    here, there = jupytext.read(source), nbformat.read(stored, as_version=4)
+    here = for_jupyter(jupytext.read(source), source.stem)
+    there = nbformat.read(stored, as_version=4)
     assert cells(here) == cells(there), f"{source.name} and {stored.name} differ: run `make notebooks`"
     tags = [[cell.metadata.get("tags", []) for cell in notebook.cells] for notebook in (here, there)]
     assert tags[0] == tags[1]
@@ -97,6 +100,42 @@ def test_every_picture_is_described(source):
             assert alt.strip(), (
                 f"a picture without `mystnb: {{image: {{alt: ...}}}}` in {source.name}:\n{cell.source}"
             )
+
+
+#: What only the book can show: roles, directives, labels, links to its other pages.
+OF_THE_BOOK = re.compile(
+    r"\{[\w:+-]+\}`|^(`{3,}|:{3,})\{|^\([\w-]+\)=$|\]\((?!https?:)[\w#./-]+\)", re.MULTILINE
+)
+
+
+@each_source
+def test_a_notebook_reads_well_without_the_book(source):
+    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    shown = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    shown += [output.get("data", {}).get("text/markdown", "") for output in outputs]
+    assert not [found[0] for text in shown if (found := OF_THE_BOOK.search(text))]
+
+
+@each_source
+def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
+    """All names that the page's prose asks for are glued on the tables that it is stored for."""
+    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    written = [cell for cell in notebook.cells if WRITES_TEXT in cell.metadata.get("tags", [])]
+    texts = [cell.outputs[0].data["text/markdown"] for cell in written]
+    assert all(texts) and "glue:" not in "".join(texts)
+
+
+@each_source
+def test_a_page_says_at_its_end_how_to_run_it(source):
+    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert code[-1].source == f'how_to_run("{source.stem}")'
+    said = code[-1].outputs[0].data["text/markdown"]
+    known = pages.parameters(source.stem)
+    assert all(parameter.meaning for parameter in known.values())
+    assert all(f"`{name}` | `{each.default}`" in said for name, each in known.items())
+    assert f"cobandit page {source.stem}" in said and f"papermill notebooks/{source.stem}.ipynb" in said
 
 
 @each_source

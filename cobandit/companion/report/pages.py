@@ -8,12 +8,13 @@ package's extra ``rerun`` to run.
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-import cobandit
 from cobandit import _check
+from cobandit.companion.labels import directory
+from cobandit.companion.report.reading import for_jupyter
 from cobandit.errors import CobanditError
 from cobandit.figures import method_label
 from cobandit.stats import leaders
@@ -28,19 +29,6 @@ class PageError(CobanditError):
     def __init__(self, page: str, cell: int, says: str, source: str):
         super().__init__(f"page {page}, code cell {cell}: {says}")
         self.error = {"cell": cell, "says": says, "source": source}
-
-
-def directory() -> Path:
-    """Directory of the book's pages: inside an installed package, else next to it in a checkout.
-
-    Examples
-    --------
-    >>> (directory() / "experiments.md").is_file()
-    True
-    """
-    package = Path(cobandit.__file__).resolve().parent
-    installed = package / "notebooks"
-    return installed if installed.is_dir() else package.parent / "notebooks"
 
 
 def paths() -> dict[str, Path]:
@@ -71,14 +59,18 @@ def _notebook(page: str) -> Any:
         raise CobanditError(f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}")
     import jupytext
 
-    notebook = jupytext.reads(source(page), fmt="md:myst")
-    for number, cell in enumerate(notebook.cells):
-        cell["id"] = f"cell-{number}"
-    return notebook
+    return for_jupyter(jupytext.reads(source(page), fmt="md:myst"), page)
 
 
-def parameters(page: str) -> dict[str, str]:
-    """Parameters of a page with their defaults, as they stand there; none without a cell of parameters.
+class Parameter(NamedTuple):
+    """Default of a page's parameter, as it stands there, and its meaning, the comment next to it."""
+
+    default: str
+    meaning: str
+
+
+def parameters(page: str) -> dict[str, Parameter]:
+    """Read the parameters of a page; none without a cell of parameters.
 
     Raises
     ------
@@ -88,12 +80,13 @@ def parameters(page: str) -> dict[str, str]:
     Examples
     --------
     >>> parameters("landscape")["dataset"]
-    '"word-sums"'
+    Parameter(default='"word-sums"', meaning='any catalogue name or file')
     """
     notebook = _notebook(page)
     from papermill import inspect_notebook
 
-    return {name: found["default"] for name, found in inspect_notebook(notebook).items()}
+    found = inspect_notebook(notebook)
+    return {name: Parameter(each["default"], each["help"]) for name, each in found.items()}
 
 
 def refuse_unknown(page: str, given: Iterable[str]) -> None:

@@ -1,0 +1,188 @@
+"""Pages for readers without the book: a page's MyST notebook as one that Jupyter shows as it is meant.
+
+`for_jupyter` writes prose as plain Markdown, sets captions below figures and hides code that only writes
+sentences.  Prose with computed numbers becomes cells that write it when the page is run, with the numbers
+of that run; in `with_outputs`, which takes a page that has run already, it is prose again.
+
+On a page, a comment above a block, ``% if NAME``, shows it only where the page glues this name, and a
+second, ``% otherwise: TEXT``, says what other readers get.  For the caption of a figure ``elsewhere`` in
+the cell's metadata says so, and the name is ``bundled``: the tables for which the page was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from cobandit.companion.labels import words_of
+from cobandit.companion.prose import FENCE, GLUED, MYST, RECORD, Markdown, plain
+
+#: Tag of cells that write prose; the page's source has them as Markdown.
+WRITES_TEXT = "writes-text"
+#: The name that a page glues where it runs on the tables for which its sentences are written.
+BUNDLED = "bundled"
+HIDDEN = {"remove-input", "hide-input", "hide-cell"}
+CONDITION = re.compile(r"^% if (?P<names>.+)$", re.MULTILINE)
+OTHERWISE = re.compile(r"^% otherwise: ?(?P<text>.*)$", re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A part of a page's prose: plain text, the values that it needs, and what stands there without."""
+
+    text: str
+    needs: frozenset[str]
+    otherwise: str
+
+
+def for_jupyter(notebook: Any, page: str) -> Any:
+    """Write a page as a notebook for Jupyter.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        As its MyST source has it.
+    page : str
+        Its name.
+
+    Returns
+    -------
+    NotebookNode
+        Its code cells are those of the page, in order, and those tagged `WRITES_TEXT`.
+    """
+    return _rewrite(notebook, page, _write_text)
+
+
+def with_outputs(notebook: Any, page: str) -> Any:
+    """Write a page that has run as a notebook for Jupyter, with the numbers of its outputs."""
+    values = _glued(notebook)
+
+    def fill(block: Block) -> Any:
+        import nbformat
+
+        shown = block.text if block.needs <= values.keys() else block.otherwise
+        return nbformat.v4.new_markdown_cell(GLUED.sub(lambda role: values[role["name"]], shown))
+
+    made = _rewrite(notebook, page, fill)
+    for cell in made.cells:
+        for output in cell.get("outputs", []):
+            if text := output.get("data", {}).get("text/markdown"):
+                data, output.metadata = Markdown(text)._repr_mimebundle_()
+                output.data["text/markdown"] = data["text/markdown"]
+    return made
+
+
+def take_myst(notebook: Any) -> None:
+    """Put the MyST of computed sentences in the place of their plain words: the book reads it."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if text := output.get("metadata", {}).pop(MYST, None):
+                output.data["text/markdown"] = text
+
+
+def _rewrite(notebook: Any, page: str, write: Any) -> Any:
+    """Write prose, captions and hidden code of a notebook; ``write`` makes a cell of a block with values."""
+    import nbformat
+
+    made, cells = deepcopy(notebook), []
+    for cell in made.cells:
+        if cell.cell_type == "markdown":
+            prose = list(_blocks(cell.source, page))
+        else:
+            if HIDDEN & {*cell.metadata.get("tags", [])}:
+                cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
+            cells.append(cell)
+            prose = list(_caption(cell.metadata, page))
+        for block in _joined(prose):
+            plain_cell = nbformat.v4.new_markdown_cell(block.text)
+            cells.append(write(block) if block.needs else plain_cell)
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    made.cells = cells
+    # its source is another file, which a tool that keeps pairs alike must not overwrite
+    made.metadata.get("jupytext", {}).pop("formats", None)
+    return made
+
+
+def _write_text(block: Block) -> Any:
+    """Make a cell that writes a block when its values are there."""
+    import nbformat
+
+    given = [f'    r"""\n{block.text}\n""",']
+    named = sorted(block.needs - {found["name"] for found in GLUED.finditer(block.text)})
+    if named:
+        given.append(f"    needs={named!r},")
+    if block.otherwise:
+        given.append(f'    otherwise=r"""\n{block.otherwise}\n""",')
+    source = "\n".join(["from cobandit.companion.prose import tell", "", "tell(", *given, ")"])
+    hidden = {"tags": [WRITES_TEXT, "nbval-ignore-output"], "jupyter": {"source_hidden": True}}
+    return nbformat.v4.new_code_cell(source, metadata=hidden)
+
+
+def _blocks(text: str, page: str) -> Iterator[Block]:
+    """Cut a cell of prose into paragraphs, and directives with all that they hold."""
+    part: list[str] = []
+    closing = None
+    for line in [*text.split("\n"), ""]:
+        opening = FENCE.match(line)
+        if closing:
+            closing = None if re.fullmatch(closing, line.strip()) else closing
+        elif opening:
+            closing = rf"{opening['mark'][0]}{{{len(opening['mark'])},}}"
+        elif line.strip() == "$$":
+            closing = r"\$\$"
+        if line.strip() or closing:
+            part.append(line)
+        elif part:
+            yield _block("\n".join(part), page)
+            part = []
+    if part:
+        yield _block("\n".join(part), page)
+
+
+def _block(text: str, page: str) -> Block:
+    conditions, other = CONDITION.search(text), OTHERWISE.search(text)
+    words = plain(text, page)
+    needs = {found["name"] for found in GLUED.finditer(words)}
+    needs |= {*conditions["names"].split()} if conditions else set()
+    return Block(words, frozenset(needs), plain(other["text"], page) if other else "")
+
+
+def _joined(blocks: list[Block]) -> Iterator[Block]:
+    """Join neighbours that need no value."""
+    free: list[str] = []
+    for block in blocks:
+        if block.needs:
+            if any(part.strip() for part in free):
+                yield Block("\n\n".join(free), frozenset(), "")
+            free = []
+            yield block
+        else:
+            free.append(block.text)
+    if any(part.strip() for part in free):
+        yield Block("\n\n".join(free), frozenset(), "")
+
+
+def _caption(metadata: Mapping[str, Any], page: str) -> Iterator[Block]:
+    """Caption of the figure or table that a cell draws, with its name on this page."""
+    figure = metadata.get("mystnb", {}).get("figure", {})
+    if "caption" not in figure:
+        return
+    name = words_of(figure["name"], page) or "Figure"
+    block = _block(f"**{name}.** {figure['caption'].strip()}", page)
+    if "caption" in metadata.get("elsewhere", {}):
+        other = plain(f"**{name}.** {metadata['elsewhere']['caption'].strip()}", page)
+        block = Block(block.text, block.needs | {BUNDLED}, other)
+    yield block
+
+
+def _glued(notebook: Any) -> dict[str, str]:
+    """Values by the names that a page which has run gave them."""
+    found = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if record := output.get("metadata", {}).get("scrapbook"):
+                text = output.data[f"{record['mime_prefix']}text/plain"]
+                found[record["name"]] = text.strip("'\"") if record["mime_prefix"] == RECORD else text
+    return found

@@ -1,0 +1,124 @@
+"""How a page is run on another table: what it says of itself at its end, and from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cobandit as cb
+from cobandit.companion.prose import Markdown
+from cobandit.companion.report import pages
+from cobandit.errors import CobanditError
+from cobandit.figures import escape_markdown
+from cobandit.tables import EvaluationTable
+
+_COMMANDS = """
+```console
+$ cobandit page {page} -p {name}={value} -o out.ipynb
+$ papermill notebooks/{page}.ipynb out.ipynb -p {name} {value}
+```
+"""
+
+_ON_A_TABLE = """
+**To run this page on a table of yours**, name its file, Parquet, CSV or JSON lines, with the card next to it
+({{doc}}`/book/data`):
+{commands}
+With a data frame at hand, from Python:
+
+```python
+import cobandit as cb
+from cobandit.companion.report import run_page
+
+table = cb.EvaluationTable.from_frame(
+    frame, config="model", instance="question", cost="usd", unit="USD", objectives={{"accuracy": "correct"}}
+)
+run_page("{page}", table, "out.ipynb")
+```
+"""
+
+_ELSEWHERE = """
+**To run this page with other parameters:**
+{commands}
+Its tables are fixed: it is about {about}.
+"""
+
+#: What pages without a parameter for the table are about.
+ABOUT = {
+    "live": "a run that comes with the book",
+    "reconstructions": "what the paper prints and the tables that were drawn from it",
+    "which-arms": "problems whose means and costs are known",
+}
+
+
+def how_to_run(page: str) -> Markdown:
+    """Say how a page is run with other parameters, and list them.
+
+    Parameters
+    ----------
+    page : str
+
+    Returns
+    -------
+    Markdown
+        The commands, and a table of the cell tagged ``parameters`` with the comments there.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such page.
+
+    Examples
+    --------
+    >>> "cobandit page once -p dataset=my.csv" in how_to_run("once").data
+    True
+    """
+    known = pages.parameters(page)
+    if "dataset" in known:
+        commands = _COMMANDS.format(page=page, name="dataset", value="my.csv")
+        text = _ON_A_TABLE.format(page=page, commands=commands)
+    else:
+        first = next(iter(known))
+        commands = _COMMANDS.format(page=page, name=first, value=known[first].default)
+        text = _ELSEWHERE.format(commands=commands, about=ABOUT[page])
+    rows = [
+        f"| `{name}` | `{parameter.default}` | {escape_markdown(parameter.meaning)} |"
+        for name, parameter in known.items()
+    ]
+    return Markdown("\n".join([text, "| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows]))
+
+
+def run_page(page: str, table: EvaluationTable, output: str | Path, **given: Any) -> Path:
+    """Run a page on a table in memory.
+
+    Parameters
+    ----------
+    page : str
+        One of the executable pages.
+    table : EvaluationTable
+        Such as `EvaluationTable.from_frame` makes of a data frame.
+    output : path
+        The executed notebook, ``.ipynb``.  The table is saved next to it under the same name, so that the
+        notebook can be run again.
+    **given
+        Other parameters of the page.
+
+    Returns
+    -------
+    Path
+        Of the notebook.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such page or parameter, the page takes no table, or ``output`` cannot be written.
+    """
+    output = Path(output)
+    if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
+        raise CobanditError(f"output {output}: name a file that ends in .ipynb, in a folder that exists")
+    if "dataset" in given:
+        raise CobanditError("dataset: the table is given already; leave the parameter out")
+    pages.refuse_unknown(page, ["dataset", *given])
+    records = output.with_suffix(".parquet")
+    cb.save(table, records)
+    pages.execute(page, {"dataset": str(records), **given}, output)
+    return output

@@ -1,0 +1,137 @@
+"""Prose of pages without the book: plain words, and sentences that come with their numbers or not at all."""
+
+from __future__ import annotations
+
+import jupytext
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from cobandit.companion import labels
+from cobandit.companion.prose import Markdown, plain
+from cobandit.companion.report.reading import WRITES_TEXT, for_jupyter, take_myst, with_outputs
+
+PAGE = """\
+---
+jupytext: {formats: "md:myst,ipynb", text_representation: {extension: .md, format_name: myst}}
+kernelspec: {display_name: Python 3, language: python, name: python3}
+---
+
+# A page
+
+By {prf:ref}`thm-cohv` one number is {glue:text}`one`, another {glue:text}`two`.
+
+The missing one is {glue:text}`never`.
+
+% if bundled
+% otherwise: Of your table nothing is known.
+On our table all is well.
+
+```{code-cell} ipython3
+:tags: [parameters]
+
+ours = True  # whose table it is
+```
+
+```{code-cell} ipython3
+---
+mystnb: {figure: {name: fig-regrets, caption: "Our finding."}}
+elsewhere: {caption: "A picture."}
+---
+from cobandit.companion.prose import Markdown, glue
+
+glue("two", "2")
+glue("one", f"{1}")
+if ours:
+    glue("bundled", "")
+Markdown("See {prf:ref}`thm-cohv`.")
+```
+"""
+
+
+def run(source):
+    """Run a page as Jupyter does."""
+    notebook = for_jupyter(jupytext.reads(source, fmt="md:myst"), "experiments")
+    NotebookClient(notebook, kernel_name="python3").execute()
+    return notebook
+
+
+def texts(notebook):
+    """All that a reader sees of it, in order."""
+    shown = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            shown.append(cell.source)
+        else:
+            shown += [output.get("data", {}).get("text/markdown", "") for output in cell.outputs]
+    return [text for text in shown if text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ours", "said", "caption"),
+    [
+        ("True", "On our table all is well.", "**Figure 2.** Our finding."),
+        ("False", "Of your table nothing is known.", "**Figure 2.** A picture."),
+    ],
+)
+def test_sentences_are_shown_with_their_numbers_or_not_at_all(ours, said, caption):
+    ran = run(PAGE.replace("ours = True", f"ours = {ours}"))
+    assert texts(ran) == [
+        "# A page",
+        "By Theorem 1 one number is 1, another 2.",
+        said,
+        "See Theorem 1.",
+        caption,
+    ]
+
+
+@pytest.mark.slow
+def test_a_page_that_ran_for_the_book_is_the_same_in_jupyter():
+    """The book runs the source, in which prose with numbers is no code, and offers its outputs."""
+    source = jupytext.reads(PAGE, fmt="md:myst")
+    NotebookClient(source, kernel_name="python3").execute()
+    offered = with_outputs(source, "experiments")
+    assert texts(offered) == texts(run(PAGE))
+    assert not [cell for cell in offered.cells if WRITES_TEXT in cell.metadata.get("tags", [])]
+    nbformat.validate(offered)
+    take_myst(source)
+    assert "See {prf:ref}`thm-cohv`." in texts(source)
+
+
+def test_a_source_is_not_overwritten_by_what_is_made_of_it():
+    assert "formats" not in for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "a").metadata["jupytext"]
+
+
+@pytest.mark.parametrize(
+    ("myst", "words"),
+    [
+        ("(a-label)=\n## Heading", "## Heading"),
+        ("*term*\n: its meaning", "*term*: its meaning"),
+        ("{cite:p}`audibert2009exploration`, {cite:t}`ding2013budget`", "(Audibert 2009), Ding (2013)"),
+        ("[text](other.md#place), [web](https://a.org/b.md)", "text, [web](https://a.org/b.md)"),
+        ("{doc}`the schema </book/data>`", "the schema"),
+        ("{ref}`open-choices`", "*What the paper leaves open*"),
+        ("{numref}`fig-regrets` is", "Figure 2 of *The experiments again* is"),
+        ("```console\n$ {doc}`x`\n```", "```console\n$ {doc}`x`\n```"),
+        ("````{dropdown} More\n```{include} x.md\n```\n````", ""),
+        (
+            "```{dropdown} More\nthan {claim}`C1`\n```",
+            "<details>\n<summary>More</summary>\n\nthan claim C1\n\n</details>",
+        ),
+        ("```{prf:remark} Why (ours)\n:label: x\n\nSo.\n```", "**Remark “Why”.**\n\nSo."),
+        ("```{prf:lemma} The paper's Lemma 1\n:label: x\n\nSo.\n```", "**Lemma 1.**\n\nSo."),
+    ],
+)
+def test_myst_in_plain_words(myst, words):
+    assert plain(myst, "live") == words
+
+
+def test_words_that_need_no_change_carry_no_myst():
+    assert Markdown("\nplain\n")._repr_mimebundle_()[1] == {}
+
+
+def test_every_label_of_a_reference_has_words():
+    known = labels.read_labels()
+    assert all(label.words for label in known.values())
+    assert labels.words_of("no-such-label") is None
