@@ -1,8 +1,8 @@
 """What a page needs on a table of the reader's: names that fit, and sentences for that table alone.
 
 The sentences of a page are written for the tables that it runs on by default.  On others the page shows what
-holds for any table, with the numbers of that one.  Markdown cells that are tagged `BUNDLED` are left out by
-``cobandit page`` and ``cobandit rerun``; what the page says in their place is a cell with `say_of_own`.
+holds for any table, with the numbers of that one.  Markdown cells that are tagged `BUNDLED` are left out
+there (`cobandit.companion.report.reading`); what the page says in their place is a cell with `say_of_own`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from IPython.display import Markdown
-
+from cobandit.companion.prose import Markdown, record
 from cobandit.faults import ellipsize
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
@@ -41,6 +40,18 @@ def is_own(dataset: Any, default: Any) -> bool:
     """
     as_list = [[names] if isinstance(names, str) else list(names or []) for names in (dataset, default)]
     return as_list[0] != as_list[1]
+
+
+def written_for(dataset: Any, default: Any) -> None:
+    """Show the text that holds for the default tables of a page on these, and on no others.
+
+    Parameters
+    ----------
+    dataset, default : str or sequence of str
+        As `is_own` takes them.
+    """
+    if not is_own(dataset, default):
+        record(BUNDLED)
 
 
 def short_names(names: Iterable[object], most: int = FITTING) -> list[str]:

@@ -242,7 +242,12 @@ def glue(name: str, value: Any, display: bool = False) -> None:
     prefix = "" if display else RECORD
     metadata["scrapbook"] = {"name": name, "mime_prefix": prefix}
     ipython.display({prefix + kind: part for kind, part in data.items()}, raw=True, metadata=metadata)
-    _values[name] = str(value)
+    record(name, str(value))
+
+
+def record(name: str, value: str = "") -> None:
+    """Keep a value under a name for what `tell` shows, and not for the book."""
+    _values[name] = value
     for text in _waiting:
         if name in text.names:
             text.show()

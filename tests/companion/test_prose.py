@@ -27,10 +27,15 @@ The missing one is {glue:text}`never`.
 % otherwise: Of your table nothing is known.
 On our table all is well.
 
++++ {"tags": ["bundled"]}
+
+All the more.
+
+
 ```{code-cell} ipython3
 :tags: [parameters]
 
-ours = True  # whose table it is
+dataset = "ours"  # whose table it is
 ```
 
 ```{code-cell} ipython3
@@ -42,16 +47,16 @@ from cobandit.companion.prose import Markdown, glue
 
 glue("two", "2")
 glue("one", f"{1}")
-if ours:
-    glue("bundled", "")
 Markdown("See {prf:ref}`thm-cohv`.")
 ```
 """
 
 
-def run(source):
-    """Run a page as Jupyter does."""
-    notebook = for_jupyter(jupytext.reads(source, fmt="md:myst"), "experiments")
+def run(dataset="ours"):
+    """Run the page on a table as papermill does: parameters of ours come right after those of the page."""
+    notebook = for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "experiments")
+    (place,) = (n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", []))
+    notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(f"dataset = {dataset!r}"))
     NotebookClient(notebook, kernel_name="python3").execute()
     return notebook
 
@@ -69,18 +74,18 @@ def texts(notebook):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("ours", "said", "caption"),
+    ("dataset", "said", "caption"),
     [
-        ("True", "On our table all is well.", "**Figure 2.** Our finding."),
-        ("False", "Of your table nothing is known.", "**Figure 2.** A picture."),
+        ("ours", ["On our table all is well.", "All the more."], "**Figure 2.** Our finding."),
+        ("theirs.csv", ["Of your table nothing is known."], "**Figure 2.** A picture."),
     ],
 )
-def test_sentences_are_shown_with_their_numbers_or_not_at_all(ours, said, caption):
-    ran = run(PAGE.replace("ours = True", f"ours = {ours}"))
+def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, caption):
+    ran = run(dataset)
     assert texts(ran) == [
         "# A page",
         "By Theorem 1 one number is 1, another 2.",
-        said,
+        *said,
         "See Theorem 1.",
         caption,
     ]
@@ -92,7 +97,7 @@ def test_a_page_that_ran_for_the_book_is_the_same_in_jupyter():
     source = jupytext.reads(PAGE, fmt="md:myst")
     NotebookClient(source, kernel_name="python3").execute()
     offered = with_outputs(source, "experiments")
-    assert texts(offered) == texts(run(PAGE))
+    assert texts(offered) == texts(run())
     assert not [cell for cell in offered.cells if WRITES_TEXT in cell.metadata.get("tags", [])]
     nbformat.validate(offered)
     take_myst(source)

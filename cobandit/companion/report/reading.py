@@ -4,25 +4,26 @@
 sentences.  Prose with computed numbers becomes cells that write it when the page is run, with the numbers
 of that run; in `with_outputs`, which takes a page that has run already, it is prose again.
 
-On a page, a comment above a block, ``% if NAME``, shows it only where the page glues this name, and a
-second, ``% otherwise: TEXT``, says what other readers get.  For the caption of a figure ``elsewhere`` in
-the cell's metadata says so, and the name is ``bundled``: the tables for which the page was written.
+What holds only for the tables that a page was written for is left out on others: Markdown cells with the
+tag `BUNDLED`, blocks below a comment ``% if bundled`` (or below ``% if NAME``, where the page does not glue
+this name), and captions for which ``elsewhere`` in the cell's metadata has another.  A comment
+``% otherwise: TEXT`` next to the first says what stands there instead.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
 from cobandit.companion.labels import words_of
-from cobandit.companion.prose import FENCE, GLUED, MYST, RECORD, Markdown, plain
+from cobandit.companion.own_table import BUNDLED
+from cobandit.companion.prose import FENCE, GLUED, MYST, RECORD, plain
 
 #: Tag of cells that write prose; the page's source has them as Markdown.
 WRITES_TEXT = "writes-text"
-#: The name that a page glues where it runs on the tables for which its sentences are written.
-BUNDLED = "bundled"
 HIDDEN = {"remove-input", "hide-input", "hide-cell"}
 CONDITION = re.compile(r"^% if (?P<names>.+)$", re.MULTILINE)
 OTHERWISE = re.compile(r"^% otherwise: ?(?P<text>.*)$", re.MULTILINE)
@@ -51,12 +52,17 @@ def for_jupyter(notebook: Any, page: str) -> Any:
     NotebookNode
         Its code cells are those of the page, in order, and those tagged `WRITES_TEXT`.
     """
-    return _rewrite(notebook, page, _write_text)
+    made = _rewrite(notebook, page, _write_text)
+    for number, cell in enumerate(made.cells):
+        if "parameters" in cell.metadata.get("tags", []):
+            made.cells[number + 1 : number + 1] = _decide(cell.source)
+            break
+    return _numbered(made)
 
 
 def with_outputs(notebook: Any, page: str) -> Any:
     """Write a page that has run as a notebook for Jupyter, with the numbers of its outputs."""
-    values = _glued(notebook)
+    values = {BUNDLED: "", **_glued(notebook)}
 
     def fill(block: Block) -> Any:
         import nbformat
@@ -64,12 +70,11 @@ def with_outputs(notebook: Any, page: str) -> Any:
         shown = block.text if block.needs <= values.keys() else block.otherwise
         return nbformat.v4.new_markdown_cell(GLUED.sub(lambda role: values[role["name"]], shown))
 
-    made = _rewrite(notebook, page, fill)
+    made = _numbered(_rewrite(notebook, page, fill))
     for cell in made.cells:
         for output in cell.get("outputs", []):
             if text := output.get("data", {}).get("text/markdown"):
-                data, output.metadata = Markdown(text)._repr_mimebundle_()
-                output.data["text/markdown"] = data["text/markdown"]
+                output.data["text/markdown"] = plain(text)
     return made
 
 
@@ -89,6 +94,8 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
     for cell in made.cells:
         if cell.cell_type == "markdown":
             prose = list(_blocks(cell.source, page))
+            if BUNDLED in cell.metadata.get("tags", []):
+                prose = [block._replace(needs=block.needs | {BUNDLED}) for block in prose]
         else:
             if HIDDEN & {*cell.metadata.get("tags", [])}:
                 cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
@@ -97,25 +104,44 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
         for block in _joined(prose):
             plain_cell = nbformat.v4.new_markdown_cell(block.text)
             cells.append(write(block) if block.needs else plain_cell)
-    for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number}"
     made.cells = cells
     # its source is another file, which a tool that keeps pairs alike must not overwrite
     made.metadata.get("jupytext", {}).pop("formats", None)
     return made
 
 
+def _numbered(notebook: Any) -> Any:
+    """Give cells numbers for ids, so that a rerun changes no line."""
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{number}"
+    return notebook
+
+
+def _decide(parameters: str) -> list[Any]:
+    """Make the cell that decides whether a page runs on the tables that it was written for."""
+    for node in ast.parse(parameters).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "dataset":
+            default = ast.unparse(node.value)
+            return [_hidden_cell("own_table", "written_for", f"dataset, default={default}")]
+    return []
+
+
 def _write_text(block: Block) -> Any:
     """Make a cell that writes a block when its values are there."""
-    import nbformat
-
     given = [f'    r"""\n{block.text}\n""",']
     named = sorted(block.needs - {found["name"] for found in GLUED.finditer(block.text)})
     if named:
         given.append(f"    needs={named!r},")
     if block.otherwise:
         given.append(f'    otherwise=r"""\n{block.otherwise}\n""",')
-    source = "\n".join(["from cobandit.companion.prose import tell", "", "tell(", *given, ")"])
+    return _hidden_cell("prose", "tell", "\n".join(["", *given, ""]))
+
+
+def _hidden_cell(module: str, function: str, arguments: str) -> Any:
+    """Make a cell of code that nobody has to see, and that the page's source does not have."""
+    import nbformat
+
+    source = f"from cobandit.companion.{module} import {function}\n\n{function}({arguments})"
     hidden = {"tags": [WRITES_TEXT, "nbval-ignore-output"], "jupyter": {"source_hidden": True}}
     return nbformat.v4.new_code_cell(source, metadata=hidden)
 
