@@ -150,7 +150,7 @@ class _Line(RootModel[dict[str, Any]]):
 def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]]]:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        from cobandit.tables.storage import read_columns  # pandas takes its time
+        from cobandit.tables.record_files import read_columns  # pandas takes its time
 
         frame = read_columns(path, (column,)).astype(object)
         for number, row in enumerate(frame.where(frame.notna(), None).to_dict("records"), 1):

@@ -25,7 +25,8 @@ from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.catalogue import open_table
 from cobandit.tables.columns import MIN_INSTANCES
-from cobandit.tables.storage import read_columns, write_table
+from cobandit.tables.record_files import read_columns
+from cobandit.tables.storage import write_table
 from cobandit.tables.table import EvaluationTable
 
 #: Columns that are 1 where something is odd about an answer, which is scored as it is.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
 from cobandit.faults import Faults, TableError, refuse, stop, suggest
 from cobandit.tables.card import Card
@@ -155,6 +156,38 @@ def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str
     return {name: values for name, values in columns.items() if values is not None}
 
 
+#: Whole numbers below this have a floating-point number of their own.
+EXACT = 2**53
+
+
+def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
+    """Return whole numbers that a gap in their column turned into floating-point numbers.
+
+    Parameters
+    ----------
+    column : Series, length N
+        Names; other columns than those of whole floating-point numbers are returned as they are.
+    faults : Faults
+        Takes a fault where names are so long that several may have become one.
+
+    Examples
+    --------
+    >>> restore_whole_numbers(pd.Series([8.0, None, 12.0]), Faults("toy.csv")).tolist()
+    [8, <NA>, 12]
+    >>> restore_whole_numbers(pd.Series([8.0, 0.5]), Faults("toy.csv")).tolist()
+    [8.0, 0.5]
+    """
+    if not is_float_dtype(column) or not (column.dropna() % 1 == 0).all():
+        return column
+    too_long = (column.abs() >= EXACT).fillna(False).to_numpy(dtype=bool)
+    if too_long.any():
+        problem = "the name is a decimal number of more than 15 digits"
+        remedy = "store names as text: rounded, different ones may have become one"
+        faults.add(problem, remedy, str(column.name), too_long)
+        return column
+    return column.astype("Int64")
+
+
 def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Keys:
     """Give names, of configurations or instances or what describes them, their numbers in code point order.
 
@@ -181,7 +214,7 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     """
     name = str(column.name)
     try:
-        places, distinct = pd.factorize(column)
+        places, distinct = pd.factorize(restore_whole_numbers(column, faults))
     except TypeError:  # it cannot hash lists and dictionaries
         faults.add("the names are nested values", NESTED, name)
         return Keys((), np.full(len(column), -1))

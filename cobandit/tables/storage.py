@@ -1,38 +1,23 @@
 """Tables in files: records as Parquet, CSV or JSON lines with a card next to them, read and written."""
 
-import gzip
 import hashlib
 import json
 import tempfile
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import psutil
 import pyarrow as pa
-import pyarrow.csv
 import yaml
 from pyarrow import parquet
 
-from cobandit.faults import TableError, stop
+from cobandit.faults import stop
 from cobandit.tables import swebench
 from cobandit.tables.card import Card, Objective, Split, read_card
+from cobandit.tables.record_files import read_columns
 from cobandit.tables.safe_reading import check_size
 from cobandit.tables.table import EvaluationTable
-
-#: What separates the columns of a text file, by its suffix.
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-
-#: Most bytes that a compressed file may expand to.
-MAX_EXPANDED = 4 * 1024**3
-
-#: Memory that reading takes at its peak, per row and column: 39 to 48 were measured on 10^6 to 10^7 rows.
-BYTES_PER_VALUE = 50
-
-#: Bytes at the start of a text file from which its rows are estimated.
-HEAD = 2**20
 
 
 def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationTable:
@@ -86,135 +71,6 @@ def file_sha256(path: Path) -> str:
     """SHA-256 of a file's content, in lower case hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read_columns(path: Path, names: Sequence[str], wanted: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a Parquet, CSV, TSV or JSON lines file that is not empty.
-
-    Parameters
-    ----------
-    path : Path
-        A file with the suffix of its format; text may be compressed, with ``.gz`` behind it.
-    names : sequence of str
-        Columns that stay text, whatever a CSV file has in them.
-    wanted : sequence of str, optional
-        The columns to read, by default all.  All are read too if one of these is missing or there twice, so
-        that a message can say what there is.
-
-    Raises
-    ------
-    TableError
-        If the file is damaged or does not parse.
-
-    Examples
-    --------
-    >>> read_columns(Path("nowhere.parquet"), ["config"])  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: nowhere.parquet: the file is damaged, or does not parse: [Errno 2] ...
-    """
-    suffix = path.suffix.lower()
-    try:
-        if suffix == ".gz":
-            _check_expanded(path)
-            suffix = Path(path.stem).suffix.lower()
-        if suffix == ".parquet":
-            return _read_parquet(path, wanted)
-        if suffix == ".jsonl":
-            return _read_jsonl(path, wanted)
-        if suffix in SEPARATORS:
-            return _read_separated(path, SEPARATORS[suffix], names, wanted)
-    except TableError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, zlib.error) as error:
-        stop(path, f"the file is damaged, or does not parse: {error}", "correct it, or export it again")
-    stop(path, f"records with the suffix {suffix!r} cannot be read", "save them as .parquet, .csv or .jsonl")
-
-
-def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
-    """Refuse a table that is larger than the memory, before it fills it.
-
-    Raises
-    ------
-    TableError
-    """
-    needed, free = BYTES_PER_VALUE * n_rows * n_columns, psutil.virtual_memory().available
-    if needed > free:
-        takes = f"to read about {n_rows:,.0f} rows takes {needed / 1e9:.1f} GB of memory"
-        problem = f"{takes}, and {free / 1e9:.1f} GB are free"
-        stop(path, problem, "leave out configurations or instances, or read it where there is more memory")
-
-
-def _text_rows(path: Path) -> float:
-    """About how many rows a text file has, by its first lines; what is compressed counts little."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    return path.stat().st_size * max(1, head.count(b"\n")) / len(head)
-
-
-def _sound(there: Sequence[str], wanted: Sequence[str] | None) -> list[str] | None:
-    """Return the wanted columns, or None, for all, if one is not there exactly once."""
-    return list(wanted) if wanted and all(there.count(name) == 1 for name in wanted) else None
-
-
-def _check_expanded(path: Path) -> None:
-    """Refuse a compressed file that is damaged, or expands beyond bounds; nothing of it is kept."""
-    with gzip.open(path) as file:
-        expanded = file.seek(MAX_EXPANDED + 1)  # or the end, if that comes first
-    if expanded > MAX_EXPANDED:
-        stop(path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it")
-    if not expanded:
-        stop(path, "the file is empty", "export it again, with its data")
-
-
-def _read_parquet(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
-    file = parquet.ParquetFile(path)
-    columns = _sound(file.schema_arrow.names, wanted)
-    _check_memory(path, file.metadata.num_rows, len(columns or file.schema_arrow.names))
-    table = file.read(columns=columns)
-    table.validate(full=True)  # the reader does not look whether text is UTF-8
-    return table.to_pandas(ignore_metadata=True)
-
-
-def _read_separated(
-    path: Path, separator: str, names: Sequence[str], wanted: Sequence[str] | None
-) -> pd.DataFrame:
-    """Read with types inferred, except that names stay text and dates are not guessed."""
-    parsing = pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
-    # one thread: the parser can then say in which row it failed
-    serial = pa.csv.ReadOptions(use_threads=False)
-    with pa.csv.open_csv(path, serial, parsing) as head:
-        columns = _sound(head.schema.names, wanted)
-        _check_memory(path, _text_rows(path), len(columns or head.schema.names))
-    text = dict.fromkeys(names, pa.string())
-    while True:
-        conversion = pa.csv.ConvertOptions(
-            include_columns=columns, column_types=text, null_values=[""], strings_can_be_null=False
-        )
-        table = pa.csv.read_csv(path, serial, parsing, conversion)
-        dates = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
-        if dates <= set(text):
-            return table.to_pandas()
-        text |= dict.fromkeys(dates, pa.string())
-
-
-def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> pd.DataFrame:
-    """Read the lines that are not blank; of all but the first, which a message shows, the wanted columns."""
-    _check_memory(path, _text_rows(path), len(wanted or ()))
-    records: list[dict[str, Any]] = []
-    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, 1):
-            if line.isspace():
-                continue
-            try:
-                record, problem = json.loads(line), "it holds another value"
-            except (ValueError, RecursionError) as error:
-                record, problem = None, str(error)
-            if not isinstance(record, dict):
-                stop(path, f"line {number} is not a JSON object: {problem}", "correct it or export it again")
-            keep = wanted if wanted and records else record
-            records.append({name: record[name] for name in keep if name in record})
-    return pd.DataFrame(records)
 
 
 #: Key of the Parquet metadata under which `save` puts what a file remembers.

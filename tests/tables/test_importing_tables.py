@@ -1,6 +1,7 @@
 """Tables of one's own: what a CSV file may look like, and that faults name its rows and columns."""
 
 import gzip
+import json
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from support.toy import write_frame
 
 import cobandit as cb
 from cobandit.errors import CobanditError
-from cobandit.tables import storage
+from cobandit.tables import record_files
 from cobandit.tables.importers import import_logs as import_new
 
 import_logs = partial(import_new, force=True)
@@ -184,7 +185,7 @@ def test_text_may_be_compressed(here, suffix):
 
 
 def test_a_bomb_is_refused(here, monkeypatch):
-    monkeypatch.setattr(storage, "MAX_EXPANDED", 10**6)
+    monkeypatch.setattr(record_files, "MAX_EXPANDED", 10**6)
     Path("t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10**6))
     with pytest.raises(CobanditError, match="expands to more than the 1,000,000 bytes"):
         import_logs("csv", ["t.csv.gz"], "a.parquet", **PAID)
@@ -268,3 +269,67 @@ def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
         forbidden = ["the card's", "of the card", "in the card", "the card,"]
         for word in [*forbidden, "drop the row", "leave out rows", "leave the row"]:
             assert word not in remedies, (options, remedies)
+
+
+# ----------------------------------------------------------------------------- layouts and names of files
+
+
+EXAMPLE = [(config, f"q{i}", (i + len(config)) % 2 / 2, 10 + i) for config in ("a", "bb") for i in range(8)]
+
+
+def test_spreadsheet_with_semicolons_and_decimal_commas(here):
+    lines = ["modèle;frage;score;usd"]
+    lines += [f"{c};{q};{str(s).replace('.', ',')};{usd},5" for c, q, s, usd in EXAMPLE]
+    Path("t.csv").write_bytes("\r\n".join(lines).encode("cp1252"))
+    columns = {"config": "modèle", "instance": "frage", "objective": "accuracy=score"}
+    done = import_logs("csv", ["t.csv"], "a.parquet", cost="usd", unit="USD", **columns)
+    assert done.table.rows["cost"].min() == 10.5
+    assert any("decimal comma, encoding cp1252" in line for line in done.report)
+    Path("t.csv").write_text("\n".join(lines).replace(";", "|"), "utf-16")
+    again = import_logs("csv", ["t.csv"], "b.parquet", cost="usd", unit="USD", **columns)
+    assert again.table.rows.equals(done.table.rows)
+
+
+def test_configuration_may_be_the_name_of_the_file(here):
+    for config in ("a", "bb"):
+        rows = [{"q": q, "score": s, "usd": usd} for c, q, s, usd in EXAMPLE if c == config]
+        Path(f"{config}.json").write_text(json.dumps({"results": {"rows": rows}}))
+    done = import_logs(
+        "csv", ["a.json", "bb.json"], "a.parquet", records="results.rows", config="file",
+        instance="q", objective="score", cost="usd", unit="USD",
+    )  # fmt: skip
+    assert done.table.configs == ("a", "bb") and done.table.n_instances.tolist() == [8, 8]
+    with pytest.raises(CobanditError, match="--records"):
+        import_logs("csv", ["a.json"], "a.parquet", config="file", instance="q", objective="score")
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "json"])
+def test_long_numbers_with_a_gap_stay_different_names(here, suffix):
+    first = 2**62
+    rows = [
+        {"run": first + k, "q": i, "usage": {"usd": 1 + i}, "ok": i % 2} for k in range(3) for i in range(6)
+    ]
+    rows.append({"run": None, "q": None, "usage": {"usd": 1}, "ok": 0})
+    frame = pd.DataFrame(rows, dtype=object).astype({"run": "Int64", "q": "Int64", "ok": int})
+    text = [json.dumps(row) for row in rows]
+    match suffix:
+        case "jsonl":
+            Path("t.jsonl").write_text("\n".join(text))
+        case "json":
+            Path("t.json").write_text(f"[{', '.join(text)}]")
+        case _:
+            frame.to_parquet("t.parquet")
+    done = import_logs(
+        "csv", [f"t.{suffix}"], "a.parquet", config="run", instance="q", objective="ok", cost="usage.usd",
+        unit="USD", where="run.notna()",
+    )  # fmt: skip
+    assert done.table.configs == tuple(str(first + k) for k in range(3))
+    assert set(done.table.rows["instance"]) == set("012345")
+
+
+def test_rounded_numbers_are_refused_as_names(here):
+    frame = pd.DataFrame({"run": [1e18, 1e18 + 200] * 4, "q": range(8), "ok": 1, "usd": 1})
+    frame.to_parquet("t.parquet")
+    with pytest.raises(CobanditError) as caught:
+        import_logs("csv", ["t.parquet"], "a.parquet", config="run", instance="q", objective="ok")
+    assert (caught.value.faults[0].row, caught.value.faults[0].column) == (1, "run")

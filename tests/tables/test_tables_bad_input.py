@@ -265,7 +265,7 @@ FILES = [
     ("csv", "", ["the file is empty"]),
     ("parquet", "", ["the file is empty"]),
     ("jsonl", "", ["the file is empty"]),
-    ("xlsx", "x", ["'.xlsx'", ".parquet, .csv or .jsonl"]),
+    ("xlsx", "x", ["'.xlsx'", ".parquet, .csv, .jsonl or .json"]),
     *[
         ("parquet", PARQUET[: int(kept * len(PARQUET))], ["the file is damaged", "export it again"])
         for kept in (0.02, 0.5, 0.99)

@@ -8,9 +8,10 @@ or just one, its score.  Faults name the row and the column of the file that was
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,9 +24,9 @@ from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
 from cobandit.tables.importers.sources import ImportResult, Names, Notes, RepeatOptions, as_list, importer
 from cobandit.tables.prices import make_token_counter
+from cobandit.tables.record_files import SEPARATORS, TextLayout, read_columns, recognise_layout
 from cobandit.tables.safe_reading import MAX_FILE, check_fields, check_size, find_files, load_yaml
 from cobandit.tables.schema import check_columns, encode_names
-from cobandit.tables.storage import read_columns
 from cobandit.tables.transforms import TRANSFORMS
 
 
@@ -45,7 +46,11 @@ def _read_objective(text: str) -> dict[str, str]:
 class TidyMapping(RepeatOptions):
     """Which column is what: options of ``cobandit import csv``, and the keys of its YAML file."""
 
-    config: Names = Field((), description="The column that names the configuration; repeat to join several.")
+    config: Names = Field(
+        (),
+        description="The column that names the configuration; repeat to join several. Where no column is "
+        "called so, 'file' is the name of the file.",
+    )
     instance: str | None = Field(None, description="The column that names the instance.")
     cost: Names = Field(
         (),
@@ -62,6 +67,18 @@ class TidyMapping(RepeatOptions):
     )
     arm: Names = Field(
         (), description="A column that describes the configuration; repeat (default: several --config)."
+    )
+    separator: str | None = Field(
+        None, min_length=1, max_length=1, description="What separates columns of text (default: recognised)."
+    )
+    decimal: Literal[".", ","] | None = Field(
+        None, description="The decimal mark of numbers in text (default: recognised)."
+    )
+    encoding: str | None = Field(
+        None, description="The encoding of text, such as cp1252 (default: recognised)."
+    )
+    records: str | None = Field(
+        None, description="In a JSON file, the keys that lead to the list of records, such as results.rows."
     )
     wide: str | None = Field(
         None,
@@ -158,14 +175,18 @@ def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict
         stop("--cost", problem, "give one column, one number, or CONFIG=NUMBER for each configuration")
 
 
-PATTERNS = ("*.csv", "*.tsv", "*.jsonl", "*.csv.gz", "*.tsv.gz", "*.jsonl.gz", "*.parquet")
+_TEXT = ("*.csv", "*.tsv", "*.jsonl", "*.json")
+PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
+
+#: Value of ``--config`` for the name of the file, unless a column is called so.
+FILE = "file"
 
 _PAID = Rule(lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost")
 
 
 @importer("csv", TidyOptions)
 def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> ImportResult:
-    """Any tidy or wide table (CSV, TSV, JSON Lines, Parquet) with a mapping of its columns.
+    """Any tidy or wide table (CSV, TSV, JSON, JSON Lines, Parquet) with a mapping of its columns.
 
     Parameters
     ----------
@@ -194,6 +215,8 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     frame = pd.concat(parts)
     origin = frame.index  # file and row
     frame = frame.reset_index(drop=True)
+    for column in options.arm:
+        frame[column] = _numbers_if_plain(frame[column])
 
     faults = Faults("the tables")
     cost = _add_cost(frame, options, notes)
@@ -241,8 +264,16 @@ def _locate(
 def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
     """Read a file: ``config``, ``instance`` and what is measured or describes; the index counts its rows."""
     check_size(file, MAX_FILE)
-    frame = read_columns(file, [*options.config, str(options.instance)])
+    frame = read_columns(
+        file,
+        [*options.config, str(options.instance)],
+        layout=_recognise_layout(file, options, notes),
+        records=options.records,
+        flatten=True,
+    )
     frame = frame.set_axis(frame.columns.map(str), axis=1)
+    if FILE in options.config and FILE not in frame:
+        frame[FILE] = file.name.partition(".")[0]
     if options.where is not None:
         kept = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}")
         notes.left_out["rows that --where leaves out"] += int((~kept).sum())
@@ -265,6 +296,33 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
     others = frame.drop(columns=[*options.config, str(options.instance), *tidy.columns], errors="ignore")
     _note_differing(others, tidy, notes)
     return tidy
+
+
+def _numbers_if_plain(column: pd.Series) -> pd.Series:
+    """Return numerals as numbers, so that conditions can compare them, unless one is a code such as 007."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    there = column.notna()
+    spelled = numbers[there].map(lambda number: f"{number:.15g}")
+    plain = column[there].astype(str).str.removesuffix(".0") == spelled
+    return numbers if plain.all() and column.dtype == object else column
+
+
+def _recognise_layout(file: Path, options: TidyOptions, notes: Notes) -> TextLayout | None:
+    """Recognise how a text file is laid out, and remark what was assumed."""
+    if not any(suffix in SEPARATORS for suffix in map(str.lower, file.suffixes)):
+        return None
+    check_size(file)
+    try:
+        layout = recognise_layout(file, options.separator, options.decimal, options.encoding)
+    except (OSError, EOFError, zlib.error):
+        return None  # reading says what is wrong with the file
+    except LookupError:
+        stop("--encoding", f"{options.encoding!r} is not known", "give one such as utf-8 or cp1252")
+    usual = TextLayout(SEPARATORS[next(s for s in map(str.lower, file.suffixes) if s in SEPARATORS)])
+    remark = f"read with {layout} (--separator, --decimal, --encoding)"
+    if layout != usual and remark not in notes.remarks:
+        notes.remarks.append(remark)
+    return layout
 
 
 def _note_differing(others: pd.DataFrame, tidy: pd.DataFrame, notes: Notes) -> None:
