@@ -166,7 +166,9 @@ def _as_number(cell: Any) -> float:
         return np.nan
 
 
-def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np.ndarray | None:
+def check_column(
+    column: pd.Series, rules: Iterable[Rule], faults: Faults, if_missing: str = MISSING.remedy
+) -> np.ndarray | None:
     """Read a measured column and check that each value is there, a number, finite, and as the rules say.
 
     Parameters
@@ -176,6 +178,8 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
         What finite values also have to satisfy.
     faults : Faults
         Takes one fault for each rule that is broken, with the first row that breaks it.
+    if_missing : str
+        What to do about values that are missing.
 
     Returns
     -------
@@ -194,8 +198,9 @@ def check_column(column: pd.Series, rules: Iterable[Rule], faults: Faults) -> np
         first = column.iloc[int(foreign.argmax())]
         remedy = NESTED if isinstance(first, dict) else "store the column as numbers"
         faults.add(f"{first!r} is text or another thing that is not a number", remedy, name, foreign)
-    for rule in (MISSING, FINITE, *rules):
-        rows = ~foreign & rule.broken(values) & (np.isfinite(values) | (rule in (MISSING, FINITE)))
+    missing = MISSING._replace(remedy=if_missing)
+    for rule in (missing, FINITE, *rules):
+        rows = ~foreign & rule.broken(values) & (np.isfinite(values) | (rule in (missing, FINITE)))
         if rows.any():
             problem = rule.problem.format(value=float(values[rows.argmax()]))
             faults.add(problem, rule.remedy, name, rows)

@@ -242,7 +242,7 @@ def test_inspect_scores_may_be_a_dictionary(here):
 
 def test_a_judge_of_ten_points_is_scaled_only_if_that_is_said(here):
     logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value=i % 11))
-    with pytest.raises(CobanditError, match=r"outside 0 to 1 .*--scale"):
+    with pytest.raises(CobanditError, match=r"outside 0 to 1 .*--range"):
         report()
     report(scale=10)
     assert pd.read_parquet("my.parquet")["score"].max() == 1

@@ -96,7 +96,7 @@ def test_rows_that_describe_a_configuration_differently_are_no_repeats(here):
 def test_scores_are_divided_by_their_scale(here):
     tidy(rating=lambda f: f["correct"] * 9 + 1)
     options = PAID | {"objective": ["quality=rating", "speed=seconds:inverse-percentile"]}
-    outside = r"my\.csv, row 1, column 'rating'.*outside 0 to 1 .*every score .*--scale"
+    outside = r"my\.csv, row 1, column 'rating'.*outside 0 to 1 .*--range"
     with pytest.raises(CobanditError, match=outside):
         import_logs("csv", ["my.csv"], "a.parquet", **options)
     with pytest.raises(CobanditError, match=r"the objective 10\.0 is outside 0 to 5"):
@@ -333,3 +333,62 @@ def test_rounded_numbers_are_refused_as_names(here):
     with pytest.raises(CobanditError) as caught:
         import_logs("csv", ["t.parquet"], "a.parquet", config="run", instance="q", objective="ok")
     assert (caught.value.faults[0].row, caught.value.faults[0].column) == (1, "run")
+
+
+# ----------------------------------------------------------------------------- what a score is
+
+
+@pytest.fixture
+def judged(here):
+    """Scores from -33 to 10, of which one configuration has three of -999, which mean none."""
+    rows = [(config, f"q{i}", 10 - 4 * ((i + n) % 9)) for n, config in enumerate("ab") for i in range(12)]
+    frame = pd.DataFrame(rows, columns=["model", "q", "score"])
+    frame.loc[frame.index[-3:], "score"] = -999
+    frame.to_csv("t.csv", index=False)
+    return {"config": "model", "instance": "q", "objective": "quality=score", "range": "quality=-33:10"}
+
+
+def test_scores_have_ranges_and_values_that_mean_none(judged):
+    with pytest.raises(CobanditError, match="-999"):
+        import_logs("csv", ["t.csv"], "a.parquet", **judged)
+    judged["no_score"] = "-999"
+    with pytest.raises(CobanditError) as caught:
+        import_logs("csv", ["t.csv"], "a.parquet", **judged)
+    assert (caught.value.faults[0].row, caught.value.faults[0].column) == (22, "score")
+
+    done = import_logs("csv", ["t.csv"], "a.parquet", missing="leave-out", **judged)
+    assert done.table.n_instances.tolist() == [12, 9]
+    assert done.table.rows["quality"].between(0, 1).all() and done.table.rows["quality"].max() == 1
+    assert any("3 of 12 evaluations of b" in line for line in done.report)
+    done = import_logs("csv", ["t.csv"], "a.parquet", missing="zero", **judged)
+    assert done.table.n_instances.tolist() == [12, 12]
+    assert (done.table.rows["quality"] == 0).sum() == 3
+
+
+def test_words_have_the_numbers_that_are_given(here):
+    frame = pd.DataFrame({"model": list("ab") * 8, "q": np.arange(16) // 2, "side": ["left", "right"] * 8})
+    frame.to_csv("t.csv", index=False)
+    columns = {"config": "model", "instance": "q", "objective": "ok=side"}
+    table = import_logs("csv", ["t.csv"], "a.parquet", word=["left=1", "right=0"], **columns).table
+    assert table.raw_means.to_numpy().ravel().tolist() == [1.0, 0.0]
+    with pytest.raises(CobanditError, match="--word"):
+        import_logs("csv", ["t.csv"], "a.parquet", word="left", **columns)
+
+
+def test_remedy_for_a_missing_cost_works(here):
+    frame = pd.DataFrame({"model": list("ab") * 8, "q": np.arange(16) // 2, "ok": 1, "cost usd": 0.5})
+    frame.loc[3, "cost usd"] = None
+    frame.to_csv("t.csv", index=False)
+    columns = {"config": "model", "instance": "q", "objective": "ok", "cost": "cost usd", "unit": "USD"}
+    with pytest.raises(CobanditError) as caught:
+        import_logs("csv", ["t.csv"], "a.parquet", **columns)
+    option, _, condition = caught.value.faults[0].remedy.partition('--where "')
+    done = import_logs("csv", ["t.csv"], "a.parquet", where=condition.removesuffix('"'), **columns)
+    assert option and done.table.n_instances.tolist() == [8, 7]
+
+
+def test_misspelt_column_next_to_one_without_a_name(here):
+    Path("t.csv").write_text(",model,q,ok\n" + "\n".join(f"{i},{'ab'[i % 2]},{i // 2},1" for i in range(16)))
+    with pytest.raises(CobanditError) as caught:
+        import_logs("csv", ["t.csv"], "a.parquet", config="model", instance="q", objective="okk")
+    assert caught.value.faults[0].column == "okk"

@@ -40,7 +40,8 @@ from cobandit.live.evaluators import (
     evaluator,
     keep_answer,
 )
-from cobandit.tables.importers.inspect_ai import Sample, read_score, usage_usd
+from cobandit.tables.importers.inspect_ai import Sample, usage_usd
+from cobandit.tables.importers.scores import read_score
 from cobandit.tables.prices import Prices, check_paid, read_prices
 from cobandit.tables.safe_reading import first_fault
 

@@ -20,11 +20,10 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.faults import stop
 from cobandit.tables.importers import logs
+from cobandit.tables.importers.scores import ScoreReader
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, as_list, importer
 from cobandit.tables.prices import Prices, Usage, cost_usd
 from cobandit.tables.safe_reading import Number, Record, find_files, open_archive, parse, plain_text
-
-_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
 _Tokens = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 
@@ -86,24 +85,6 @@ class Sample(Record):
             if value is None or (isinstance(value, float) and math.isnan(value)):
                 return f"samples without a score of {metric}"
         return None
-
-
-def read_score(value: JsonValue, where: str, metric: str) -> float:
-    """Read a score as Inspect itself does, but refuse what Inspect would count as 0 with a warning.
-
-    Raises
-    ------
-    TableError
-        If it is neither a number nor a letter or a word that stands for one.
-
-    Examples
-    --------
-    >>> read_score("C", "sample 1", "match"), read_score(True, "sample 1", "match")
-    (1.0, 1.0)
-    """
-    if isinstance(value, str):
-        value = _LETTERS.get(value, _LETTERS.get(value.lower(), value))
-    return logs.finite(value, where, f"the score of {metric}")
 
 
 def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
@@ -201,6 +182,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     metrics = logs.choose_metrics("scorer", options.metric, scored)
     prices = options.known_prices()
 
+    reader = ScoreReader(options.word)
     runs, others = [], set[str]()
     for file, log in parsed.items():
         # what the run was started with stands in the plan, and wins over what the model was made with
@@ -219,12 +201,13 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             used = log.known_usage(sample, options.usage)
             others |= sample.model_usage.keys() - used.keys()
             instance = plain_text(sample.id, where, "the id")
-            scores = tuple(read_score(sample.values()[name], where, name) for name in wanted)
+            scores = tuple(reader.read(sample.values()[name], name) for name in wanted)
             cost, prompt = _cost(used, where, options, prices)
             seconds = getattr(sample, options.latency, None)  # none is no time
             evaluation = logs.Evaluation(instance, scores, cost, seconds, prompt, f"epoch {sample.epoch}")
             run.evaluations.append(evaluation)
         runs.append(run)
+    notes.logs += reader.unknown_words()
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
     measured = options.identify(options.latency) | {"usage": options.usage}

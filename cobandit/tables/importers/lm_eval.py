@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field, JsonValue
 from cobandit.faults import stop
 from cobandit.tables.card import Cost
 from cobandit.tables.importers import logs
+from cobandit.tables.importers.scores import ScoreReader
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
 from cobandit.tables.prices import make_token_counter
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
@@ -103,6 +104,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     if not options.compare_tasks:
         _compare_documents(parsed)
     tokens = make_token_counter(options.tokenizer)
+    reader = ScoreReader(options.word)
 
     runs = []
     for file, (lines, results, settings) in parsed.items():
@@ -122,11 +124,12 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
                 run.left_out[f"lines without {missing[0]}"] += 1
             else:
                 instance = plain_text(line.doc_id, where, "the doc_id")
-                found = tuple(logs.finite(line.scores[name], where, f"the metric {name}") for name in wanted)
+                scores = tuple(reader.read(line.scores[name], name) for name in wanted)
                 cost = sum(map(tokens.count, _answers(line, where, options.count == "all")))
                 prompt = sum(tokens.count(_text(request[0])) for request in line.requests)
-                run.evaluations.append(logs.Evaluation(instance, found, cost, prompt=prompt))
+                run.evaluations.append(logs.Evaluation(instance, scores, cost, prompt=prompt))
         runs.append(run)
+    notes.logs += reader.unknown_words()
     unit = Cost(column="tokens", unit=tokens.unit)
     measured = {"filters": filters, "tokens": options.count}
     return logs.combine(runs, tasks, metrics, unit, options, notes, "lm-evaluation-harness logs", measured)

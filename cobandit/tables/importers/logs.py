@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from cobandit.faults import TableError, stop, suggest
 from cobandit.tables.card import RESERVED, Cost, Objective
+from cobandit.tables.importers.scores import rescale_scores, settle_missing
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, limit_lines, spell
 from cobandit.tables.safe_reading import plain_text
 
@@ -183,32 +184,6 @@ def choose_tasks(
     return list(tasks), files
 
 
-def finite(value: Any, where: str | Path, what: str) -> float:
-    """Return a value as a finite float.
-
-    Raises
-    ------
-    TableError
-        If it is not a number, or not a finite one.
-
-    Examples
-    --------
-    >>> finite(True, "a.json", "the score")
-    1.0
-    >>> finite("high", "a.json", "the score")
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: a.json: the score is 'high', not a finite number -> correct it or leave it out
-    """
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        stop(where, f"{what} is {value!r}, not a finite number", "correct it or leave it out")
-    return number
-
-
 def find_begin(created: str, *samples: str | None) -> float:
     """Seconds since 1970 at which a run began, by times in ISO 8601 (UTC by default); 0 if none can be read.
 
@@ -317,13 +292,47 @@ def average_repeats(
 
 UNSET = "not set"
 _LONGEST = 40
+#: Settings of the machine that a run was made on: they change no answer.
+_OF_THE_MACHINE = frozenset(
+    [
+        "max_connections",
+        "adaptive_connections",
+        "max_retries",
+        "timeout",
+        "attempt_timeout",
+        "max_samples",
+        "max_tasks",
+        "max_subprocesses",
+        "max_sandboxes",
+        "batch",
+        "batch_size",
+        "max_batch_size",
+        "num_concurrent",
+        "concurrent",
+        "device",
+        "base_url",
+        "host",
+        "port",
+        "tensor_parallel_size",
+        "pipeline_parallel_size",
+        "data_parallel_size",
+        "gpu_memory_utilization",
+        "parallelize",
+        "device_map",
+        "cache",
+        "cache_prompt",
+        "verbosity",
+        "log_level",
+    ]
+)
 _SECRET = re.compile(r"api_?key|secret|password|authorization|access_token|hf_token", re.IGNORECASE)
 
 
 def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | None) -> dict[str, Any]:
     """Merge what a log says of its configuration, later groups winning.
 
-    What is plain is kept (text, numbers, true, false), and no secret.
+    Plain values are kept (text, numbers, true, false), but for secrets and settings of the machine, such as
+    how many requests it makes at once.
 
     Raises
     ------
@@ -344,7 +353,9 @@ def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | 
     known = {
         key: str(value) if type(value) is int and abs(value) >= 2**53 else value
         for key, value in merged.items()
-        if isinstance(value, (str, bool, int, float)) and not _SECRET.search(key)
+        if isinstance(value, (str, bool, int, float))
+        and key not in _OF_THE_MACHINE
+        and not _SECRET.search(key)
     }
     return known | {"model": plain_text(model, file, "the model")}
 
@@ -532,14 +543,15 @@ def combine(
     scores = {name: SCORE if len(scored) == 1 else name for name in scored}
     described = name_configurations(given, options.by, {*reserved, *scores.values()})
     arms = [str(name) for name in described][1:]
-    logged = _newest(_evaluations(runs, described, options), runs, notes)
+    evaluations = _evaluations(runs, described, metrics.objectives, options, notes)
+    logged = _newest(evaluations, runs, notes)
     if options.count == "all":
         logged["cost"] += logged["prompt"].fillna(0.0)
     elif logged["prompt"].notna().all():
         added = f"{logged['prompt'].mean():,.4g} {cost.unit} per evaluation"
         notes.remarks.append(f"prompts are not in the cost: they would add {added} (--count all)")
 
-    values = np.array(logged["scores"].tolist()).T / options.scale
+    values = np.array(logged["scores"].tolist()).T
     frame = logged[["config", "instance"]].assign(**dict(zip(scores.values(), values, strict=True)))
     frame[cost.column] = charge_free(logged["cost"], cost.unit, options.smallest_cost, notes)
     made = [Objective(name=name, column=column) for name, column in scores.items()]
@@ -592,40 +604,51 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
     return found
 
 
-def _evaluations(runs: Sequence[LoggedRun], described: pd.DataFrame, options: LogOptions) -> pd.DataFrame:
+def _evaluations(
+    runs: Sequence[LoggedRun],
+    described: pd.DataFrame,
+    objectives: Sequence[str],
+    options: LogOptions,
+    notes: Notes,
+) -> pd.DataFrame:
     """Put the evaluations of all runs into one frame, checked, with the number of their run and its label.
 
     ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
     """
-    rows = [(number, *each) for number, run in enumerate(runs) for each in run.evaluations]
-    found = pd.DataFrame(rows, columns=["run", *Evaluation._fields])
-    found = found.astype({"cost": float, "seconds": float, "prompt": float})
-    found["config"] = described["config"].loc[found["run"]].to_numpy()
-    scores, seconds = np.array(found["scores"].tolist()), found["seconds"]
-    outside = ~((scores >= 0) & (scores <= options.scale)).all(axis=1)
-    remedy = "choose another score with --metric, or say its range with --scale"
-    _refuse_first(found, outside, runs, f"the score {{scores}}, outside 0 to {options.scale:g}", remedy)
+    rows = [(number, *evaluation) for number, run in enumerate(runs) for evaluation in run.evaluations]
+    frame = pd.DataFrame(rows, columns=["run", *Evaluation._fields])
+    frame = frame.astype({"cost": float, "seconds": float, "prompt": float})
+    frame["config"] = described["config"].loc[frame["run"]].to_numpy()
+
+    logged_scores = np.array(frame["scores"].tolist())
+    scores = rescale_scores(logged_scores, objectives, frame["config"], options, notes)
+    scores, kept = settle_missing(scores, frame["config"], options, notes)
+    frame["scores"] = pd.Series(list(scores), dtype=object)
+    frame = frame[kept].reset_index(drop=True)
+    if frame.empty:
+        stop("the logs", "no evaluation has a score", "choose another score with --metric")
+
+    seconds = frame["seconds"]
     timed = (seconds > 0) & (seconds < math.inf) if seconds.notna().any() else seconds.isna()
     remedy = "take another time, or leave out all, with --latency"
-    _refuse_first(found, ~timed, runs, "no time above zero, but {seconds}", remedy)
-    again = found.duplicated(["run", "instance", "repeat"])
-    _refuse_first(found, again, runs, "more than one evaluation in this log", "keep one line per instance")
+    _refuse_first(frame, ~timed, runs, "no time above zero, but {seconds}", remedy)
+    again = frame.duplicated(["run", "instance", "repeat"])
+    _refuse_first(frame, again, runs, "more than one evaluation in this log", "keep one line per instance")
     tasks = [run.task for run in runs]
     if len(set(tasks)) > 1 and not options.compare_tasks:
-        found["instance"] = found["run"].map(tasks.__getitem__) + "/" + found["instance"]
-    several = len(set(found["repeat"])) > 1
-    return found.assign(name=found["instance"] + ", " + found["repeat"] if several else found["instance"])
+        frame["instance"] = frame["run"].map(tasks.__getitem__) + "/" + frame["instance"]
+    several = len(set(frame["repeat"])) > 1
+    return frame.assign(name=frame["instance"] + ", " + frame["repeat"] if several else frame["instance"])
 
 
 def _refuse_first(
-    found: pd.DataFrame, wrong: ArrayLike, runs: Sequence[LoggedRun], has: str, remedy: str
+    frame: pd.DataFrame, wrong: ArrayLike, runs: Sequence[LoggedRun], problem: str, remedy: str
 ) -> None:
-    """Refuse the first of the evaluations that are wrong, if there is one, and say what it has."""
+    """Refuse the first of the evaluations that are wrong, if there is one."""
     for place in np.flatnonzero(wrong)[:1]:
-        first = found.iloc[place]
-        scores = ", ".join(f"{score:g}" for score in first["scores"])
-        said = has.format(scores=scores, seconds=first["seconds"])
-        stop(runs[first["run"]].file, f"instance {first['instance']!r} has {said}", remedy)
+        first = frame.iloc[place]
+        problem = f"instance {first['instance']!r} has {problem.format(seconds=first['seconds'])}"
+        stop(runs[first["run"]].file, problem, remedy)
 
 
 def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:

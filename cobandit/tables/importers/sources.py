@@ -91,7 +91,22 @@ class Options(BaseModel):
     )
 
 
-class LogOptions(Options):
+class ScoreOptions(Options):
+    """Options on what a score counts as."""
+
+    range: Names = Field(
+        (), description="The range of an objective's scores, larger being better: NAME=LOW:HIGH; repeat."
+    )
+    no_score: Names = Field(
+        (), description="A value that means no score, such as -1, or NAME=VALUE for one objective; repeat."
+    )
+    word: Names = Field((), description="The number of a score that is a word: WORD=NUMBER; repeat.")
+    missing: Literal["leave-out", "zero", "refuse"] = Field(
+        "leave-out", description="Evaluations without a score: left out, counted as 0, or an error."
+    )
+
+
+class LogOptions(ScoreOptions):
     """Options of every importer of evaluation logs."""
 
     metric: Names = Field(

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from pydantic import BeforeValidator, Field, field_validator
 
 from cobandit.faults import Faults, Place, refuse, stop, suggest
@@ -22,7 +23,22 @@ from cobandit.tables.card import Cost, Objective
 from cobandit.tables.columns import Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
-from cobandit.tables.importers.sources import ImportResult, Names, Notes, RepeatOptions, as_list, importer
+from cobandit.tables.importers.scores import (
+    ScoreReader,
+    read_by_objective,
+    read_number,
+    read_range,
+    settle_missing,
+)
+from cobandit.tables.importers.sources import (
+    ImportResult,
+    Names,
+    Notes,
+    RepeatOptions,
+    ScoreOptions,
+    as_list,
+    importer,
+)
 from cobandit.tables.prices import make_token_counter
 from cobandit.tables.record_files import SEPARATORS, TextLayout, read_columns, recognise_layout
 from cobandit.tables.safe_reading import MAX_FILE, check_fields, check_size, find_files, load_yaml
@@ -43,8 +59,12 @@ def _read_objective(text: str) -> dict[str, str]:
     return {"name": name, "column": column if equals else name}
 
 
-class TidyMapping(RepeatOptions):
+class TidyMapping(RepeatOptions, ScoreOptions):
     """Which column is what: options of ``cobandit import csv``, and the keys of its YAML file."""
+
+    missing: Literal["leave-out", "zero", "refuse"] = Field(
+        "refuse", description="Rows without a score: left out, counted as 0, or an error."
+    )
 
     config: Names = Field(
         (),
@@ -184,6 +204,9 @@ FILE = "file"
 _PAID = Rule(lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost")
 
 
+_WITHOUT_SCORE = "leave such rows out with --missing leave-out, or count them as 0 with --missing zero"
+
+
 @importer("csv", TidyOptions)
 def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> ImportResult:
     """Any tidy or wide table (CSV, TSV, JSON, JSON Lines, Parquet) with a mapping of its columns.
@@ -218,12 +241,19 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     for column in options.arm:
         frame[column] = _numbers_if_plain(frame[column])
 
+    _read_scores(frame, options, notes)
+    if options.missing != "refuse":
+        frame, origin = _settle_missing(frame, origin, options, notes)
     faults = Faults("the tables")
     cost = _add_cost(frame, options, notes)
-    paid = check_column(frame[cost.column], [_PAID], faults)
+    with_cost = f'take only the rows that have one: --where "`{cost.column}`.notna()"'
+    paid = check_column(frame[cost.column], [_PAID], faults, with_cost)
     if paid is not None:
         frame[cost.column] = charge_free(pd.Series(paid), cost.unit, options.smallest_cost, notes)
-    objectives = tuple(_scale(frame, objective, options.scale, faults) for objective in options.objective)
+    ranges = _ranges(options)
+    objectives = tuple(
+        _scale(frame, objective, ranges[objective.name], faults) for objective in options.objective
+    )
     refuse(fault.at(_locate(frame, origin, options)) for fault in faults.found)
 
     source = ", ".join(sorted({path.resolve().name for path in files}))
@@ -283,8 +313,8 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
         return _melt(frame.drop(columns=str(options.instance)), instance, options, file, notes)
     names = [_names(frame, column, file) for column in options.config]
     taken = [objective.column for objective in options.objective] + [*options.text, *options.arm]
-    for name, _, transform in (column.rpartition(":") for column in taken if column not in frame):
-        if name in frame:
+    for name, colon, transform in (column.rpartition(":") for column in taken if column not in frame):
+        if colon and name in frame:
             stop(file, f"there is no transform {transform!r}", suggest(transform, TRANSFORMS))
     cost = read_cost(options.cost, frame.columns)
     tidy = _take(
@@ -300,7 +330,7 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
 
 def _numbers_if_plain(column: pd.Series) -> pd.Series:
     """Return numerals as numbers, so that conditions can compare them, unless one is a code such as 007."""
-    numbers = pd.to_numeric(column, errors="coerce")
+    numbers = pd.Series(read_numbers(column)[0], column.index)
     there = column.notna()
     spelled = numbers[there].map(lambda number: f"{number:.15g}")
     plain = column[there].astype(str).str.removesuffix(".0") == spelled
@@ -428,17 +458,65 @@ def _add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     return Cost(column=name, unit=unit)
 
 
-def _scale(frame: pd.DataFrame, objective: Objective, scale: float, faults: Faults) -> Objective:
-    """Check an objective's column, and divide a score by the scale: into a column whose name says so."""
-    column, divisor, rule = objective.column, 1.0, TRANSFORMS[objective.transform].rule
+def _read_scores(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> None:
+    """Read words that have a number, and blank values that mean no score, in the objectives' columns."""
+    names = [objective.name for objective in options.objective]
+    no_scores = read_by_objective(options.no_score, names, "--no-score")
+    reader = ScoreReader(options.word)
+    for objective in options.objective:
+        column = frame[objective.column]
+        if options.word and not is_numeric_dtype(column):
+            column = column.map(
+                lambda value, name=objective.name: reader.read(value, name), na_action="ignore"
+            )
+        numbers, _ = read_numbers(column)
+        for text in no_scores[objective.name]:
+            column = column.mask(numbers == read_number(text, "--no-score"))
+        frame[objective.column] = column
+    notes.logs += reader.unknown_words()
+
+
+def _settle_missing(
+    frame: pd.DataFrame, origin: pd.Index[Any], options: TidyOptions, notes: Notes
+) -> tuple[pd.DataFrame, pd.Index[Any]]:
+    """Leave out rows without a score, or count the score as 0."""
+    columns = [objective.column for objective in options.objective]
+    missing = np.column_stack([read_numbers(frame[column])[0] for column in columns])
+    # text that is no number is a fault of its own, with its place
+    missing[np.isnan(missing) & frame[columns].notna().to_numpy()] = 0.0
+    _, kept = settle_missing(missing, frame["config"], options, notes)
+    if options.missing == "zero":
+        for objective in options.objective:
+            worst = _ranges(options)[objective.name][0] if objective.transform == "none" else np.nan
+            frame[objective.column] = frame[objective.column].fillna(worst)
+    return frame[kept].reset_index(drop=True), origin[kept]
+
+
+def _ranges(options: TidyOptions) -> dict[str, tuple[float, float]]:
+    """Return the range of each objective's scores."""
+    names = [objective.name for objective in options.objective]
+    given = read_by_objective(options.range, names, "--range")
+    return {name: read_range(given[name], (0.0, options.scale), name) for name in names}
+
+
+def _scale(
+    frame: pd.DataFrame, objective: Objective, limits: tuple[float, float], faults: Faults
+) -> Objective:
+    """Check an objective's column, and bring a score into [0, 1]: into a column whose name says so."""
+    column = objective.column
+    rule = TRANSFORMS[objective.transform].rule
+    low, high = (0.0, 1.0) if objective.transform != "none" else limits
     if objective.transform == "none":
-        divisor, problem = scale, f"the objective {{value}} is outside 0 to {scale:.15g}"
-        remedy = "divide every score by the largest: --scale, or give a transform: NAME=COLUMN:TRANSFORM"
-        rule = Rule(lambda x: (x < 0) | (x > scale), problem, remedy)
-    values = check_column(frame[column], [rule] if rule else [], faults)
+        rule = Rule(
+            lambda x: (x < low) | (x > high),
+            f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
+            "say its range with --range NAME=LOW:HIGH, which values mean no score with --no-score, or give a "
+            "transform: NAME=COLUMN:TRANSFORM",
+        )
+    values = check_column(frame[column], [rule] if rule else [], faults, _WITHOUT_SCORE)
     if values is None:
         return objective
-    if divisor != 1:
-        column += f" / {divisor:.15g}"
-    frame[column] = values / divisor
+    if (low, high) != (0.0, 1.0):
+        column += f" / {high:.15g}" if low == 0 else f" from {low:.15g} to {high:.15g}"
+    frame[column] = (values - low) / (high - low)
     return objective.model_copy(update={"column": column})

@@ -1,0 +1,289 @@
+"""Logged scores as numbers in [0, 1]: ranges, values that mean no score, missing scores."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobandit.faults import stop, suggest
+from cobandit.tables.importers.sources import Notes, ScoreOptions, limit_lines
+
+#: Numbers that words of common scorers stand for, as Inspect reads them.
+WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+
+#: Share of scores outside of their range from which on the range is taken to be wrong.
+WRONG_RANGE = 0.1
+
+
+class ScoreReader:
+    """Numbers of logged scores; words without a number are collected, since they are no scores.
+
+    Parameters
+    ----------
+    given : sequence of str
+        Numbers of words, each as WORD=NUMBER; they come before those of `WORDS`.
+
+    Examples
+    --------
+    >>> reader = ScoreReader(["left=1"])
+    >>> reader.read("C", "match"), reader.read("left", "side"), reader.read("right", "side")
+    (1.0, 1.0, nan)
+    >>> reader.unknown_words()
+    ["scores of side are words without a number: 'right' (1): give each one with --word right=NUMBER"]
+    """
+
+    def __init__(self, given: Sequence[str] = ()):
+        self._words = dict(WORDS)
+        for text in given:
+            word, equals, number = text.rpartition("=")
+            if not equals:
+                stop("--word", f"{text!r} is not WORD=NUMBER", "give one such as --word left=1")
+            self._words[word.strip().lower()] = read_number(number, "--word")
+        self._unknown: dict[str, Counter[str]] = {}
+
+    def read(self, value: Any, metric: str) -> float:
+        """Return the number of a score, NaN if it has none."""
+        if isinstance(value, str):
+            word = value.strip().lower()
+            if word in self._words:
+                return self._words[word]
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            counts = self._unknown.setdefault(metric, Counter())
+            counts[value if isinstance(value, str) else type(value).__name__] += 1
+            return nan
+
+    def unknown_words(self) -> list[str]:
+        """List, per metric, the words that have no number, and what to do."""
+        lines = []
+        for metric, counts in self._unknown.items():
+            words = ", ".join(f"{word[:40]!r} ({number:,})" for word, number in counts.most_common(4))
+            option = " ".join(f"--word {word[:40]}=NUMBER" for word, _ in counts.most_common(4))
+            lines.append(
+                f"scores of {metric} are words without a number: {words}: give each one with {option}"
+            )
+        return lines
+
+
+def read_score(value: Any, where: str, metric: str) -> float:
+    """Return the number of a score that has to have one.
+
+    Raises
+    ------
+    TableError
+        If it has none.
+
+    Examples
+    --------
+    >>> read_score("C", "sample 1", "match"), read_score(True, "sample 1", "match")
+    (1.0, 1.0)
+    """
+    number = ScoreReader().read(value, metric)
+    if not np.isfinite(number):
+        problem = f"the score of {metric} is {value!r}, not a finite number"
+        stop(where, problem, "correct it or leave it out")
+    return number
+
+
+def read_by_objective(given: Iterable[str], objectives: Sequence[str], option: str) -> dict[str, list[str]]:
+    """Read values that are given as NAME=VALUE, or as VALUE for every objective.
+
+    Parameters
+    ----------
+    given : iterable of str
+    objectives : sequence of str
+        Known names.
+    option : str
+        The option that gives the values, for messages.
+
+    Returns
+    -------
+    dict
+        The values of each objective, as text.
+
+    Raises
+    ------
+    TableError
+        If a name is no objective.
+
+    Examples
+    --------
+    >>> read_by_objective(["-1", "tone=999"], ["quality", "tone"], "--no-score")
+    {'quality': ['-1'], 'tone': ['-1', '999']}
+    """
+    values: dict[str, list[str]] = {name: [] for name in objectives}
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        if equals and name not in values:
+            stop(option, f"{name!r} is no objective", suggest(name, objectives))
+        for objective in [name] if equals else objectives:
+            values[objective].append(value)
+    return values
+
+
+def read_number(text: str, option: str) -> float:
+    """Read a number that an option gives.
+
+    Raises
+    ------
+    TableError
+        If it is none.
+
+    Examples
+    --------
+    >>> read_number("-1", "--no-score")
+    -1.0
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = nan
+    if not np.isfinite(number):
+        stop(option, f"{text!r} is not a number", "give a number, or NAME=NUMBER")
+    return number
+
+
+def read_range(texts: Sequence[str], default: tuple[float, float], name: str) -> tuple[float, float]:
+    """Read the range of an objective's scores; the last one that is given counts.
+
+    Raises
+    ------
+    TableError
+        If it is not two numbers, the smaller one first.
+
+    Examples
+    --------
+    >>> read_range(["-33:10"], (0.0, 1.0), "quality"), read_range([], (0.0, 1.0), "quality")
+    ((-33.0, 10.0), (0.0, 1.0))
+    """
+    if not texts:
+        return default
+    low_text, _, high_text = texts[-1].partition(":")
+    low = read_number(low_text, "--range")
+    high = read_number(high_text, "--range")
+    if low >= high:
+        problem = f"the range of {name} is {low:g} to {high:g}"
+        stop("--range", problem, "give the worst score first: NAME=LOW:HIGH")
+    return low, high
+
+
+def rescale_scores(
+    scores: npt.NDArray[np.float64],
+    objectives: Sequence[str],
+    configs: pd.Series,
+    options: ScoreOptions,
+    notes: Notes,
+) -> npt.NDArray[np.float64]:
+    """Bring scores into [0, 1]; what means no score, or is outside of the range, becomes NaN.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, D)
+    objectives : sequence of str, length D
+    configs : Series of str, length n
+        Configuration of each evaluation.
+    options : ScoreOptions
+    notes : Notes
+        Takes how many scores are outside of their range, per configuration.
+
+    Returns
+    -------
+    ndarray, shape (n, D)
+
+    Raises
+    ------
+    TableError
+        If an option does not fit, or so many scores are outside that the range has to be wrong.
+
+    Examples
+    --------
+    >>> options = ScoreOptions(range=["quality=-33:10"], no_score=["999"])
+    >>> scores = np.array([[-33.0], [10.0], [999.0]])
+    >>> rescale_scores(scores, ["quality"], pd.Series(["a", "a", "b"]), options, Notes()).ravel()
+    array([ 0.,  1., nan])
+    """
+    ranges = read_by_objective(options.range, objectives, "--range")
+    no_scores = read_by_objective(options.no_score, objectives, "--no-score")
+    rescaled = np.empty_like(scores)
+    for d, name in enumerate(objectives):
+        column = scores[:, d].copy()
+        column[np.isinf(column)] = nan
+        for text in no_scores[name]:
+            column[column == read_number(text, "--no-score")] = nan
+
+        low, high = read_range(ranges[name], (0.0, options.scale), name)
+        outside = ~np.isnan(column) & ~((column >= low) & (column <= high))
+        if outside.mean() > WRONG_RANGE:
+            seen = column[~np.isnan(column)]
+            problem = f"{outside.sum():,} of {len(column):,} scores of {name} are outside {low:g} to {high:g}"
+            remedy = f"they run from {seen.min():g} to {seen.max():g}: say their range with --range {name}="
+            stop("the scores", problem, f"{remedy}LOW:HIGH, and values that mean no score with --no-score")
+        if outside.any():
+            examples = ", ".join(f"{value:g}" for value in np.unique(column[outside])[:3])
+            notes.remarks += _count_by_config(
+                configs[outside], f"scores of {name} outside {low:g} to {high:g} ({examples}): no score"
+            )
+        column[outside] = nan
+        rescaled[:, d] = (column - low) / (high - low)
+    return rescaled
+
+
+def settle_missing(
+    scores: npt.NDArray[np.float64], configs: pd.Series, options: ScoreOptions, notes: Notes
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Treat evaluations without a score as the user says, and remark how many each configuration has.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, D)
+        NaN where there is no score.
+    configs : Series of str, length n
+    options : ScoreOptions
+    notes : Notes
+
+    Returns
+    -------
+    scores : ndarray, shape (n, D)
+    kept : ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    TableError
+        If there are some and they are to be refused.
+
+    Examples
+    --------
+    >>> configs = pd.Series(["a", "b"])
+    >>> scores = np.array([[0.5], [np.nan]])
+    >>> settle_missing(scores, configs, ScoreOptions(missing="zero"), notes := Notes())[0].tolist()
+    [[0.5], [0.0]]
+    >>> notes.remarks
+    ['no score, counted as 0: 1 of 1 evaluations of b']
+    """
+    missing: npt.NDArray[np.bool_] = np.asarray(np.isnan(scores).any(axis=1))
+    if not missing.any():
+        return scores, ~missing
+    treated = {"leave-out": "no score, left out", "zero": "no score, counted as 0", "refuse": "no score"}
+    lines = _count_by_config(configs[missing], treated[options.missing], configs)
+    if options.missing == "refuse":
+        remedy = "leave them out with --missing leave-out, or count them as 0 with --missing zero"
+        stop("the scores", "; ".join(lines), remedy)
+    notes.remarks += lines
+    if options.missing == "zero":
+        return np.nan_to_num(scores, nan=0.0), np.ones_like(missing)
+    return scores, ~missing
+
+
+def _count_by_config(configs: pd.Series, what: str, every: pd.Series | None = None) -> list[str]:
+    """Count evaluations per configuration, one line each; ``every`` are the configurations of all."""
+    totals = Counter([] if every is None else every.tolist())
+    lines = []
+    for config, number in Counter(configs.tolist()).items():
+        total = f" of {totals[config]:,}" if totals else ""
+        lines.append(f"{what}: {number:,}{total} evaluations of {config}")
+    return limit_lines(lines)
