@@ -1,127 +1,279 @@
-"""Tokens and what they cost: counted in text, and turned into money by a YAML file of USD per million.
+"""Prices of models, and what tokens cost.
+
+Prices of the usual vendors are those of the package genai-prices, as of one day: it holds them itself, and
+asks no network.  A YAML file of USD per million tokens goes before them, for models of one's own, discounts,
+and whatever the package does not know or has wrong:
 
 .. code-block:: yaml
 
     small-model: {input: 0.25, cached: 0.025, output: 2}
-    large-model: {input: 3, output: 15}
+    large-model: {input: 3, output: 15, written: 3.75}
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime, time
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 from pydantic import Field
 
-from cobandit.faults import stop, suggest
+from cobandit.faults import ellipsize, stop, suggest
 from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
-
-#: Characters that count as one token where no tokenizer is given.
-CHARACTERS = 4
-
-
-class TokenCounter(NamedTuple):
-    """How tokens are counted: the function, and what the card calls its unit."""
-
-    count: Callable[[str], int]
-    unit: str
-
-
-def count_characters(text: str) -> int:
-    """Count one token for every four characters begun.
-
-    Examples
-    --------
-    >>> [count_characters(text) for text in ("The answer is 42.", "", "a", "abcd", "abcde")]
-    [5, 0, 1, 1, 2]
-    """
-    return -(-len(text) // CHARACTERS)
-
-
-def make_token_counter(tokenizer: Path | None) -> TokenCounter:
-    """Make the counter: by characters, or with a ``tokenizer.json`` as Hugging Face models have it.
-
-    Parameters
-    ----------
-    tokenizer : Path or None
-        The file; reading it needs the package ``tokenizers``.
-
-    Raises
-    ------
-    TableError
-        If the file is missing or is no tokenizer, or the package is not installed.
-
-    Examples
-    --------
-    >>> make_token_counter(None).unit
-    'tokens (characters / 4)'
-    """
-    if tokenizer is None:
-        return TokenCounter(count_characters, f"tokens (characters / {CHARACTERS})")
-    if not tokenizer.is_file():
-        stop(tokenizer, "there is no such tokenizer", "name a tokenizer.json, or leave --tokenizer out")
-    try:
-        from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        stop(tokenizer, "reading it needs the package tokenizers", "pip install tokenizers")
-    try:
-        encoder = Tokenizer.from_file(str(tokenizer))
-    except Exception as error:  # its Rust core raises plain Exception
-        stop(tokenizer, f"this is no tokenizer.json ({str(error)[:80]})", "take the model's own file")
-
-    unit = f"tokens ({tokenizer.name})"
-    return TokenCounter(lambda text: len(encoder.encode(text, add_special_tokens=False).ids), unit)
-
+from cobandit.tables.usage import Usage
 
 MILLION = 1_000_000
+
+#: What a token written to a cache costs, where nothing else is said, in that of one of input.
+WRITTEN = 1.25
+
+#: Where prices come from that are in no file.
+PACKAGE = "genai-prices"
+
+#: Vendors that logs call otherwise than the package.
+_ALIASES = {
+    "azureai": "azure",
+    "bedrock": "aws",
+    "gemini": "google",
+    "grok": "x-ai",
+    "mistralai": "mistral",
+    "vertex": "google",
+    "vertex_ai": "google",
+    "xai": "x-ai",
+}
 
 _Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Price(Fields):
-    """USD per million tokens of a model; input that came from a cache costs as other input if not said.
+    """USD per million tokens of a model.
+
+    Input from a cache costs as other input if nothing is said, and input to a cache a quarter more.
 
     Examples
     --------
-    >>> cost_usd(Usage(0, 1000, 0), {"m": Price(input=0.25, output=2)}, "m")
+    >>> Price(input=0.25, output=2).usd(Usage(0, 1000, 0))
     0.00025
     """
 
     input: _Usd = Field(description="give USD per million tokens of input")
     cached: _Usd | None = Field(default=None, description="give USD per million tokens from a cache")
+    written: _Usd | None = Field(default=None, description="give USD per million tokens to a cache")
     output: _Usd = Field(description="give USD per million tokens of output")
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        # a run keeps a checksum of it: that of a price without `written` is as it was before there was one
+        return (each for each in super().__repr_args__() if each != ("written", None))
 
-class Usage(NamedTuple):
-    """Tokens of one evaluation: input without that from a cache, input from a cache, output."""
+    def usd(self, usage: Usage) -> float:
+        r"""Turn tokens into money.
 
-    input: float
-    cached: float
-    output: float
+        .. math::
+
+            c = 10^{-6} \, (p_{in} n_{in} + p_{cached} n_{cached} + p_{written} n_{written} + p_{out} n_{out})
+
+        Examples
+        --------
+        >>> Price(input=3, cached=0.3, output=15).usd(Usage(1000, 500, 200))
+        0.00615
+        """
+        cached = self.input if self.cached is None else self.cached
+        written = WRITTEN * self.input if self.written is None else self.written
+        total = self.input * usage.input + cached * usage.cached + self.output * usage.output
+        return (total + written * usage.written) / MILLION
 
 
-#: Prices by model.
-Prices = Mapping[str, Price]
+class _Reference(NamedTuple):
+    """What the package calls a model, and how its vendor is chosen there."""
+
+    model: str
+    vendor: dict[str, str]
+    name: str
 
 
-def read_prices(path: str | Path, models: Iterable[str] = ()) -> dict[str, Price]:
-    """Read a file of prices and check that it has those of the models in question.
+class Prices:
+    """Prices of models on a day.
 
     Parameters
     ----------
-    path : str or Path
-        The YAML file.
-    models : iterable of str
-        Models whose prices are needed.
+    own : mapping of str to Price, optional
+        Prices by model, which go before those of the package.
+    day : date, optional
+        The day whose prices are taken from the package, by default today.
+    file : str, optional
+        Where one's own are from, for messages.
 
-    Returns
-    -------
-    dict
-        `Price` by model, all that the file has.
+    Examples
+    --------
+    >>> from datetime import date
+    >>> prices = Prices({"mine": Price(input=1, output=2)}, date(2026, 11, 1))
+    >>> prices.usd(Usage(1000, 0, 100), "mine")
+    0.0012
+    >>> prices.usd(Usage(1000, 0, 100), "openai/gpt-4o-mini")
+    0.00021
+    >>> prices.usd(Usage(1000, 0, 100), "a model that nobody sells") is None
+    True
+    """
+
+    def __init__(self, own: Mapping[str, Price] | None = None, day: date | None = None, file: str = ""):
+        self.own = dict(own or {})
+        self.day = day or date.today()
+        self.file = file
+        self._references: dict[tuple[str, str | None], _Reference | None] = {}
+
+    def __repr__(self) -> str:
+        return f"Prices({self.own!r})"
+
+    def usd(self, usage: Usage, model: str, base_url: str | None = None) -> float | None:
+        """Turn tokens of a model into USD; None if its price is not known.
+
+        Parameters
+        ----------
+        usage : Usage
+        model : str
+            Its name, with or without that of its vendor before a slash.
+        base_url : str, optional
+            Where it was asked, which may say who the vendor is.
+        """
+        if model in self.own:
+            return self.own[model].usd(usage)
+        key = model, base_url
+        if key not in self._references:
+            self._references[key] = self._find(model, base_url)
+        reference = self._references[key]
+        return None if reference is None else self._calculate(usage, reference)[0]
+
+    def require(self, models: Iterable[tuple[str, str | None]], *, above_zero: bool = True) -> None:
+        """Refuse models without a price, or with one of zero: a method needs costs above zero.
+
+        Parameters
+        ----------
+        models : iterable of (str, str or None)
+            Names, and where each is asked.
+        above_zero : bool
+            Whether zero is refused.
+
+        Raises
+        ------
+        TableError
+            With what to write, or to take as the cost instead.
+
+        Examples
+        --------
+        >>> Prices({"mine": Price(input=0, output=0)}).require([("mine", None)])
+        Traceback (most recent call last):
+            ...
+        cobandit.faults.TableError: prices: those of 'mine' are zero, and a method needs costs above zero -> \
+take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
+        """
+        for model, base_url in models:
+            cost = self.usd(Usage(MILLION, 0, MILLION), model, base_url)
+            if cost is None:
+                self.refuse(model)
+            if above_zero and not cost:
+                problem = f"those of {model!r} are zero, and a method needs costs above zero"
+                remedy = "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}"
+                stop(self.file or "prices", problem, remedy)
+
+    def refuse(self, model: str, where: str = "") -> NoReturn:
+        """Stop since there is no price of a model.
+
+        Raises
+        ------
+        TableError
+            With what to write, or to take as the cost instead.
+        """
+        problem = f"it has no price of {model!r}, and {package()} has none"
+        if not self.file:
+            problem = f"{package()} has no price of {model!r}"
+        write = f"write '{model}: {{input: ..., output: ...}}', USD per million tokens, into a file of prices"
+        remedy = suggest(model, self.own, f"{write}, or take tokens as the cost")
+        stop(where or self.file or "prices", problem, remedy)
+
+    def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
+        """Say where the prices of models are from, and of which day.
+
+        Examples
+        --------
+        >>> from datetime import date
+        >>> mine = Prices({"mine": Price(input=1, output=2)}, date(2026, 11, 1), "my.yml")
+        >>> mine.describe([("mine", None), ("gpt-4o-mini", None)])  # doctest: +ELLIPSIS
+        'my.yml (mine); genai-prices ... as of 2026-11-01 (gpt-4o-mini of openai)'
+        """
+        own, listed = [], []
+        for model, base_url in dict.fromkeys(models):
+            if model in self.own:
+                own.append(model)
+            elif self.usd(Usage(0, 0, 0), model, base_url) is not None:
+                reference = self._references[model, base_url]
+                listed.append(f"{model} of {reference.name}" if reference is not None else model)
+        said = [f"{self.file or 'given'} ({ellipsize(', '.join(own), 200)})"] if own else []
+        if listed:
+            said.append(f"{package()} as of {self.day} ({ellipsize(', '.join(listed), 400)})")
+        return "; ".join(said)
+
+    def _find(self, model: str, base_url: str | None) -> _Reference | None:
+        for name, vendor in _candidates(model, base_url):
+            try:
+                _, called = self._calculate(Usage(1, 0, 1), _Reference(name, vendor, ""))
+            except LookupError:
+                continue
+            return _Reference(name, vendor, called)
+        return None
+
+    def _calculate(self, usage: Usage, reference: _Reference) -> tuple[float, str]:
+        """The price of tokens by the package, and what it calls the vendor."""
+        import genai_prices  # takes a second to import, and many a run has no use for it
+
+        counts: dict[str, Any] = {"input_tokens": usage.prompt, "output_tokens": usage.output}
+        # a price of zero tokens need not be known
+        if usage.cached:
+            counts["cache_read_tokens"] = usage.cached
+        if usage.written:
+            counts["cache_write_tokens"] = usage.written
+        found: Any = genai_prices.calc_price(  # type: ignore[call-overload]
+            genai_prices.Usage(**counts),
+            reference.model,
+            # at noon, since some are cheaper at night: what is asked when is not known from here
+            genai_request_timestamp=datetime.combine(self.day, time(12), UTC),
+            **reference.vendor,
+        )
+        return float(found.total_price), found.provider.id
+
+
+def _candidates(model: str, base_url: str | None) -> Iterator[tuple[str, dict[str, str]]]:
+    """Go through what a model may be called, by whom: the names before a slash may be vendors."""
+    if base_url is not None:
+        yield model, {"provider_api_url": base_url}
+    vendor, slash, rest = model.partition("/")
+    if slash:
+        yield rest, {"provider_id": _ALIASES.get(vendor, vendor)}
+    yield model, {}
+    if slash:
+        yield from _candidates(rest, None)
+
+
+def package() -> str:
+    """Name the package of prices and its version."""
+    return f"{PACKAGE} {version(PACKAGE)}"
+
+
+def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
+    """Read a file of prices, which go before those of the package.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        The YAML file; without one there are the package's alone.
+    day : date, optional
+        As in `Prices`.
 
     Raises
     ------
     TableError
-        If the file is missing, is not as above, or lacks a model.
+        If the file is missing or is not as above.
 
     Examples
     --------
@@ -130,71 +282,14 @@ def read_prices(path: str | Path, models: Iterable[str] = ()) -> dict[str, Price
         ...
     cobandit.faults.TableError: nowhere.yml: there is no such file of prices -> check the path
     """
+    if path is None:
+        return Prices(day=day)
     path = Path(path)
     content = load_yaml(path, "file of prices")
     if not isinstance(content, dict) or not content:
         stop(path, "it holds no prices", "write 'MODEL: {input: USD per million, cached: ..., output: ...}'")
-    prices = {
+    own = {
         str(model): check_fields(Price, fields, f"{path}, model {str(model)!r}")
         for model, fields in content.items()
     }
-    for model in models:
-        if model not in prices:
-            stop(path, f"it has no price of {model!r}", suggest(model, prices, "add it"))
-    return prices
-
-
-def check_paid(prices: Prices, models: Iterable[str]) -> None:
-    """Refuse models whose prices are all zero: what costs nothing cannot be budgeted in USD.
-
-    Raises
-    ------
-    TableError
-        With what to take as the cost instead.
-
-    Examples
-    --------
-    >>> check_paid({"mine": Price(input=0, output=0)}, ["mine"])
-    Traceback (most recent call last):
-        ...
-    cobandit.faults.TableError: prices: those of 'mine' are zero, and a method needs costs above zero -> \
-take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
-    """
-    for model in models:
-        if model in prices and not any(prices[model].model_dump().values()):
-            problem = f"those of {model!r} are zero, and a method needs costs above zero"
-            remedy = "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}"
-            stop("prices", problem, remedy)
-
-
-def cost_usd(usage: Usage, prices: Prices, model: str) -> float:
-    r"""Turn tokens into money.
-
-    .. math:: c = 10^{-6} \, (p_{in} n_{in} + p_{cached} n_{cached} + p_{out} n_{out})
-
-    Parameters
-    ----------
-    usage : Usage
-    prices : mapping of str to Price
-    model : str
-
-    Returns
-    -------
-    float
-        USD.
-
-    Raises
-    ------
-    TableError
-        If the model has no price.
-
-    Examples
-    --------
-    >>> cost_usd(Usage(1000, 500, 200), {"m": Price(input=3, cached=0.3, output=15)}, "m")
-    0.00615
-    """
-    if model not in prices:
-        stop("--prices", f"there is no price of {model!r}", suggest(model, prices, "add it, or count tokens"))
-    price = prices[model]
-    cached = price.input if price.cached is None else price.cached
-    return (price.input * usage.input + cached * usage.cached + price.output * usage.output) / MILLION
+    return Prices(own, day, str(path))

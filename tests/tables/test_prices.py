@@ -1,12 +1,17 @@
 """Files of prices, and what usage comes to."""
 
+import subprocess
+import sys
+from datetime import date
+
 import numpy as np
 import pytest
 from support import logs
 
 from cobandit.faults import TableError
 from cobandit.tables.importers import import_logs
-from cobandit.tables.prices import Price, Usage, cost_usd, read_prices
+from cobandit.tables.prices import Price, Prices, package, read_prices
+from cobandit.tables.usage import Usage
 
 FILE = """
 small: {input: 0.25, cached: 0.025, output: 2}
@@ -28,13 +33,14 @@ def write(tmp_path):
 
 
 def test_prices_are_per_million_and_cached_input_costs_as_other_input_if_not_said(write):
-    prices = read_prices(write(FILE), ["small", "free"])
-    assert prices["org/large-v1.5"] == Price(input=3, output=15)
-    assert cost_usd(Usage(10**6, 0, 0), prices, "small") == 0.25
-    assert cost_usd(Usage(0, 10**6, 0), prices, "small") == 0.025
-    assert cost_usd(Usage(0, 0, 10**6), prices, "small") == 2
-    assert cost_usd(Usage(100, 50, 10), prices, "org/large-v1.5") == pytest.approx(600e-6)
-    assert cost_usd(Usage(100, 50, 10), prices, "free") == 0
+    prices = read_prices(write(FILE))
+    assert prices.own["org/large-v1.5"] == Price(input=3, output=15)
+    assert prices.usd(Usage(10**6, 0, 0), "small") == 0.25
+    assert prices.usd(Usage(0, 10**6, 0), "small") == 0.025
+    assert prices.usd(Usage(0, 0, 10**6), "small") == 2
+    assert prices.usd(Usage(0, 0, 0, written=10**6), "small") == 0.3125
+    assert prices.usd(Usage(100, 50, 10), "org/large-v1.5") == pytest.approx(600e-6)
+    assert prices.usd(Usage(100, 50, 10), "free") == 0
 
 
 @pytest.mark.parametrize(
@@ -48,15 +54,70 @@ def test_prices_are_per_million_and_cached_input_costs_as_other_input_if_not_sai
         ("small: {input: .nan, output: 3}", "field 'input'"),
         ("small: {input: 1, ouput: 3, output: 3}", "unknown key 'ouput' -> did you mean 'output'?"),
         ("small: {input: 1, output: 3}\nsmall: {input: 1, output: 3}", "the key 'small' is given twice"),
-        ("smal: {input: 1, output: 3}", "it has no price of 'small' -> did you mean 'smal'? add it"),
+        ("smal: {input: 1, output: 3}", "it has no price of 'small', and genai-prices"),
     ],
 )
 def test_what_is_no_file_of_prices_is_refused(write, content, said):
     path = write(content)
     with pytest.raises(TableError) as caught:
-        read_prices(path, ["small"])
+        read_prices(path).require([("small", None)])
     assert said in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+DAY = date(2026, 11, 27)
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "vendor"),
+    [
+        ("gpt-4o-mini", None, "openai"),
+        ("openai/gpt-4o-mini", None, "openai"),
+        ("openai/azure/gpt-4o-mini", None, "azure"),
+        ("openai/gpt-4o-mini", "https://openrouter.ai/api/v1", "openrouter"),
+        ("openrouter/openai/gpt-4o-mini", None, "openrouter"),
+        ("gpt-4o-mini", "http://127.0.0.1:4000/v1", "openai"),
+    ],
+)
+def test_a_model_is_known_by_its_name_with_and_without_its_vendors(model, base_url, vendor):
+    prices = Prices(day=DAY)
+    assert prices.usd(Usage(10**6, 0, 10**6), model, base_url) == pytest.approx(0.75)
+    assert prices.describe([(model, base_url)]) == f"{package()} as of 2026-11-27 ({model} of {vendor})"
+
+
+def test_prices_of_a_cache_are_the_vendors():
+    prices = Prices(day=DAY)
+    usage = Usage(600, 300, 100, 100)
+    assert prices.usd(usage, "claude-sonnet-4-5") == pytest.approx(
+        (3 * 600 + 0.3 * 300 + 3.75 * 100 + 1500) / 1e6
+    )
+
+
+def test_a_file_goes_before_known_prices(write):
+    prices = read_prices(write("gpt-4o-mini: {input: 9, output: 9}"), DAY)
+    assert prices.usd(Usage(10**6, 0, 0), "gpt-4o-mini") == 9
+    assert prices.usd(Usage(10**6, 0, 0), "gpt-4o") == 2.5
+
+
+def test_the_checksum_of_an_older_file_is_what_it_was(write):
+    """A run keeps it, and goes on only with prices that are what they were."""
+    prices = read_prices(write("small: {input: 1, cached: 0.1, output: 10}"))
+    assert repr(prices.own) == "{'small': Price(input=1.0, cached=0.1, output=10.0)}"
+
+
+@pytest.mark.slow
+def test_prices_need_no_network_and_are_imported_when_they_are_used():
+    code = """
+import sys, socket
+def refuse(*_): raise OSError("no network")
+socket.socket.connect = socket.getaddrinfo = refuse
+from cobandit.tables.prices import Prices
+from cobandit.tables.usage import Usage
+import cobandit.live.runner
+assert "genai_prices" not in sys.modules
+print(Prices().usd(Usage(10**6, 0, 0), "gpt-4o-mini"))
+"""
+    assert float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout) > 0
 
 
 @pytest.fixture
@@ -92,6 +153,7 @@ def test_what_was_logged_wins_over_prices_and_cached_input_has_its_own(priced):
     def cache(i, sample):
         (usage,) = sample["model_usage"].values()
         usage |= {"input_tokens_cache_read": 10, "input_tokens_cache_write": 4}
+        usage["total_tokens"] += 14
         usage |= {} if i else {"total_cost": 0.25}
         used.append(usage)
 
@@ -99,7 +161,7 @@ def test_what_was_logged_wins_over_prices_and_cached_input_has_its_own(priced):
     table = import_logs("inspect", ["json"], "my.parquet", cost="usd", prices="prices.yml").table
     (name,) = [name for name in table.configs if "sparrow" in name]
     usage = used[1]
-    expected = (2 * (usage["input_tokens"] + 4) + 0.5 * 10 + 10 * usage["output_tokens"]) / 1e6
+    expected = (2 * (usage["input_tokens"] + 1.25 * 4) + 0.5 * 10 + 10 * usage["output_tokens"]) / 1e6
     assert costs(table)[name, "1"] == 0.25
     assert costs(table)[name, "2"] == pytest.approx(expected, rel=1e-12)
 
@@ -107,10 +169,18 @@ def test_what_was_logged_wins_over_prices_and_cached_input_has_its_own(priced):
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        ("inspect", {"cost": "usd"}, "no total_cost is logged -> give prices of "),
-        ("inspect", {"cost": "usd", "prices": "other.yml"}, "no total_cost is logged -> give prices of "),
+        (
+            "inspect",
+            {"cost": "usd"},
+            "no total_cost is logged, and not every price is known -> give prices of ",
+        ),
+        (
+            "inspect",
+            {"cost": "usd", "prices": "other.yml"},
+            "no total_cost is logged, and not every price is known -> give prices of ",
+        ),
         ("inspect", {"cost": "usd", "prices": "nowhere.yml"}, "there is no such file of prices"),
-        ("helm", {"cost": "usd"}, "there is no price of "),
+        ("helm", {"cost": "usd"}, "has no price of "),
         ("helm", {"prices": "prices.yml"}, "prices mean nothing where tokens are the cost -> add --cost usd"),
     ],
 )

@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -22,8 +23,8 @@ import numpy as np
 
 from cobandit.errors import CobanditError
 from cobandit.faults import ellipsize, suggest
-from cobandit.tables.prices import Usage
 from cobandit.tables.safe_reading import Fields
+from cobandit.tables.usage import Doubt, Reading, Usage
 
 #: What one evaluation gave: columns of the table, by name.
 Row = dict[str, float]
@@ -40,22 +41,36 @@ AGAIN = frozenset({408, 409, 425}) | UNAVAILABLE
 
 #: What endpoints and tasks of Inspect give: ``tokens`` are those generated, ``seconds`` go from request to
 #: answer, and ``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none.
+#: There may be ``written_tokens`` (to a cache), and columns that are 1 where tokens are ``doubtful`` (they do
+#: not add up) or ``estimated`` (they were not counted).
 COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated", "empty")
 
 
 class Answered(dict[str, float]):
-    """A row that comes with the answer that it scores, to be kept: text, finish reason, usage and so on."""
+    """A row that comes with the answer that it scores, to be kept: text, finish reason, usage and so on.
 
-    def __init__(self, row: Row, answer: Mapping[str, Any]):
+    ``doubts`` are what could not be read of the answer, to be named once in a run.
+    """
+
+    def __init__(self, row: Row, answer: Mapping[str, Any], doubts: Sequence[Doubt] = ()):
         super().__init__(row)
         self.answer = answer
+        self.doubts = tuple(doubts)
 
 
-def keep_answer(row: Row, asked: str, text: str, target: str, finish: str | None, cut: bool) -> Answered:
+def keep_answer(
+    row: Row,
+    asked: str,
+    text: str,
+    target: str,
+    finish: str | None,
+    cut: bool,
+    doubts: Sequence[Doubt] = (),
+) -> Answered:
     """Note in a row what is odd about its answer, and let that be kept, with a checksum of what was asked."""
     row = row | {"truncated": float(cut), "empty": float(not text.strip())}
     prompt = sha256(asked.encode()).hexdigest()[:16]
-    return Answered(row, {"prompt": prompt, "text": text, "target": target, "finish": finish})
+    return Answered(row, {"prompt": prompt, "text": text, "target": target, "finish": finish}, doubts)
 
 
 def count_tokens(usage: Usage) -> Row:
@@ -67,8 +82,30 @@ def count_tokens(usage: Usage) -> Row:
     {'prompt_tokens': 20.0, 'cached_tokens': 16.0, 'tokens': 1.0}
     """
     generated = float(max(1, usage.output))
-    prompt = float(usage.input + usage.cached)
-    return {"prompt_tokens": prompt, "cached_tokens": float(usage.cached), "tokens": generated}
+    row = {"prompt_tokens": float(usage.prompt), "cached_tokens": float(usage.cached), "tokens": generated}
+    return row | ({"written_tokens": float(usage.written)} if usage.written else {})
+
+
+def read_tokens(row: Row) -> Usage | None:
+    """Take tokens from a row, as `count_tokens` gives them; None if it has none.
+
+    Examples
+    --------
+    >>> read_tokens(count_tokens(Usage(input=4, cached=16, output=2)))
+    Usage(input=4.0, cached=16.0, output=2.0, written=0.0)
+    """
+    if not {"prompt_tokens", "tokens"} <= row.keys():
+        return None
+    cached, written = row.get("cached_tokens", 0.0), row.get("written_tokens", 0.0)
+    return Usage(max(0.0, row["prompt_tokens"] - cached - written), cached, row["tokens"], written)
+
+
+def note_reading(row: Row, reading: Reading) -> Row:
+    """Add the tokens of an answer to its row, and 1 where they are doubtful or were not counted."""
+    row = row if reading.usage is None else row | count_tokens(reading.usage)
+    if reading.estimated:
+        return row | {"estimated": 1.0}
+    return row | ({"doubtful": 1.0} if reading.doubts else {})
 
 
 class Failure(Exception):
@@ -142,6 +179,10 @@ class Evaluator(Protocol):
     bound_cost : callable, optional
         What an evaluation of a configuration on an instance costs at most, infinity where that is not known;
         only told before the first call.
+    prices : str, optional
+        Where prices are from, and of which day; the run and its card say so.
+    reprice : callable, optional
+        Given a configuration and a row that was measured before, the row with its cost by today's prices.
     """
 
     @property
@@ -192,6 +233,8 @@ class Context(NamedTuple):
         The run's own folder, for logs that are worth keeping.
     objectives : sequence of str
         The columns of the objectives; refuse one that cannot come, if you know.
+    day : date, optional
+        Whose prices are taken, of those that change: the day on which the run began; None for today.
     """
 
     configurations: Sequence[Mapping[str, Any]]
@@ -200,6 +243,7 @@ class Context(NamedTuple):
     folder: Path
     output: Path
     objectives: Sequence[str] = ()
+    day: date | None = None
 
 
 #: Options and context in, an evaluator to be entered out; entering checks what can be checked at no cost.

@@ -8,7 +8,7 @@
         key: MY_API_KEY                 # the environment variable that holds it
         prompt: "{question} Answer with a number."
         scorer: number
-        prices: prices.yml
+        prices: prices.yml              # for models whose price is not known
 
 The file of the plan's instances has the columns that the prompt names, and the right answers.  A setting of
 a configuration is a field of the request (``model``, ``temperature``, ``max_tokens`` and so on, or whatever
@@ -24,10 +24,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from math import inf
-from typing import Annotated, Any
+from typing import Any
 
 import httpx2
-from pydantic import AliasPath, BaseModel, Field, HttpUrl, ValidationError
+from pydantic import HttpUrl, ValidationError
 
 from cobandit.errors import CobanditError
 from cobandit.faults import ellipsize, stop, suggest
@@ -38,14 +38,17 @@ from cobandit.live.evaluators import (
     Context,
     Failure,
     Row,
-    count_tokens,
     describe_error,
     evaluator,
     judge_status,
     keep_answer,
+    note_reading,
+    read_tokens,
 )
+from cobandit.live.evaluators.answers import Answer, read_answer
 from cobandit.live.evaluators.texts import OpenAIOptions
-from cobandit.tables.prices import Prices, Usage, check_paid, cost_usd, read_prices
+from cobandit.tables.prices import Prices, read_prices
+from cobandit.tables.usage import Usage
 
 #: Tokens that a chat adds to a message, at most.
 PER_MESSAGE = 16
@@ -55,29 +58,6 @@ PATH = "chat/completions"
 
 #: Seconds to wait for a connection or for whether anybody is there, and for any other answer.
 _CONNECT, _ANSWER = 10, 600
-
-_Tokens = Annotated[int, Field(ge=0)]
-
-
-class Answer(BaseModel):
-    """What is used of an answer; an endpoint need not count tokens."""
-
-    choices: list[Any] = Field(min_length=1)
-    text: str | None = Field(None, validation_alias=AliasPath("choices", 0, "message", "content"))
-    finish: str | None = Field(None, validation_alias=AliasPath("choices", 0, "finish_reason"))
-    input: _Tokens | None = Field(None, validation_alias=AliasPath("usage", "prompt_tokens"))
-    cached: _Tokens | None = Field(
-        None, validation_alias=AliasPath("usage", "prompt_tokens_details", "cached_tokens")
-    )
-    output: _Tokens | None = Field(None, validation_alias=AliasPath("usage", "completion_tokens"))
-
-    @property
-    def usage(self) -> Usage | None:
-        """Its tokens, if they are counted."""
-        if self.input is None or self.output is None:
-            return None
-        cached = self.cached or 0
-        return Usage(self.input - cached, cached, self.output)
 
 
 class Client:
@@ -119,10 +99,10 @@ class Client:
             nobody = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
             said = f"no answer from {self.base_url}: {describe_error(error)}"
             raise Failure(said, retry=True, unavailable=nobody) from error
-        if response.status_code == 200:
-            with suppress(ValidationError):  # a page of a gateway, or an error in the place of an answer
-                return Answer.model_validate_json(response.content), response.elapsed.total_seconds()
-        raise self._judge(response, body.get("model"))
+        answer = read_answer(response.content) if response.status_code == 200 else None
+        if answer is None:  # a page of a gateway, or an error in the place of an answer
+            raise self._judge(response, body.get("model"))
+        return answer, response.elapsed.total_seconds()
 
     async def check(self) -> None:
         """Find out, at no cost, whether anybody is there and takes the key.
@@ -177,14 +157,14 @@ class EndpointEvaluator:
     clients : mapping of (str, str or None) to Client
     options : OpenAIOptions
     context : Context
-    prices : mapping of str to Price
-        Empty if the options name no file of them.
+    price_list : Prices or None
+        None if nobody asks for the cost in money.
     """
 
     clients: Mapping[Where, Client]
     options: OpenAIOptions
     context: Context
-    prices: Prices
+    price_list: Prices | None
     block: int = 1
     at_once: None = None
     timeout: float = _ANSWER
@@ -197,8 +177,8 @@ class EndpointEvaluator:
             instance: [columns.get(name) for name in names]
             for instance, columns in self.context.instances.items()
         }
-        if self.options.prices is not None:
-            told[self.options.prices] = self.prices
+        if self.options.prices is not None and self.price_list is not None:
+            told[self.options.prices] = self.price_list.own
         return {name: sha256(repr(each).encode()).hexdigest()[:16] for name, each in told.items()}
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
@@ -208,17 +188,46 @@ class EndpointEvaluator:
     async def _one(self, configuration: Mapping[str, Any], columns: Columns) -> Row:
         request = self.options.request(configuration, columns)
         answer, seconds = await self.clients[find_endpoint(self.options, configuration)].ask(request)
-        text, target, usage = answer.text or "", str(columns[self.options.answer]), answer.usage
-        row = self.options.score(text, target) | {"seconds": seconds}
-        if usage is not None:
-            if usage.input < 0:
-                said = f"a prompt of {answer.input} tokens, {answer.cached} of them from a cache"
-                raise CobanditError(f"an endpoint counts {said}: see to it, or take seconds as the cost")
-            row |= count_tokens(usage)
-            if self.prices:
-                row["cost_usd"] = cost_usd(usage, self.prices, str(self.options.model(configuration)))
         asked = json.dumps(request["messages"])
-        return keep_answer(row, asked, text, target, answer.finish, answer.finish == "length")
+        reading = answer.read_tokens("".join(message["content"] for message in request["messages"]))
+        counted: Row = {}
+        # what was not counted is estimated where it is charged, and nowhere else
+        if not reading.estimated or self.context.cost in ("tokens", "cost_usd"):
+            counted = note_reading({}, reading)
+            if reading.usage is not None:
+                counted |= self._price(configuration, reading.usage)
+        if answer.error is not None:
+            raise self._judge_choice(answer.error, counted.get(self.context.cost))
+        target = str(columns[self.options.answer])
+        row = self.options.score(answer.text, target) | {"seconds": seconds} | counted
+        doubts = answer.doubts + reading.doubts * bool(counted)
+        return keep_answer(row, asked, answer.text, target, answer.finish, answer.is_cut, doubts)
+
+    def _judge_choice(self, error: Any, cost: float | None) -> Failure:
+        """What it means that a vendor gave an answer up, which may have been billed."""
+        said = error.get("message", error) if isinstance(error, Mapping) else error
+        return Failure(f"the answer was given up: {ellipsize(str(said), 200)}", retry=True, cost=cost)
+
+    def _price(self, configuration: Mapping[str, Any], usage: Usage) -> Row:
+        """The cost of tokens in money, if that is asked for and known."""
+        if self.price_list is None:
+            return {}
+        cost = self.price_list.usd(usage, *name_model(self.options, configuration))
+        return {} if cost is None else {"cost_usd": cost}
+
+    @property
+    def prices(self) -> str:
+        """Where prices are from, and of which day."""
+        if self.price_list is None:
+            return ""
+        return self.price_list.describe(
+            name_model(self.options, each) for each in self.context.configurations
+        )
+
+    def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
+        """Charge a row that was measured before by these prices."""
+        usage = read_tokens(row)
+        return row if usage is None else row | self._price(configuration, usage)
 
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
         """Say what an evaluation costs at most, infinity if that cannot be known before.
@@ -232,7 +241,12 @@ class EndpointEvaluator:
         if self.context.cost != "cost_usd" or limit == inf:
             return inf
         most = sum(len(message["content"].encode()) + PER_MESSAGE for message in request["messages"])
-        return cost_usd(Usage(most, 0, limit), self.prices, str(self.options.model(configuration)))
+        return self._price(configuration, Usage(most, 0, limit)).get("cost_usd", inf)
+
+
+def name_model(options: OpenAIOptions, configuration: Mapping[str, Any]) -> tuple[str, str]:
+    """Name the model of a configuration, and where it is asked."""
+    return str(options.model(configuration)), find_endpoint(options, configuration)[0]
 
 
 def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> Where:
@@ -263,15 +277,15 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
             remedy = "write instances: {file: ...} with right answers into the plan, name their column as "
             stop(f"instance {name!r}", problem, f"{remedy}answer, or choose another scorer")
     options.check(context.configurations, context.instances)
-    models = sorted({str(options.model(each)) for each in context.configurations})
-    prices = read_prices(context.folder / options.prices, models) if options.prices is not None else {}
-    if context.cost == "cost_usd":
-        check_paid(prices, models)
-    known = [column for column in COLUMNS if column != "cost_usd" or prices]
+    models = sorted({name_model(options, each) for each in context.configurations})
+    price_list = None
+    if options.prices is not None or "cost_usd" in (context.cost, *context.objectives):
+        file = None if options.prices is None else context.folder / options.prices
+        price_list = read_prices(file, context.day)
+        price_list.require(models, above_zero=context.cost == "cost_usd")
     for column in (context.cost, *context.objectives):
-        # a function may give more, but not what its answer costs
-        if column not in known and (options.function is None or column == "cost_usd"):
-            remedy = suggest(column, known, f"it gives {', '.join(known)}; cost_usd needs prices")
+        if column not in COLUMNS and options.function is None:  # which may give more
+            remedy = suggest(column, COLUMNS, f"it gives {', '.join(COLUMNS)}")
             stop("evaluate.openai", f"there is no column {column!r}", remedy)
     asked = dict.fromkeys(find_endpoint(options, each) for each in context.configurations)
     async with AsyncExitStack() as stack:
@@ -279,7 +293,7 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
         for client in clients.values():
             await stack.enter_async_context(client.http)
             await client.check()
-        yield EndpointEvaluator(clients, options, context, prices)
+        yield EndpointEvaluator(clients, options, context, price_list)
 
 
 def read_key(name: str | None) -> str | None:

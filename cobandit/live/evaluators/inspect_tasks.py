@@ -35,15 +35,17 @@ from cobandit.live.evaluators import (
     EvaluatorOptions,
     Failure,
     Row,
-    count_tokens,
     describe_error,
     evaluator,
     keep_answer,
+    note_reading,
+    read_tokens,
 )
 from cobandit.tables.importers.inspect_ai import Sample, usage_usd
 from cobandit.tables.importers.scores import read_score
-from cobandit.tables.prices import Prices, check_paid, read_prices
+from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.safe_reading import first_fault
+from cobandit.tables.usage import Doubt, Usage
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -87,19 +89,20 @@ class InspectEvaluator:
     ----------
     options : InspectOptions
     context : Context
-    prices : mapping of str to Price
+    price_list : Prices or None
+        None if nobody asks for the cost in money.
     """
 
     at_once = 1
 
-    def __init__(self, options: InspectOptions, context: Context, prices: Prices):
+    def __init__(self, options: InspectOptions, context: Context, price_list: Prices | None):
         self.block = options.block
         self._options = options
         file, at, name = options.task.partition("@")
         path = (context.folder / file).resolve()
         self._task = f"{path}{at}{name}" if file.endswith(".py") else options.task
         self._context = context
-        self._prices = prices
+        self._price_list = price_list
         self._ids: dict[str, str] = {}  # how Inspect selects each instance
 
     async def evaluate(
@@ -121,6 +124,21 @@ class InspectEvaluator:
             self._outcome(samples[name], log) if name in samples else Failure(why, retry=True)
             for name in instances
         ]
+
+    @property
+    def prices(self) -> str:
+        """Where prices are from, and of which day."""
+        if self._price_list is None:
+            return ""
+        models = [(str(each.get("model")), None) for each in self._context.configurations]
+        return self._price_list.describe(models)
+
+    def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
+        """Charge a row that was measured before by one's own prices; others are Inspect's."""
+        model, usage = str(configuration.get("model")), read_tokens(row)
+        if self._price_list is None or usage is None or model not in self._price_list.own:
+            return row
+        return row | {"cost_usd": self._price_list.own[model].usd(usage)}
 
     def arguments(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
         """Give what a configuration says to Inspect's eval; settings that are None are left out.
@@ -206,9 +224,14 @@ class InspectEvaluator:
     def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
         logged = Sample.model_validate(sample.model_dump(mode="json", include=set(Sample.model_fields)))
         row: Row = {}
+        doubts: tuple[Doubt, ...] = ()
         if usage := logged.model_usage.get(log.eval.model):
-            row |= count_tokens(usage.tokens)
-            paid = usage_usd({log.eval.model: usage}, self._prices)
+            reading = usage.reading
+            row = note_reading(row, reading)
+            doubts = reading.doubts
+            paid = usage.total_cost
+            if self._price_list is not None:
+                paid = usage_usd({log.eval.model: usage}, self._price_list)
             row |= {} if paid is None else {"cost_usd": paid}
         if logged.working_time is not None:
             row["seconds"] = float(logged.working_time)
@@ -225,7 +248,8 @@ class InspectEvaluator:
         target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
         text, finish = sample.output.completion, sample.output.stop_reason
         # a scorer may be called as what is measured
-        return keep_answer(scores | row, str(sample.input), text, target, finish, finish == "max_tokens")
+        cut = finish == "max_tokens"
+        return keep_answer(scores | row, str(sample.input), text, target, finish, cut, doubts)
 
 
 def _said(error: Exception) -> str:
@@ -253,9 +277,13 @@ async def open_inspect(options: InspectOptions, context: Context) -> AsyncIterat
         raise CobanditError(f"{problem}: pip install 'cobandit[inspect]'") from None
     os.environ.setdefault("INSPECT_DISPLAY", "none")
     display_type()  # it reads that once
-    prices = read_prices(context.folder / options.prices) if options.prices is not None else {}
-    if context.cost == "cost_usd":
-        check_paid(prices, [str(each.get("model")) for each in context.configurations])
-    opened = InspectEvaluator(options, context, prices)
+    price_list = None
+    if options.prices is not None or "cost_usd" in (context.cost, *context.objectives):
+        file = None if options.prices is None else context.folder / options.prices
+        price_list = read_prices(file, context.day)
+        if context.cost == "cost_usd":  # Inspect itself may know others
+            models = [(str(each.get("model")), None) for each in context.configurations]
+            price_list.require(each for each in models if price_list.usd(Usage(0, 0, 0), *each) is not None)
+    opened = InspectEvaluator(options, context, price_list)
     await opened.check()
     yield opened

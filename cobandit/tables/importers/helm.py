@@ -15,8 +15,8 @@ from pydantic import Field, JsonValue, RootModel
 from cobandit.faults import stop
 from cobandit.tables.importers import logs
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
-from cobandit.tables.prices import Usage, cost_usd
 from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text
+from cobandit.tables.usage import Usage
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
@@ -122,10 +122,16 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
                 seconds /= max(1, stats.get("batch_size", 1))
             evaluation = logs.Evaluation(instance, tuple(scores), output, seconds, prompt, f"trial {trial}")
             if options.cost == "usd":
-                usd = cost_usd(Usage(prompt, 0, output), prices, run.settings["model"])
+                model = str(run.settings["model"])
+                usd = prices.usd(Usage(prompt, 0, output), model)
+                if usd is None:
+                    prices.refuse(model, str(file))
                 evaluation = evaluation._replace(cost=usd, prompt=None)
             run.evaluations.append(evaluation)
         runs.append(run)
+    if options.cost == "usd":
+        models = [(str(run.settings["model"]), None) for run in runs]
+        notes.remarks.append(f"prices: {prices.describe(models)}")
     measured = options.identify(options.latency)
     return logs.combine(runs, tasks, metrics, options.charged, options, notes, "HELM runs", measured)
 

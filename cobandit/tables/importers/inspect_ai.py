@@ -22,8 +22,9 @@ from cobandit.faults import stop
 from cobandit.tables.importers import logs
 from cobandit.tables.importers.scores import ScoreReader
 from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, as_list, importer
-from cobandit.tables.prices import Prices, Usage, cost_usd
+from cobandit.tables.prices import Prices
 from cobandit.tables.safe_reading import Number, Record, find_files, open_archive, parse, plain_text
+from cobandit.tables.usage import Reading, read_usage
 
 _Tokens = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 
@@ -36,13 +37,13 @@ class ModelUsage(Record):
     input_tokens_cache_write: _Tokens | None = None
     output_tokens: _Tokens = 0
     total_tokens: _Tokens = 0
+    reasoning_tokens: _Tokens | None = None
     total_cost: Annotated[Number, Field(ge=0, allow_inf_nan=False)] | None = None
 
     @property
-    def tokens(self) -> Usage:
-        """The tokens that have a price; what was written to a cache counts as other input."""
-        written, read = self.input_tokens_cache_write or 0, self.input_tokens_cache_read or 0
-        return Usage(self.input_tokens + written, read, self.output_tokens)
+    def reading(self) -> Reading:
+        """Its tokens, read so that they add up to the total."""
+        return read_usage(self.model_dump(exclude={"total_cost"}, exclude_unset=True))
 
 
 class _Score(Record):
@@ -92,17 +93,17 @@ def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
 
     Examples
     --------
-    >>> usage_usd({"m": ModelUsage(total_cost=0.5)}, {}), usage_usd({"m": ModelUsage()}, {})
+    >>> usage_usd({"m": ModelUsage(total_cost=0.5)}, Prices()), usage_usd({"m": ModelUsage()}, Prices())
     (0.5, None)
     """
     total = 0.0
-    for model, usage in usages.items():
-        if usage.total_cost is not None:
-            total += usage.total_cost
-        elif model in prices:
-            total += cost_usd(usage.tokens, prices, model)
-        else:
+    for model, logged in usages.items():
+        cost = logged.total_cost
+        if cost is None and (usage := logged.reading.usage) is not None:
+            cost = prices.usd(usage, model)
+        if cost is None:
             return None
+        total += cost
     return total
 
 
@@ -183,7 +184,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     prices = options.known_prices()
 
     reader = ScoreReader(options.word)
-    runs, others = [], set[str]()
+    runs, others, priced = [], set[str](), set[str]()
     for file, log in parsed.items():
         # what the run was started with stands in the plan, and wins over what the model was made with
         given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
@@ -203,6 +204,9 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             instance = plain_text(sample.id, where, "the id")
             scores = tuple(reader.read(sample.values()[name], name) for name in wanted)
             cost, prompt = _cost(used, where, options, prices)
+            priced |= {name for name, usage in used.items() if usage.total_cost is None}
+            for usage in used.values():
+                notes.doubt(where, usage.reading.doubts)
             seconds = getattr(sample, options.latency, None)  # none is no time
             evaluation = logs.Evaluation(instance, scores, cost, seconds, prompt, f"epoch {sample.epoch}")
             run.evaluations.append(evaluation)
@@ -210,6 +214,8 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     notes.logs += reader.unknown_words()
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
+    if options.cost == "usd" and priced:
+        notes.remarks.append(f"prices: {prices.describe((name, None) for name in sorted(priced))}")
     measured = options.identify(options.latency) | {"usage": options.usage}
     return logs.combine(runs, tasks, metrics, options.charged, options, notes, "Inspect AI logs", measured)
 
@@ -254,7 +260,7 @@ def _cost(
         total_cost = usage_usd(usages, prices)
         if total_cost is None:
             remedy = f"give prices of {', '.join(usages)} with --prices, or count tokens: --cost tokens"
-            stop(where, "no total_cost is logged", remedy)
+            stop(where, "no total_cost is logged, and not every price is known", remedy)
         return total_cost, None
-    generated = sum(usage.output_tokens for usage in usages.values())
-    return generated, sum(usage.total_tokens for usage in usages.values()) - generated
+    read = [usage for logged in usages.values() if (usage := logged.reading.usage) is not None]
+    return sum(usage.output for usage in read), sum(usage.prompt for usage in read)

@@ -20,8 +20,8 @@ from cobandit.tables.card import Cost
 from cobandit.tables.importers import logs
 from cobandit.tables.importers.scores import ScoreReader
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
-from cobandit.tables.prices import make_token_counter
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
+from cobandit.tables.token_counts import make_token_counter
 
 _NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -20,6 +20,7 @@ from cobandit.tables.safe_reading import Positive, check_fields
 from cobandit.tables.schema import validate
 from cobandit.tables.storage import check_name, read, read_memory, write_table
 from cobandit.tables.table import EvaluationTable
+from cobandit.tables.usage import Doubt
 
 
 @dataclass
@@ -27,7 +28,8 @@ class Notes:
     """What an import has to tell: remarks, and what was left out and how often.
 
     ``logs`` are those that are left out whole, each as a line that says where, why and what to do;
-    ``smallest`` is what an evaluation that cost nothing counts as.
+    ``smallest`` is what an evaluation that cost nothing counts as; ``doubts`` are what could not be read as
+    it should, by kind: how often, and the first.
 
     Examples
     --------
@@ -46,6 +48,13 @@ class Notes:
     left_out: Counter[str] = field(default_factory=Counter)
     logs: list[str] = field(default_factory=list)
     smallest: float | None = None
+    doubts: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def doubt(self, where: str, doubts: Iterable[Doubt]) -> None:
+        """Count what could not be read as it should."""
+        for kind, text in doubts:
+            number, first = self.doubts.get(kind, (0, f"{where}: {text}"))
+            self.doubts[kind] = number + 1, first
 
     def compare(self, file: Path, held: int, counted: Any) -> None:
         """Remark that a log holds fewer evaluations than its run counted, as one that was cut short does."""
@@ -57,7 +66,11 @@ class Notes:
     def lines(self) -> list[str]:
         """All of it, one line each."""
         counted = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
-        return [*self.remarks, *(self.list_logs() + counted or ["left out: nothing"])]
+        doubts = [
+            f"doubtful usage, {number:,} times {kind}; the first: {first}"
+            for kind, (number, first) in self.doubts.items()
+        ]
+        return [*self.remarks, *doubts, *(self.list_logs() + counted or ["left out: nothing"])]
 
     def list_logs(self) -> list[str]:
         """The logs that are left out, one line each."""
@@ -139,9 +152,11 @@ class PricedOptions(LogOptions, RepeatOptions):
     """Options of importers of logs that count tokens by model, which prices turn into money."""
 
     cost: Literal["tokens", "usd"] = Field(
-        "tokens", description="Cost: tokens, or money (usd), as it was logged or by --prices."
+        "tokens", description="Cost: tokens, or money (usd), as it was logged or by prices of today."
     )
-    prices: Path | None = Field(None, description="For --cost usd: a file of USD per million tokens.")
+    prices: Path | None = Field(
+        None, description="For --cost usd: a file of USD per million tokens, before known prices."
+    )
 
     @property
     def charged(self) -> Cost:
@@ -154,11 +169,11 @@ class PricedOptions(LogOptions, RepeatOptions):
         return {"cost": "usd" if self.cost == "usd" else self.count, "latency": latency}
 
     def known_prices(self) -> Prices:
-        """Read the file of prices; without one there are none."""
+        """Read the file of prices, which go before those that are known anyway."""
         if self.prices and self.cost == "tokens":
             problem = "prices mean nothing where tokens are the cost"
             stop("--prices", problem, "add --cost usd, or leave it out")
-        return read_prices(self.prices) if self.prices else {}
+        return read_prices(self.prices)
 
 
 class ImportResult(NamedTuple):

@@ -39,10 +39,10 @@ from cobandit.tables.importers.sources import (
     as_list,
     importer,
 )
-from cobandit.tables.prices import make_token_counter
 from cobandit.tables.record_files import SEPARATORS, TextLayout, read_columns, recognise_layout
 from cobandit.tables.safe_reading import MAX_FILE, check_fields, check_size, find_files, load_yaml
 from cobandit.tables.schema import check_columns, encode_names
+from cobandit.tables.token_counts import make_token_counter
 from cobandit.tables.transforms import TRANSFORMS
 
 

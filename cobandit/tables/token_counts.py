@@ -1,0 +1,63 @@
+"""Tokens of a text, counted by its characters or with a tokenizer."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from cobandit.faults import stop
+
+#: Characters that count as one token where no tokenizer is given.
+CHARACTERS = 4
+
+
+class TokenCounter(NamedTuple):
+    """How tokens are counted: the function, and what the card calls its unit."""
+
+    count: Callable[[str], int]
+    unit: str
+
+
+def count_characters(text: str) -> int:
+    """Count one token for every four characters begun.
+
+    Examples
+    --------
+    >>> [count_characters(text) for text in ("The answer is 42.", "", "a", "abcd", "abcde")]
+    [5, 0, 1, 1, 2]
+    """
+    return -(-len(text) // CHARACTERS)
+
+
+def make_token_counter(tokenizer: Path | None) -> TokenCounter:
+    """Make the counter: by characters, or with a ``tokenizer.json`` as Hugging Face models have it.
+
+    Parameters
+    ----------
+    tokenizer : Path or None
+        The file; reading it needs the package ``tokenizers``.
+
+    Raises
+    ------
+    TableError
+        If the file is missing or is no tokenizer, or the package is not installed.
+
+    Examples
+    --------
+    >>> make_token_counter(None).unit
+    'tokens (characters / 4)'
+    """
+    if tokenizer is None:
+        return TokenCounter(count_characters, f"tokens (characters / {CHARACTERS})")
+    if not tokenizer.is_file():
+        stop(tokenizer, "there is no such tokenizer", "name a tokenizer.json, or leave --tokenizer out")
+    try:
+        from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        stop(tokenizer, "reading it needs the package tokenizers", "pip install tokenizers")
+    try:
+        encoder = Tokenizer.from_file(str(tokenizer))
+    except Exception as error:  # its Rust core raises plain Exception
+        stop(tokenizer, f"this is no tokenizer.json ({str(error)[:80]})", "take the model's own file")
+
+    unit = f"tokens ({tokenizer.name})"
+    return TokenCounter(lambda text: len(encoder.encode(text, add_special_tokens=False).ids), unit)

@@ -1,0 +1,293 @@
+"""Tokens of an answer, read from the counts that its vendor sends or a log holds.
+
+Vendors agree neither on names nor on what includes what: tokens from a cache are part of the prompt or are
+not, those of reasoning are part of the completion or are not.  The total decides: of the possible readings
+the one is taken that adds up to it.  Where none does, nothing is charged less than was counted, and a
+`Doubt` says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+from cobandit.tables.token_counts import count_characters
+
+
+class Usage(NamedTuple):
+    """Tokens of one evaluation.
+
+    Attributes
+    ----------
+    input : float
+        Of the prompt, without those from or to a cache.
+    cached : float
+        Of the prompt, read from a cache.
+    output : float
+        Generated, with those of reasoning.
+    written : float
+        Of the prompt, written to a cache.
+
+    Examples
+    --------
+    >>> Usage(input=100, cached=400, output=20, written=50).prompt
+    550
+    """
+
+    input: float
+    cached: float
+    output: float
+    written: float = 0
+
+    @property
+    def prompt(self) -> float:
+        """All tokens of the prompt."""
+        return self.input + self.cached + self.written
+
+
+class Doubt(NamedTuple):
+    """Something that could not be read as it should.
+
+    ``kind`` is the same for all of a kind, so that each is named once; ``text`` has the values.
+    """
+
+    kind: str
+    text: str
+
+
+class Reading(NamedTuple):
+    """How counts were read.
+
+    Attributes
+    ----------
+    usage : Usage or None
+        None if prompt or answer were not counted, and no text was given to estimate them from.
+    doubts : tuple of Doubt
+    estimated : bool
+        Whether a count was missing and is that of the text.
+    """
+
+    usage: Usage | None
+    doubts: tuple[Doubt, ...] = ()
+    estimated: bool = False
+
+
+#: Names of each count.  A name with a dot is a field of a field.
+_PROMPT = ("prompt_tokens", "input_tokens", "inputTokens", "prompt_token_count", "promptTokenCount")
+_OUTPUT = (
+    *("completion_tokens", "output_tokens", "outputTokens", "candidates_token_count"),
+    *("candidatesTokenCount", "generated_tokens"),
+)
+_TOTAL = ("total_tokens", "totalTokens", "total_token_count", "totalTokenCount")
+_CACHED = (
+    *("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"),
+    *("prompt_cache_hit_tokens", "cached_tokens", "cached_content_token_count", "cachedContentTokenCount"),
+)
+_WRITTEN = (
+    *("prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_tokens"),
+    *("input_tokens_details.cache_write_tokens", "input_tokens_details.cache_creation_tokens"),
+)
+_REASONING = (
+    *("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens"),
+    "reasoning_tokens",
+)
+
+#: Names that come with a prompt that leaves the cache out, where the prompt is called `_EXCLUSIVE`.
+_CACHED_APART = ("cache_read_input_tokens", "input_tokens_cache_read", "cacheReadInputTokens")
+_WRITTEN_APART = ("cache_creation_input_tokens", "input_tokens_cache_write", "cacheWriteInputTokens")
+_EXCLUSIVE = ("input_tokens", "inputTokens")
+
+#: Names of reasoning that is no part of the answer's count.
+_REASONING_APART = ("thoughts_token_count", "thoughtsTokenCount")
+
+#: Fields in which a vendor nests its counts.
+_NESTED = ("billed_units", "tokens")
+
+#: Counts above this are none.
+_MOST = 2**53
+
+
+class _Counts:
+    """The counts of an answer by name, and doubts about them."""
+
+    def __init__(self, raw: Mapping[Any, Any]):
+        self._raw = raw
+        self.doubts: list[Doubt] = []
+
+    def find(self, names: tuple[str, ...]) -> tuple[str, int] | None:
+        """Find the first count of several names, one above zero if there is any."""
+        found = None
+        for name in names:
+            value: Any = self._raw
+            for part in name.split("."):
+                value = value.get(part) if isinstance(value, Mapping) else None
+            count = None if value is None else self._read(name, value)
+            if count is not None and (found is None or not found[1]):
+                found = name, count
+        return found
+
+    def count(self, *names: str) -> int | None:
+        """As `find`, without the name."""
+        found = self.find(names)
+        return None if found is None else found[1]
+
+    def _read(self, name: str, value: Any) -> int | None:
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not 0 <= number <= _MOST:
+            text = f"{name} is {str(value)[:40]!a}, which is no count: it is taken as missing"
+            self.doubts.append(Doubt(f"{name} is no count", text))
+            return None
+        if number != int(number):
+            text = f"{name} is {number:g}, which is no whole number: it is rounded up"
+            self.doubts.append(Doubt(f"{name} is no whole number", text))
+        return math.ceil(number)
+
+
+class _Parts(NamedTuple):
+    """One way to read counts: whether the cache, and reasoning, are apart from prompt and completion."""
+
+    cached_apart: bool
+    written_apart: bool
+    reasoning_apart: bool
+
+
+def read_usage(raw: Any, *, asked: str | None = None, answered: str | None = None) -> Reading:
+    """Read the counts of tokens of one answer, whatever its vendor calls them.
+
+    Parameters
+    ----------
+    raw : object
+        The field ``usage`` of an answer, or that of a log; None if there is none.
+    asked, answered : str, optional
+        Texts of prompt and answer, to estimate what was not counted: four characters are a token.
+
+    Returns
+    -------
+    Reading
+
+    Notes
+    -----
+    Tokens of the total that are in no part are counted as generated, as they are where an endpoint leaves
+    hidden reasoning out of its parts.  A total without parts is counted as generated, too.
+
+    Examples
+    --------
+    Reasoning outside of the completion:
+
+    >>> details = {"reasoning_tokens": 1901}
+    >>> counts = {"prompt_tokens": 100, "completion_tokens": 237, "total_tokens": 2238}
+    >>> read_usage(counts | {"completion_tokens_details": details}).usage
+    Usage(input=100, cached=0, output=2138, written=0)
+
+    Inside, and a prompt that includes the cache:
+
+    >>> counts = {"prompt_tokens": 100, "completion_tokens": 2138, "total_tokens": 2238}
+    >>> counts |= {"completion_tokens_details": details, "prompt_tokens_details": {"cached_tokens": 60}}
+    >>> read_usage(counts).usage
+    Usage(input=40, cached=60, output=2138, written=0)
+
+    A prompt that leaves the cache out:
+
+    >>> read_usage({"input_tokens": 5, "cache_read_input_tokens": 60, "output_tokens": 7}).usage
+    Usage(input=5, cached=60, output=7, written=0)
+    """
+    if raw is not None and not isinstance(raw, Mapping):
+        doubt = Doubt("usage is no record", f"usage is {str(raw)[:40]!a}, not counts by name")
+        return _complete(None, None, None, (doubt,), asked, answered)
+    raw = raw or {}
+    for name in _NESTED:
+        if isinstance(raw.get(name), Mapping):
+            raw = {**raw, **raw[name]}
+            break
+    counts = _Counts(raw)
+    total = counts.count(*_TOTAL) or None
+    prompt = counts.find(_PROMPT)
+    output = counts.count(*_OUTPUT)
+    cached = counts.find((*_CACHED, *_CACHED_APART)) or ("", 0)
+    written = counts.find((*_WRITTEN, *_WRITTEN_APART)) or ("", 0)
+    reasoning = counts.find((*_REASONING, *_REASONING_APART)) or ("", 0)
+    if prompt is None and raw.get("prompt_cache_miss_tokens") is not None:
+        miss = counts.count("prompt_cache_miss_tokens")
+        prompt = None if miss is None else ("prompt_tokens", miss + cached[1])
+    if prompt is None or output is None:
+        known = None if prompt is None else prompt[1]
+        return _complete(known, output, total, tuple(counts.doubts), asked, answered)
+
+    usual = _Parts(
+        cached_apart=prompt[0] in _EXCLUSIVE and cached[0] in _CACHED_APART,
+        written_apart=prompt[0] in _EXCLUSIVE and written[0] in _WRITTEN_APART,
+        reasoning_apart=reasoning[0] in _REASONING_APART,
+    )
+    usages = list(_readings(usual, prompt[1], output, cached[1], written[1], reasoning[1]))
+    if total is None:
+        usage = usages[0]
+    else:
+        fitting = [each for each in usages if each.prompt + each.output == total]
+        usage = (fitting or usages)[0]
+        if not fitting:
+            usage = _exceed(usage, total, counts.doubts)
+    return Reading(usage, tuple(counts.doubts))
+
+
+def _readings(
+    usual: _Parts, prompt: int, output: int, cached: int, written: int, reasoning: int
+) -> Iterator[Usage]:
+    """Go through possible readings, the usual one of such names first."""
+    parts = sorted(
+        (_Parts(*flags) for flags in product((False, True), repeat=3)),
+        key=lambda each: sum(a != b for a, b in zip(each, usual, strict=True)),
+    )
+    seen = set()
+    for each in parts:
+        inside = (0 if each.cached_apart else cached) + (0 if each.written_apart else written)
+        generated = output + (reasoning if each.reasoning_apart else 0)
+        # what is larger than the whole is no part of it
+        if inside > prompt or (reasoning > output and not each.reasoning_apart):
+            continue
+        usage = Usage(prompt - inside, cached, generated, written)
+        if usage not in seen:
+            seen.add(usage)
+            yield usage
+
+
+def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
+    """Say that parts do not add up to their total, and count what is in none of them as generated."""
+    rest = total - usage.prompt - usage.output
+    text = f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to total_tokens {total:,}"
+    if rest <= 0:
+        doubts.append(Doubt("more than the total", f"{text}: the parts are charged"))
+        return usage
+    doubts.append(Doubt("less than the total", f"{text}: {rest:,} more are charged as output"))
+    return usage._replace(output=usage.output + rest)
+
+
+def _complete(
+    prompt: int | None,
+    output: int | None,
+    total: int | None,
+    doubts: tuple[Doubt, ...],
+    asked: str | None,
+    answered: str | None,
+) -> Reading:
+    """Take a missing count from the total, else from the text."""
+    if total is not None and prompt is not None:
+        return Reading(Usage(prompt, 0, max(0, total - prompt)), doubts)
+    if total is not None and output is not None:
+        return Reading(Usage(max(0, total - output), 0, output), doubts)
+    if total:
+        text = f"only a total of {total:,} tokens is counted: it is charged as output"
+        doubt = Doubt("a total alone", text)
+        return Reading(Usage(0, 0, total), (*doubts, doubt))
+    if prompt is None and asked is not None:
+        prompt = count_characters(asked)
+    if output is None and answered is not None:
+        output = count_characters(answered)
+    if prompt is None or output is None:
+        return Reading(None, doubts)
+    text = "tokens of an answer are not counted: they are estimated from its text, at four characters each"
+    return Reading(Usage(prompt, 0, output), (*doubts, Doubt("not counted", text)), estimated=True)
