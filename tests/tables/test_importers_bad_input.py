@@ -198,8 +198,6 @@ BAD = [
     (each_sample(scores={"match": {"value": "splendid"}}), INSPECT, "'splendid' (12): give each one with"),
     (each_usage(output_tokens=-5), INSPECT, "greater than or equal to 0"),
     (both_logs(each_usage(output_tokens=0)), INSPECT, "every evaluation costs 0 tokens -> take another cost"),
-    (each_sample(working_time=0), INSPECT, "'1' has no time above zero, but 0.0"),
-    (each_sample(working_time=None), INSPECT, "no time above zero, but nan"),
     (nothing, [*INSPECT, "--cost", "usd"], "no total_cost is logged"),
     (each_usage(total_cost=-1.0), [*INSPECT, "--cost", "usd"], "total_cost: Input should be greater"),
     (nothing, [*INSPECT, "--smallest-cost", "0"], "--smallest-cost: "),

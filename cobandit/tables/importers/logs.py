@@ -248,6 +248,53 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
     return costs.mask(free, smallest)
 
 
+def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
+    """Leave out evaluations whose cost was not measured, or give them their configuration's mean.
+
+    An unmeasured cost is not zero: an answer that came from a cache would make its configuration look cheap.
+
+    Parameters
+    ----------
+    logged : DataFrame
+        ``config``, ``cost`` and ``prompt``; NaN where a cost was not measured.
+    how : {"leave-out", "mean"}
+    notes : Notes
+        Takes how many there are per configuration.
+
+    Raises
+    ------
+    TableError
+        If none was measured.
+
+    Examples
+    --------
+    >>> logged = pd.DataFrame({"config": list("aab"), "cost": [2.0, np.nan, 5.0], "prompt": np.nan})
+    >>> settle_unmeasured(logged, "mean", notes := Notes())["cost"].tolist()
+    [2.0, 2.0, 5.0]
+    >>> notes.remarks
+    ['cost not measured, taken as the mean of the others: 1 of 2 evaluations of a']
+    """
+    unmeasured = logged["cost"].isna()
+    if not unmeasured.any():
+        return logged
+    if unmeasured.all():
+        stop("the costs", "no cost was measured", "let every evaluation cost 1: --cost none")
+    treated = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
+    totals = Counter(logged["config"])
+    lines = []
+    for config, number in Counter(logged["config"][unmeasured]).items():
+        if number == totals[config]:
+            lines.append(f"cost not measured, left out: all {number:,} evaluations of {config}")
+            continue
+        share = f"{number:,} of {totals[config]:,} evaluations of {config}"
+        lines.append(f"cost not measured, {treated}: {share}")
+    notes.remarks += limit_lines(lines)
+    if how == "mean":
+        means = logged.groupby("config")[["cost", "prompt"]].transform("mean")
+        logged = logged.fillna({"cost": means["cost"], "prompt": means["prompt"]})
+    return logged[logged["cost"].notna()].reset_index(drop=True)
+
+
 def average_repeats(
     frame: pd.DataFrame, arms: Sequence[str], separate: pd.Series, repeats: str, notes: Notes
 ) -> pd.DataFrame:
@@ -439,10 +486,10 @@ def _unify(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
     if kinds <= {int, float} or kinds == {bool}:
         return values
-    return [UNSET if value is None else _short(str(value)) for value in values]
+    return [UNSET if value is None else shorten(str(value)) for value in values]
 
 
-def _short(text: str) -> str:
+def shorten(text: str) -> str:
     """Keep names readable: what is long or has odd white space is its beginning and a checksum."""
     plain = " ".join(text.split())
     if plain == text and 0 < len(text) <= _LONGEST:
@@ -531,8 +578,7 @@ def combine(
     ------
     TableError
         If no log has a usable evaluation, one has an instance twice, several configurations have no instance
-        in common, a setting of ``options.by`` is in no log, a score is out of its range, or only some
-        evaluations have their seconds.
+        in common, or a setting of ``options.by`` is in no log.
     """
     runs = _usable(runs, notes)
     given = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
@@ -545,6 +591,7 @@ def combine(
     arms = [str(name) for name in described][1:]
     evaluations = _evaluations(runs, described, metrics.objectives, options, notes)
     logged = _newest(evaluations, runs, notes)
+    logged = settle_unmeasured(logged, options.unmeasured, notes)
     if options.count == "all":
         logged["cost"] += logged["prompt"].fillna(0.0)
     elif logged["prompt"].notna().all():
@@ -629,9 +676,12 @@ def _evaluations(
         stop("the logs", "no evaluation has a score", "choose another score with --metric")
 
     seconds = frame["seconds"]
-    timed = (seconds > 0) & (seconds < math.inf) if seconds.notna().any() else seconds.isna()
-    remedy = "take another time, or leave out all, with --latency"
-    _refuse_first(frame, ~timed, runs, "no time above zero, but {seconds}", remedy)
+    untimed = ~((seconds > 0) & (seconds < math.inf))
+    if untimed.any() and seconds.notna().any():
+        counted = f"{untimed.sum():,} of {len(frame):,} evaluations have no time above zero"
+        notes.remarks.append(f"note: {counted}, so efficiency is no objective (--latency takes another time)")
+    if untimed.any():
+        frame["seconds"] = math.nan
     again = frame.duplicated(["run", "instance", "repeat"])
     _refuse_first(frame, again, runs, "more than one evaluation in this log", "keep one line per instance")
     tasks = [run.task for run in runs]
@@ -647,8 +697,7 @@ def _refuse_first(
     """Refuse the first of the evaluations that are wrong, if there is one."""
     for place in np.flatnonzero(wrong)[:1]:
         first = frame.iloc[place]
-        problem = f"instance {first['instance']!r} has {problem.format(seconds=first['seconds'])}"
-        stop(runs[first["run"]].file, problem, remedy)
+        stop(runs[first["run"]].file, f"instance {first['instance']!r} has {problem}", remedy)
 
 
 def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:

@@ -119,7 +119,17 @@ class ScoreOptions(Options):
     )
 
 
-class LogOptions(ScoreOptions):
+class CostOptions(Options):
+    """Options on evaluations whose cost was not measured."""
+
+    unmeasured: Literal["leave-out", "mean"] = Field(
+        "leave-out",
+        description="Evaluations whose cost was not measured, such as answers from a cache: left out, or the "
+        "mean of the configuration's own other ones.",
+    )
+
+
+class LogOptions(ScoreOptions, CostOptions):
     """Options of every importer of evaluation logs."""
 
     metric: Names = Field(
