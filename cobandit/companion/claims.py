@@ -18,6 +18,7 @@ import pandas as pd
 import yaml
 from matplotlib.figure import Figure
 
+from cobandit.advice.words import percent
 from cobandit.companion import paper
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.contrasts import CANNOT_TELL, CONTRASTS, WORDS
@@ -32,15 +33,17 @@ from cobandit.tables import open_table
 
 #: What a status can be, with its sign: of statements, of orderings and remarks, of contrasts, of the rest.
 DIVIDED, USED, NO_WORD = "divided", "used", "no word"
+#: What is added to a verdict that one kind of tables has alone.
+MEASURED_ONLY, DRAWN_ONLY = "where measured", "on reconstructions"
 SIGNS = {
-    HOLDS: "✓",
+    **{f"{HOLDS}{of}": "✓" for of in ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")},
+    **{f"{FAILS}{of}": "✗" for of in ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")},
     checks.SAYS_NOTHING: "○",
     checks.FAILS: "✗",
-    FAILS: "✗",
     DIVIDED: "◐",
     NOT_SEPARATED: "≈",
     UNKNOWN: "?",
-    **dict(zip(WORDS, "✓≈✗?", strict=True)),
+    **dict(zip(WORDS, "✓≈↯✗?", strict=True)),
     USED: "▪",
     NO_WORD: "–",
 }
@@ -48,16 +51,22 @@ KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of 
 STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = KINDS
 #: Tables that were measured, in the place of the paper's two: sums in words for GSM8K, PIQA for PIQA.
 STANDS_FOR = dict(zip(results.MEASURED, results.NAMES, strict=True))
+#: Method whose schedule is our reading of the paper, and the name of the open choice.
+READ_METHOD, READING = "PSISR", "A6"
 QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
 
 
 class Row(NamedTuple):
-    """One claim, as text: where it stands, what is printed, what tables say, what becomes of it."""
+    """One claim, as text: where it stands, what is printed, what tables say, what becomes of it.
+
+    ``reading`` names the open choice that it hangs on, if it does on one.
+    """
 
     key: str
     kind: str
     claim: str
     place: str = ""
+    reading: str = ""
     page: str = "experiments"
     paper: str = ""
     reconstruction: str = ""
@@ -65,6 +74,11 @@ class Row(NamedTuple):
     replays: str = ""
     status: str = NO_WORD
     size: str = ""
+
+
+def _reading(*methods: str | None) -> str:
+    """The open choice that a claim about these methods hangs on."""
+    return READING if READ_METHOD in methods else ""
 
 
 @cache
@@ -76,14 +90,18 @@ def identifiers() -> dict[str, str]:
     >>> identifiers()["Theorem 1: pulls of a suboptimal arm"]
     'C4'
     """
-    keys = yaml.safe_load(Path(__file__).with_name("claims.yml").read_text(encoding="utf-8"))
-    return {key: f"C{number}" for number, key in enumerate(keys, start=1)}
+    return {key: f"C{number}" for number, key in enumerate(_typed("claims.yml"), start=1)}
+
+
+def _typed(name: str) -> Any:
+    return yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 def every_claim(
     plays: pd.DataFrame | None = None,
     statements: pd.DataFrame | None = None,
     measured: Sequence[str] = results.MEASURED,
+    words: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Every claim with its status.
 
@@ -95,6 +113,8 @@ def every_claim(
         Default: `cobandit.companion.proofs.checks.check_statements`, which takes most of the time.
     measured : sequence of str
         Tables in the place of GSM8K's and of PIQA's: names of the catalogue or files.
+    words : DataFrame, optional
+        Default: `cobandit.companion.paper.resample_words` of the plays.
 
     Returns
     -------
@@ -109,11 +129,12 @@ def every_claim(
     plays = results.read_result("posterior") if plays is None else plays
     statements = checks.check_statements() if statements is None else statements
     cells, ours = results.cells(), in_place(measured)
+    words = paper.resample_words(plays) if words is None else words
     rows = [
         *state(statements),
-        *contrast(paper.judge_contrasts(plays), cells, ours),
-        *order(cells, ours, paper.shares(plays)),
-        *remark(measured),
+        *contrast(paper.judge_contrasts(plays), words, cells, ours),
+        *order(cells, ours, paper.shares(plays), originals(measured)),
+        *remark(measured, originals(measured)),
         *number(cells, ours, paper.predict_numbers(plays)),
     ]
     rows.sort(key=lambda row: KINDS.index(row.kind))
@@ -132,13 +153,24 @@ def in_place(names: Sequence[str]) -> pd.DataFrame:
     return pd.concat(played, ignore_index=True)
 
 
+def originals(names: Sequence[str]) -> bool:
+    """Whether tables are the paper's own two, by the names on their cards.
+
+    Only these can bear out what it says about one of its data sets, or of one against the other.
+    """
+    return tuple(names) != results.MEASURED and [open_table(name).name for name in names] == [*results.NAMES]
+
+
 def state(statements: pd.DataFrame) -> Iterator[Row]:
     """Statements of the theory, the paper's and ours, with what testing them found."""
+    typed = _typed("statements.yml")
     for each in statements.to_dict("records"):
+        known = typed.get(each["statement"], {"says": each["statement"], "place": ""})
         yield Row(
             key=each["statement"],
             kind=OURS if each["ours"] else STATEMENT,
-            claim=each["statement"],
+            claim=known["says"],
+            place=known["place"],
             page=each["page"],
             replays=each["found"],
             status=each["outcome"],
@@ -146,22 +178,35 @@ def state(statements: pd.DataFrame) -> Iterator[Row]:
         )
 
 
-def contrast(judged: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame) -> Iterator[Row]:
+#: Where the numbers of a contrast are printed, by its experiment.
+PRINTED_IN = {
+    "online": "Section 5.2; Appendix A, Online decision trajectories",
+    "identification": "Section 5.2, Pareto set identification",
+    "full-set": "Appendix A, Approximate recovery on the complete configuration sets",
+}
+
+
+def contrast(
+    judged: pd.DataFrame, words: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame
+) -> Iterator[Row]:
     """The fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
     many, ours = _ratios(cells), _ratios(measured)
-    for known, each in zip(CONTRASTS, judged.to_dict("records"), strict=True):
+    shares = words.to_dict("records")
+    for known, each, share in zip(CONTRASTS, judged.to_dict("records"), shares, strict=True):
+        often = percent(share[each["word"]])
         yield Row(
             key=f"contrast {known.dataset} {known.experiment} {known.method} {known.against}",
             kind=CONTRAST,
-            claim=_name_contrast(each, " against "),
-            place=f"largest budget, ρ = {known.judged.rho:,}",
+            claim=f"{_name_contrast(each, ' against ')}, ρ = {known.judged.rho:,}",
+            place=PRINTED_IN[known.experiment],
+            reading=_reading(*known),
             page="reconstructions",
             paper=f"{each['printed']:.2f}",
             reconstruction=f"{each['low']:.2g} to {each['high']:.2g}",
             measured=ours.get(known.keys, ""),
             replays=many.get(known.keys, ""),
             status=each["word"],
-            size=f"{each['width']:.2f} of the prior's",
+            size=f"{each['width']:.2f} of the prior's; this word on {often} of redraws",
         )
 
 
@@ -176,46 +221,66 @@ def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
     places = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(index=False)
     named = dict(zip(starmap(run_key, places), single["mean"], strict=True))
     known = [each for each in CONTRASTS if named.keys() >= set(each.keys)]
-    return {each.keys: f"{np.exp(float(each.of(named))):.2f}" for each in known}
+    # where neither method ever errs there is nothing to compare
+    compared = [each for each in known if max(named[key] for key in each.keys) > 0]
+    return {each.keys: f"{np.exp(float(each.of(named))):.2f}" for each in compared}
 
 
-def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame) -> Iterator[Row]:
-    """Orderings that the paper states in words."""
-    ours, many = paper.verdicts(measured), paper.verdicts(cells)
+def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own: bool) -> Iterator[Row]:
+    """Orderings that the paper states in words.
+
+    What it says about one of its data sets is shown on the table in its place, in parentheses, and does not
+    count there; what it says about both against each other is not judged on other tables at all.  Both count
+    where the tables are its own.
+    """
+    ours, many = paper.verdicts(measured), paper.verdicts_on_reconstructions(cells)
     printed = paper.judge_printed().set_index("key")["verdict"]
     shares = shares.reindex([each.key for each in paper.claims()])
     for each in paper.claims():
         known = shares.loc[each.key].dropna().items()
+        counts = own or (len(each.datasets) > 1 and not each.compares_datasets)
+        shown = ours[each.key] if counts else "" if each.compares_datasets else f"({ours[each.key]})"
         yield Row(
             key=f"ordering {each.key}",
             kind=ORDERING,
             claim=each.says,
             place=each.place,
+            reading=_reading(*each.methods, *each.against),
             paper=printed[each.key].replace(UNKNOWN, "not printed"),
             reconstruction=", ".join(f"{str(name).upper()} {100 * share:.0f} %" for name, share in known),
-            measured=ours[each.key],
+            measured=shown,
             replays=many[each.key],
-            status=together(ours[each.key], many[each.key]),
+            status=together(ours[each.key] if counts else UNKNOWN, many[each.key]),
         )
 
 
-def together(*verdicts: str) -> str:
-    """What verdicts on several kinds of tables say together.
+def together(measured: str, drawn: str) -> str:
+    """What verdicts on measured tables and on reconstructions say together, and which of these say it.
 
     Examples
     --------
-    >>> together("holds", "not separated"), together("holds", "fails"), together("not separated")
-    ('holds', 'divided', 'not separated')
+    >>> together("holds", "holds"), together("holds", "fails"), together("not separated", "fails")
+    ('holds', 'divided', 'fails on reconstructions')
+    >>> together("holds", "cannot be checked"), together("cannot be checked", "not separated")
+    ('holds where measured', 'not separated')
     """
-    told = {verdict for verdict in verdicts if verdict in (HOLDS, FAILS)}
-    return DIVIDED if len(told) == 2 else told.pop() if told else NOT_SEPARATED
+    told = [verdict for verdict in (measured, drawn) if verdict in (HOLDS, FAILS)]
+    if len(told) == 2:
+        return told[0] if told[0] == told[1] else DIVIDED
+    if told:
+        return f"{told[0]} {MEASURED_ONLY if measured in told else DRAWN_ONLY}"
+    return NOT_SEPARATED if NOT_SEPARATED in (measured, drawn) else UNKNOWN
 
 
-def remark(measured: Sequence[str]) -> Iterator[Row]:
-    """What the paper says of its tables and runs without an order of methods."""
+def remark(measured: Sequence[str], own: bool) -> Iterator[Row]:
+    """What the paper says of its tables and runs without an order of methods.
+
+    What it says of its tables cannot be told from others, unless it was used to draw them.
+    """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
     for key, each in judge_remarks(tables).iterrows():
         values = [f"{each[table.name]:.2f}" for table in tables]
+        status = each["verdict"] if own or each["about"] == "runs" else CANNOT_TELL
         yield Row(
             key=f"remark {key}",
             kind=REMARK,
@@ -223,7 +288,7 @@ def remark(measured: Sequence[str]) -> Iterator[Row]:
             place=each["place"],
             measured=", ".join(values[2:]),
             replays=", ".join(values[:2]),
-            status=USED if each["used"] and each["verdict"] == HOLDS else each["verdict"],
+            status=USED if each["used"] and each["verdict"] == HOLDS else status,
         )
 
 
@@ -241,6 +306,7 @@ def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame)
             kind=NUMBER,
             claim=in_words(known[row["key"]]),
             place="; ".join(group["place"].unique()),
+            reading=_reading(row["method"], row["against"]),
             paper=printed,
             reconstruction=_span(row["predicted_low"], row["predicted_high"], printed),
             measured=_like(others[row["key"]], printed),
@@ -322,7 +388,8 @@ def as_html(rows: pd.DataFrame, caption: str) -> str:
 
 
 def _row(name: str, row: Mapping[str, str]) -> str:
-    place = f"<small>{escape(row['place'])}</small>" if row["place"] else ""
+    places = [escape(row["place"]), f"under reading {row['reading']}" if row["reading"] else ""]
+    place = f"<small>{'; '.join(filter(None, places))}</small>" if any(places) else ""
     told = [escape(row[field]) for field in ("paper", "reconstruction", "measured", "replays")]
     # of a statement of the theory there is one finding, which no table gives
     found = (
@@ -334,6 +401,25 @@ def _row(name: str, row: Mapping[str, str]) -> str:
         f'<td><a href="{row["page"]}.html">{escape(row["claim"])}</a>{place}</td>{found}'
         f"<td>{sign} {row['status']}</td><td>{escape(row['size'])}</td></tr>"
     )
+
+
+def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
+    """Each contrast with its word, and how often each word comes out when tables are drawn again.
+
+    Parameters
+    ----------
+    judged, words : DataFrame
+        As from `cobandit.companion.paper.judge_contrasts` and `cobandit.companion.paper.resample_words`.
+    """
+    rows = []
+    for row, share in zip(judged.to_dict("records"), words.to_dict("records"), strict=True):
+        often = sorted(((part, word) for word, part in share.items() if part > 0), reverse=True)
+        known = {"contrast": _name_contrast(row, " / "), "nearer": row["remoteness"], "p": row["p"]}
+        known |= {"adjusted": row["adjusted"], "word": row["word"]}
+        rows.append(
+            known | {"on redrawn tables": ", ".join(f"{word} {percent(part)}" for part, word in often)}
+        )
+    return pd.DataFrame(rows)
 
 
 def draw_contrasts(judged: pd.DataFrame) -> Figure:

@@ -41,7 +41,8 @@ def test_every_claim_has_a_row_and_only_these_have(rows):
 def test_status_follows_from_the_columns(rows):
     orderings = rows[rows["kind"] == claims.ORDERING]
     for row in orderings.to_dict("records"):
-        assert row["status"] == claims.together(row["measured"], row["replays"])
+        measured = row["measured"] if row["measured"] and row["measured"][0] != "(" else "cannot be checked"
+        assert row["status"] == claims.together(measured, row["replays"])
     numbers = rows[rows["kind"] == claims.NUMBER]
     used = numbers["status"] == claims.USED
     assert (numbers.loc[used, "reconstruction"] == "").all()
@@ -78,7 +79,7 @@ def test_other_tables_take_the_place_of_the_measured_ones(tested, monkeypatch):
     rows = claims.every_claim(statements=tested, measured=["synthetic-24"])
     told = rows[rows["kind"] == claims.ORDERING].set_index("key")["measured"]
     assert told["ordering CoHVUCB-beats-uniform-at-the-end"] in ("holds", "fails", "not separated")
-    assert told["ordering costs-matter-more-on-piqa"] == "cannot be checked"
+    assert told["ordering costs-matter-more-on-piqa"] == ""
 
 
 def fast_summary(table):
@@ -116,7 +117,29 @@ def test_what_the_page_says_of_the_claims(rows):
     assert set(theory["status"]) == {checks.HOLDS, checks.FAILS}
     assert status["C39"] == "fails"  # CoPSI errs less often than PSI-SR
     online = rows.loc["C30":"C55"].drop(index=[f"C{n}" for n in range(34, 41)])["status"]
-    assert (online == "holds").mean() > 0.5
+    assert online.str.startswith("holds").mean() > 0.5
+    # an advantage has to be one; a used fact that is missed decides nothing; no errors cannot be compared
+    assert status["C58"] == "not separated" and status["C50"] == "cannot be checked"
+    assert rows.loc[["C26", "C27"], "measured"].tolist() == ["", ""]
+    assert rows.loc["C9", "kind"] == claims.OURS
+    both = [claim.key for claim in paper.claims() if claim.compares_datasets]
+    assert (
+        len(both) == 5
+        and (rows.set_index("key").loc[[f"ordering {key}" for key in both], "measured"] == "").all()
+    )
+    assert rows.loc["C45", "measured"] == "(holds)" and rows.loc["C45", "status"] == "not separated"
+
+
+@pytest.mark.slow
+def test_every_row_says_what_is_claimed_and_where(rows):
+    assert (rows["claim"] != "").all() and (rows["place"] != "").all()
+    hangs = rows["reading"] == "A6"
+    assert set(rows.index[hangs]) >= {"C20", "C22", "C27", "C29", "C39", "C63"}
+    about = rows["key"].str.contains("PSISR") | rows["claim"].str.contains("PSI-SR")
+    named = rows["kind"].isin([claims.CONTRAST, claims.NUMBER])
+    assert (about[named] == hangs[named]).all()
+    typed = set(claims._typed("statements.yml"))
+    assert typed == set(checks.checks())
     ends = [paper.least_target_ratio(14, low, high) for low, high in ((118.37, 147.21), (95.01, 152.16))]
     assert np.sign(np.subtract(ends, 1)).tolist() == [1, -1]
 

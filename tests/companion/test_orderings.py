@@ -130,6 +130,31 @@ def test_advantages_that_grow_and_that_are_larger():
     assert verdict(key, piqa) == "cannot be checked"
 
 
+def test_less_of_a_disadvantage_is_no_larger_advantage():
+    """CoPSI loses on both, by less on PIQA; and a growing factor that stays below one is none either."""
+    gsm8k = cells({"CoPSI": [40, 40], "UniformIdentification": [80, 80]}, dataset="gsm8k")
+    piqa = cells({"CoPSI": [60, 60], "UniformIdentification": [80, 80]}, dataset="piqa")
+    assert verdict("F1-gain-larger-on-piqa", pd.concat([gsm8k, piqa])) == "fails"
+    level = cells({"CoPSI": [80, 80], "UniformIdentification": [80, 80]}, dataset="piqa")
+    assert verdict("F1-gain-larger-on-piqa", pd.concat([gsm8k, level])) == "not separated"
+    worse = {"CoPSI": [90, 60], "UniformIdentification": [30, 50]}
+    assert verdict("CoPSI-advantage-grows", cells(worse)) == "fails"
+    assert verdict("CoPSI-advantage-grows", cells(worse | {"CoPSI": [90, 10]})) == "holds"
+
+
+def test_a_used_value_that_a_reconstruction_misses_decides_nothing():
+    """Accuracy-Cost-UCB's last pulls lose .157 on PIQA, as printed; comparable at .15, not at .25."""
+
+    def judged(rival: float, ours: float, key: str = "recent-decisions-comparable-on-piqa") -> str:
+        frame = cells({"CoHVUCB": [ours] * 2, "AccuracyCostUCB": [rival] * 2, "HVUCB": [9] * 2}, 0.001)
+        frame = frame.assign(experiment="trajectory", quantity="moving_average", against=None, measure=None)
+        frame = frame[frame["rho"] == 32].assign(spent=100.0)
+        return paper.verdicts_on_reconstructions(frame)[key]
+
+    assert judged(0.157, 0.15) == "holds" and judged(0.157, 0.3) == "fails"
+    assert judged(0.25, 0.24) == "cannot be checked" and judged(0.25, 0.15) == "cannot be checked"
+
+
 def test_unchanged_compares_the_two_charges():
     methods = ["CoPSI", "PSISR", "UniformIdentification"]
     frame = pd.concat(cells({m: [1, 0.5] for m in methods}, 0.01, costs=c) for c in ("declared", "realised"))

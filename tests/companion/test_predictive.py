@@ -10,12 +10,12 @@ from cobandit.companion import paper
 from cobandit.companion.paper import contrasts, predictive, published
 
 DATASETS = ("gsm8k", "piqa")
-KEYS = sorted(predictive.printed_values())
+KEYS = sorted(predictive.judged_values())
 
 
 def plays_of(rng, n, kind, dataset, offset=0.0, spread=0.3):
     """Tables whose numbers scatter around the printed ones on their scales, with a part in common."""
-    printed = predictive.printed_values()
+    printed = predictive.judged_values()
     rows = []
     for number in range(n):
         common = rng.normal(0, spread)
@@ -58,7 +58,7 @@ def test_the_contrasts_are_those_of_the_protocol():
     for dataset in DATASETS:
         own = [c for c in found if c.dataset == dataset]
         assert [c.experiment for c in own].count("online") == 3 and len(own) == 7
-    printed = predictive.printed_values()
+    printed = predictive.judged_values()
     assert all(set(c.keys) <= set(printed) for c in found)
     for contrast in found:
         used = contrasts.used_keys(contrast.dataset, contrast.experiment)
@@ -70,7 +70,7 @@ def test_the_contrasts_are_those_of_the_protocol():
 
 def test_printed_contrasts():
     """As typed: 59.88 and 59.85 against 169.45 and 169.55; 2 errors of 500 against 3."""
-    printed = predictive.printed_values()
+    printed = predictive.judged_values()
     regret, *_, errors, _, _ = (c for c in contrasts.CONTRASTS if c.dataset == "gsm8k")
     assert np.exp(regret.of(printed)) == pytest.approx(59.865 / 169.5, rel=1e-3)
     odds = (2.5 / 498.5) / (3.5 / 497.5)
@@ -93,17 +93,64 @@ def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it_unles
 @pytest.mark.parametrize(
     ("p", "inside", "width", "remoteness", "says"),
     [
-        (0.5, True, 0.5, 0.99, "predicted"),
-        (0.5, True, 0.51, 0.5, "compatible"),
-        (0.06, False, 0.3, 0.5, "compatible"),
+        (0.5, True, 0.5, 0.9899, "predicted"),
+        (0.5, True, 0.51, 0.5, "consistent"),
+        (0.06, False, 0.3, 0.5, "in tension"),
         (0.05, False, 0.3, 0.5, "contradicted"),
-        (0.01, False, 0.3, 0.991, "cannot tell"),
+        (0.01, False, 0.3, 0.99, "cannot tell"),
+        (0.01, False, 0.3, 396 / 400, "cannot tell"),
         (0.5, True, 1.01, 0.5, "cannot tell"),
         (0.5, True, np.nan, 0.5, "cannot tell"),
     ],
 )
 def test_words(p, inside, width, remoteness, says):
     assert contrasts.word(p, inside, width, remoteness) == says
+
+
+def test_errors_at_realised_costs_are_no_second_printing():
+    """As typed: .026 and .270 at declared costs, .028 and .266 at realised ones."""
+    key = "{}-identification-5000-UniformIdentification-error-declared"
+    judged = predictive.judged_values()
+    assert [judged[key.format(name)] for name in DATASETS] == [0.026, 0.270]
+    regrets = {k: v for k, v in predictive.printed_values().items() if "-error-" not in k}
+    assert {k: v for k, v in judged.items() if "-error-" not in k} == regrets
+
+
+def test_words_on_redrawn_tables_are_shares(plays):
+    found = paper.resample_words(plays, resamples=10)
+    assert list(found) == list(paper.WORDS) and len(found) == 14
+    assert found.sum(axis=1).to_numpy() == pytest.approx(1)
+    judged = paper.judge_contrasts(plays)["word"]
+    own = [found.loc[row, word] for row, word in enumerate(judged)]
+    assert np.mean(own) > 0.9 and found.equals(paper.resample_words(plays, resamples=10))
+
+
+def test_a_shift_of_one_method_shows_in_the_contrasts_together(plays):
+    """Where tables are the paper's own kind about half of them favour CoPSI as much; shifted ones never."""
+    own = paper.judge_together(plays)
+    assert (own["tables"] == 300).all() and own["as_favourable"].between(60, 240).all()
+    assert (own["distance"] > 0.2).all() and (own["outside"] == 0).all() and (own["as_many"] == 300).all()
+    rng = np.random.default_rng(3)
+    shifted = pd.concat(
+        [plays[plays["kind"] == "prior"]]
+        # errors of CoPSI rise on the tables, and F1 falls: the printed ones favour it more
+        + [less_of(plays_of(rng, 300, "table", dataset), "-CoPSI-", 1.0) for dataset in DATASETS]
+    )
+    found = paper.judge_together(shifted)
+    assert (found["as_favourable"] == 0).all() and (found["outside"] >= 2).all()
+    assert paper.combine(found["as_favourable"], found["tables"]) < 1e-3
+    assert (found["as_many"] < 30).all()
+
+
+def less_of(plays, method, shift):
+    """Plays with a method that errs more often and has a smaller F1."""
+    changed = plays.copy()
+    for key in changed["key"].unique():
+        if method in key:
+            at = changed["key"] == key
+            there = predictive.on_scale(key, changed.loc[at, "value"])
+            changed.loc[at, "value"] = predictive.off_scale(key, there + (-shift if "-f1-" in key else shift))
+    return changed
 
 
 def test_a_reading_changes_what_it_changes_and_nothing_else(plays):

@@ -80,6 +80,45 @@ def test_results_of_other_data_are_refused(stored, monkeypatch):
         results.read_result("posterior")
 
 
+def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
+    """Tables that are stored are not drawn again; new numbers follow theirs, until enough are kept."""
+    before = results.read_result("posterior")
+    of = before[before["key"] == "kept"].groupby(["dataset", "kind"])["value"].agg(["size", "sum"])
+    wanted = {kind: int(of.xs(kind, level="kind")["sum"].max()) for kind in results.WANTED}
+    drawn = []
+
+    def play(name, kind, number):
+        drawn.append((name, kind, number))
+        row = {"reading": "default", "key": "kept", "value": float(number % 2), "dataset": name}
+        return pd.DataFrame([row | {"kind": kind, "number": number}])
+
+    monkeypatch.setattr(results, "WANTED", wanted)
+    monkeypatch.setattr(results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play))
+    monkeypatch.setattr(results, "store_ledger", lambda: None)
+    results.draw(str(tmp_path), workers=1)
+    after = results.read_result("posterior")
+    first = {place: int(counts["size"]) for place, counts in of.iterrows()}
+    for (name, kind), size in first.items():
+        numbers = [number for own, of_kind, number in drawn if (own, of_kind) == (name, kind)]
+        assert numbers == list(range(size, size + len(numbers)))
+    assert drawn and {name for name, kind, _ in drawn if kind == "table"} == {"gsm8k"}
+    kept_now = after[after["key"] == "kept"].groupby(["dataset", "kind"])["value"].sum()
+    assert all(kept_now[place] >= wanted[place[1]] for place in first)
+    keys = ["dataset", "kind", "number", "reading", "key"]
+    old = after[~after.set_index(keys[:3]).index.isin(drawn)]
+    assert before.sort_values(keys, ignore_index=True).equals(old.sort_values(keys, ignore_index=True))
+
+
+def test_drawing_starts_anew_where_other_code_made_what_is_stored(stored, monkeypatch):
+    known = json.loads((stored / "manifest.json").read_text())
+    assert len(kept.parts_at_hand("posterior")) > 1000
+    known["posterior"]["code"] = "other"
+    (stored / "manifest.json").write_text(json.dumps(known))
+    assert kept.parts_at_hand("posterior") == {}
+    (stored / "posterior.parquet").unlink()
+    assert kept.parts_at_hand("posterior") == {}
+
+
 def test_missing_results_say_what_to_do(stored):
     (stored / "posterior.parquet").unlink()
     with pytest.raises(CobanditError, match=r"is not stored in .* -> run: make results"):

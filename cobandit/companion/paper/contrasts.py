@@ -13,12 +13,15 @@ import pandas as pd
 from cobandit.companion.paper import predictive
 from cobandit.companion.paper.judge import claims
 from cobandit.companion.paper.numbers import published, run_key, run_of
-from cobandit.companion.paper.predictive import Floats, Prediction, drawn, on_scale, printed_values, scales_of
+from cobandit.companion.paper.predictive import Floats, Prediction, drawn, judged_values, on_scale, scales_of
 
-PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL = "predicted", "compatible", "contradicted", "cannot tell"
-WORDS = (PREDICTED, COMPATIBLE, CONTRADICTED, CANNOT_TELL)
-#: Of the test; width over the prior's up to which it is predicted; share of tables that may be nearer.
-LEVEL, SHARP, REMOTE = 0.05, 0.5, 0.99
+PREDICTED, CONSISTENT, IN_TENSION = "predicted", "consistent", "in tension"
+CONTRADICTED, CANNOT_TELL = "contradicted", "cannot tell"
+WORDS = (PREDICTED, CONSISTENT, IN_TENSION, CONTRADICTED, CANNOT_TELL)
+#: Level of the test, and the width, over the prior's, up to which a contrast is predicted.
+LEVEL, SHARP = 0.05, 0.5
+#: Where this share of the tables is nearer than the paper, or a larger one, nothing can be told.
+REMOTE = 0.99
 #: On scores, from the calibration by another generator.
 WIDENING = 1.0
 DEFAULT = "default"
@@ -72,12 +75,17 @@ class Contrast(NamedTuple):
         """Of the values of both."""
         return self.judged.key(self.dataset, self.method), self.judged.key(self.dataset, self.against)
 
+    @property
+    def favour(self) -> int:
+        """1 where a larger value favours the first method, which is so of F1, else -1."""
+        return 1 if self.judged is F1 else -1
+
     def of(self, values: Values) -> Floats:
         """Take the contrast from what tables play, or from what is printed."""
         first, second = (on_scale(key, values[key]) for key in self.keys)
         return first - second
 
-    def predict(self, played: pd.DataFrame, at: Values) -> Prediction:
+    def predict(self, played: Values, at: Values) -> Prediction:
         """Predict it from tables, and from what the used facts of its experiment are."""
         return predict(played, used_keys(self.dataset, self.experiment), self.of(played), at)
 
@@ -115,10 +123,10 @@ def tables(plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str 
 def used_keys(dataset: str, experiment: str) -> list[str]:
     """Keys of the used facts of an experiment, as far as they are printed."""
     method, values = USED[run_of(experiment)]
-    return [key for each in values if (key := each.key(dataset, method)) in printed_values()]
+    return [key for each in values if (key := each.key(dataset, method)) in judged_values()]
 
 
-def predict(played: pd.DataFrame, keys: list[str], values: Floats, printed: Values) -> Prediction:
+def predict(played: Values, keys: list[str], values: Floats, printed: Values) -> Prediction:
     """Predict from tables, and from what is printed of the used facts, what has these values on tables."""
     used, at = (np.stack([on_scale(key, each[key]) for key in keys], axis=-1) for each in (played, printed))
     return predictive.predict(used, values, at)
@@ -141,15 +149,19 @@ def word(p: float, inside: bool, width: float, remoteness: float) -> str:
     Examples
     --------
     >>> word(0.5, True, 0.4, 0.7), word(0.5, True, 0.8, 0.7)
-    ('predicted', 'compatible')
-    >>> word(0.01, False, 0.4, 0.7), word(0.5, True, 0.4, 1.0)
-    ('contradicted', 'cannot tell')
+    ('predicted', 'consistent')
+    >>> word(0.2, False, 0.4, 0.7), word(0.01, False, 0.4, 0.7)
+    ('in tension', 'contradicted')
+    >>> word(0.5, True, 0.4, 0.99)
+    'cannot tell'
     """
-    if remoteness > REMOTE or not width <= 1:
+    if remoteness >= REMOTE or not width <= 1:
         return CANNOT_TELL
     if p <= LEVEL:
         return CONTRADICTED
-    return PREDICTED if inside and width <= SHARP else COMPATIBLE
+    if not inside:
+        return IN_TENSION
+    return PREDICTED if width <= SHARP else CONSISTENT
 
 
 def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
@@ -167,14 +179,36 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
         ``centre``, ``low`` and ``high`` as ratios of regrets or of odds; ``p``, ``adjusted`` (Holm),
         ``width`` over the prior's on the scale of logarithms, ``remoteness``, ``regressed`` and ``word``.
     """
-    printed, rows = printed_values(), []
+    return _judge(_arrange(plays))
+
+
+#: Values of the kept tables of each data set and kind, by key.
+Arranged = Mapping[tuple[str, str], Mapping[str, Floats]]
+
+
+def _arrange(plays: pd.DataFrame) -> Arranged:
+    """Arrange by table what the contrasts are about, and what they are predicted from."""
+    found = {}
+    for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
+        own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
+        keys = {key for contrast in own for key in contrast.keys}
+        keys |= {key for contrast in own for key in used_keys(dataset, contrast.experiment)}
+        for kind in ("table", "prior"):
+            wide = tables(plays, dataset, kind)
+            found[dataset, kind] = {key: wide[key].to_numpy() for key in sorted(keys)}
+    return found
+
+
+def _judge(arranged: Arranged) -> pd.DataFrame:
+    printed, rows = judged_values(), []
     for contrast in CONTRASTS:
-        played, prior = (tables(plays, contrast.dataset, kind) for kind in ("table", "prior"))
+        played, prior = (arranged[contrast.dataset, kind] for kind in ("table", "prior"))
         found, value = contrast.predict(played, printed), float(contrast.of(printed))
         low, high = found.interval(1 - LEVEL, WIDENING)
-        nothing = np.empty((len(prior), 0))
-        before = np.diff(predictive.predict(nothing, contrast.of(prior), np.empty(0)).interval(1 - LEVEL))
-        seen = contrast._asdict() | {"tables": len(played), "remoteness": found.remoteness}
+        without = contrast.of(prior)
+        nothing = np.empty((len(without), 0))
+        before = np.diff(predictive.predict(nothing, without, np.empty(0)).interval(1 - LEVEL))
+        seen = contrast._asdict() | {"tables": len(found.scores), "remoteness": found.remoteness}
         seen |= {"width": float((high - low) / before[0]), "regressed": found.regressed}
         seen |= {"p": found.p(value, WIDENING), "printed": np.exp(value)}
         rows.append(seen | {"centre": np.exp(found.centre), "low": np.exp(low), "high": np.exp(high)})
@@ -183,6 +217,103 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     inside = (frame["low"] <= frame["printed"]) & (frame["printed"] <= frame["high"])
     about = zip(frame["adjusted"], inside, frame["width"], frame["remoteness"], strict=True)
     return frame.assign(word=[word(*each) for each in about])
+
+
+def resample_words(plays: pd.DataFrame, resamples: int = 100, seed: int = 0) -> pd.DataFrame:
+    """Judge the fourteen contrasts on tables that are drawn again with replacement.
+
+    A word that seldom comes out again is one that other tables of the same kind could change.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        As for `tables`.
+    resamples : int
+        How often all kept tables, and those of the prior, are drawn again, data set by data set.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        A row per contrast, in the order of `CONTRASTS`, and per word of `WORDS` the share of the resamples.
+    """
+    arranged, rng = _arrange(plays), np.random.default_rng(seed)
+    words = []
+    for _ in range(resamples):
+        drawn = {}
+        for place, values in arranged.items():
+            n = len(next(iter(values.values())))
+            again = rng.integers(n, size=n)
+            drawn[place] = {key: own[again] for key, own in values.items()}
+        words.append(_judge(drawn)["word"].to_numpy())
+    shares = {word: np.mean(np.array(words) == word, axis=0) for word in WORDS}
+    return pd.DataFrame(shares)
+
+
+def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
+    """Ask of each data set how unlike its tables the printed contrasts are together.
+
+    Three questions: how far all seven lie off, how many lie outside their own intervals, and how far the two
+    of CoPSI with PSI-SR lie off in CoPSI's favour.  The last two were asked after the contrasts were seen.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        As for `tables`.
+    reading : str
+        What it changes is judged as it has it, on the tables that play it.
+
+    Returns
+    -------
+    DataFrame
+        By data set: ``tables``; ``distance``, the p of the seven by Mahalanobis' distance; ``outside``, the
+        contrasts outside their own 95 % intervals, and ``as_many``, the tables with as many; ``favour``, the
+        sum of the two scores of CoPSI against PSI-SR over the half-widths of their intervals, each with the
+        sign of its favour, and ``as_favourable``, the tables with as large a sum.
+    """
+    if reading != DEFAULT:
+        plays = plays[plays["number"] <= _last_with_readings(plays)]
+    printed, rows = judged_values(), {}
+    for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
+        played = tables(plays, dataset, reading=reading).dropna()
+        own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
+        found = [contrast.predict(played, printed) for contrast in own]
+        scores = np.stack([prediction.scores for prediction in found], axis=1)
+        at = np.array(
+            [each.score(float(contrast.of(printed))) for contrast, each in zip(own, found, strict=True)]
+        )
+        ends = np.array([each.interval(1 - LEVEL, WIDENING)[1] - each.centre for each in found])
+        limits = ends / [each.spread for each in found]
+        # each score over its own limit, so that errors and F1 have one weight
+        signs = np.array([contrast.favour * (contrast.against == "PSISR") for contrast in own]) / limits
+        outside, favour = int((abs(at) > limits).sum()), float(at @ signs)
+        rows[dataset] = {
+            "tables": len(played),
+            "distance": predictive.joint(scores, at),
+            "outside": outside,
+            "as_many": int(((abs(scores) > limits).sum(axis=1) >= outside).sum()),
+            "favour": favour,
+            "as_favourable": int((scores @ signs >= favour).sum()),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def combine(counts: pd.Series, tables: pd.Series) -> float:
+    """Combine by Fisher's method how many tables of each data set are as far off, the paper counted.
+
+    Examples
+    --------
+    >>> round(combine(pd.Series([0, 0]), pd.Series([99, 99])), 6)
+    0.001021
+    """
+    from scipy.stats import combine_pvalues
+
+    return float(combine_pvalues((1 + counts) / (1 + tables), method="fisher").pvalue)
+
+
+def _last_with_readings(plays: pd.DataFrame) -> int:
+    """Largest number of a table that plays other readings than the default."""
+    return int(plays.loc[plays["reading"] != DEFAULT, "number"].max())
 
 
 def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
@@ -196,9 +327,8 @@ def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     """
     from scipy.stats import combine_pvalues
 
-    printed, frame = printed_values(), pd.DataFrame()
-    last = plays.loc[plays["reading"] != DEFAULT, "number"].max()  # all readings on the same tables
-    plays = plays[plays["number"] <= last]
+    printed, frame = judged_values(), pd.DataFrame()
+    plays = plays[plays["number"] <= _last_with_readings(plays)]  # all readings on the same tables
     readings = plays.loc[plays["kind"] == "table", "reading"].unique()
     for reading, dataset in product(readings, dict.fromkeys(contrast.dataset for contrast in CONTRASTS)):
         played = tables(plays, dataset, reading=reading).dropna()
@@ -246,7 +376,7 @@ def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         By key of the number: ``predicted_low``, ``predicted_high``.
     """
-    printed = printed_values()
+    printed = judged_values()
     found: dict[str, list[float]] = {}
     wide = {name: tables(plays, name) for name in plays["dataset"].unique()}
     for number in published():

@@ -32,8 +32,9 @@ class Claim:
     relation : str
         ``"better"``; ``"keeps up"`` (better or comparable); ``"comparable"``; ``"unchanged"`` (comparable
         under declared and realised costs); ``"undecided"`` (each is better somewhere); ``"nearer"`` (to the
-        first of ``against`` than to the second); ``"growing advantage"`` (larger at the largest budget than
-        at the smallest); ``"larger advantage"`` (on the first dataset than on the second).
+        first of ``against`` than to the second); ``"growing advantage"`` (an advantage at the largest budget,
+        and a larger one than at the smallest); ``"larger advantage"`` (an advantage on the first dataset, and
+        a larger one than on the second).
     at : {"all", "most", "largest", "smallest"}
         At which budgets.
     along : {"rho", "spent"}
@@ -61,6 +62,11 @@ class Claim:
     along: str = "rho"
     measure: str | None = None
     costs: str | None = None
+
+    @property
+    def compares_datasets(self) -> bool:
+        """Whether it holds one dataset against another."""
+        return self.relation == "larger advantage"
 
     @property
     def direction(self) -> str:
@@ -120,7 +126,8 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     differences, as all methods see the same evaluations; without it, what the intervals of both means allow.
     Means are comparable where they differ by at most a tenth of the larger; where they differ by more, that
     fails if the interval excludes zero.  Advantages and distances are compared by whether their intervals are
-    disjoint.  A claim of several comparisons holds where each does and fails where one does (at most budgets:
+    disjoint; the larger of two advantages has to be one, so that less of a disadvantage is none.  A claim of
+    several comparisons holds where each does and fails where one does (at most budgets:
     where more than half do).  The largest and the smallest budget are those at which every method has a
     feasible run.
 
@@ -233,13 +240,14 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
     higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
 
     def more(first: tuple[str, float], second: tuple[str, float]) -> Iterator[str]:
-        """Whether each pair's first is better by more at the first of two places than at the second."""
+        """Whether each pair's first is better at the first of two places, and by more than at the second."""
+        measure = str(claim.measure)
         for pair in pairs:
             ends = pair if higher else pair[::-1]
-            a, b = (cells.compare(*at, *ends, str(claim.measure)) for at in (first, second))
-            yield _better(derive("difference", a, b))
+            a, b = (cells.compare(*at, *ends, measure) for at in (first, second))
+            yield _each(_better(derive("difference", a, EQUAL[measure])), _better(derive("difference", a, b)))
 
-    if claim.relation == "larger advantage":
+    if claim.compares_datasets:
         one, other = claim.datasets
         for budget in cells.budgets(one, other):
             yield from more((one, budget), (other, budget))
@@ -268,6 +276,11 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
                         yield _better(apart, higher)
                     else:  # who keeps up is ahead or comparable
                         yield HOLDS if claim.relation == "keeps up" and ahead else _comparable(a, b, apart)
+
+
+def _each(*verdicts: str) -> str:
+    """The verdict on several things that are claimed together: the first of these that any of them has."""
+    return next(verdict for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS) if verdict in verdicts)
 
 
 def _better(apart: Estimate, higher: bool = True) -> str:

@@ -93,6 +93,25 @@ def printed_values() -> dict[str, float]:
     return {key: (min(values) + max(values)) / 2 for key, values in found.items()}
 
 
+@cache
+def judged_values() -> dict[str, float]:
+    """Give what tables are judged by: `printed_values`, with errors at declared costs alone.
+
+    The runs of tables are charged declared costs, and an error at realised ones is no second printing of the
+    same number.  (Chains walk by `printed_values`, of which they read no error.)
+
+    Examples
+    --------
+    >>> key = "piqa-identification-5000-UniformIdentification-error-declared"  # .270, and .266 realised
+    >>> judged_values()[key]
+    0.27
+    """
+    declared = [number for number in published() if number.costs == "declared" and number.operation is None]
+    return printed_values() | {
+        played_key(number): number.value for number in declared if number.quantity == "error"
+    }
+
+
 def on_scale(key: str, values: Any) -> Floats:
     """Bring values onto a scale of additive noise: log odds of errors and of F1, logarithms of regrets."""
     array = np.asarray(values, dtype=np.float64)

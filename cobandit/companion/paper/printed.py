@@ -6,7 +6,17 @@ from typing import Any
 import pandas as pd
 
 from cobandit.companion.paper.derived import EQUAL, Estimate, derive
-from cobandit.companion.paper.judge import HOLDS, NOTHING, Claim, by_place, claims, judge_claim
+from cobandit.companion.paper.judge import (
+    CLOSE,
+    HOLDS,
+    NOTHING,
+    UNKNOWN,
+    Claim,
+    by_place,
+    claims,
+    judge_claim,
+    verdicts,
+)
 from cobandit.companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
 from cobandit.companion.paper.predictive import REPLAYS
 from cobandit.stats.metrics import proportion_interval
@@ -139,6 +149,78 @@ def judge_printed() -> pd.DataFrame:
             verdict = HOLDS_WHERE_PRINTED if along or len(frame) < every else HOLDS
         found[claim.key] = verdict
     return pd.DataFrame(found.items(), columns=["key", "verdict"])
+
+
+# ------------------------------------------------------------ on reconstructions
+def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
+    """Judge each claim on reconstructions, but not by used values that they miss.
+
+    A reconstruction is drawn to have the used values that the paper prints of a method.  Where it misses one
+    by more than `CLOSE`, what it says of another method next to this one is not what the paper's table would.
+    So that value takes the printed one's place, and a claim whose verdict changes cannot be checked; nor can
+    one whether two methods are comparable, of which one is off.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `cobandit.companion.paper.judge.verdicts`, under the names of the paper's datasets.
+
+    Returns
+    -------
+    Series
+        The verdict by claim key.
+
+    Examples
+    --------
+    >>> from cobandit.companion.stored import results
+    >>> verdicts_on_reconstructions(results.cells())["recent-decisions-comparable-on-piqa"]
+    'cannot be checked'
+    """
+    own = verdicts(cells)
+    cells = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])])
+    missed = _missed_values(cells)
+    again = verdicts(_print_missed(cells, missed))
+    for claim in claims():
+        at = claim.select(missed[missed["quantity"] == claim.quantity])
+        at = at[(at["experiment"] == claim.experiment) & at["rho"].isin(_at(claim))]
+        if len(at) and (claim.relation == "comparable" or again[claim.key] != own[claim.key]):
+            own[claim.key] = UNKNOWN
+    return own
+
+
+#: By what a cell is a printed number's.
+PLACE = ["dataset", "quantity", "method", "rho"]
+
+
+def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells of used values that are missed by more than `CLOSE`, with ``printed`` and ``half_unit``."""
+    used = as_frame().query("role == 'used' and method.notna() and costs != 'realised'")
+    used = used.drop_duplicates(PLACE)[[*PLACE, "value", "half_unit"]]
+    ends = cells[cells["against"].isna() & _at_the_end(cells)]
+    found = ends.reset_index().merge(used, on=PLACE).set_index("index")
+    apart = (found["mean"] - found["value"]).abs()
+    return found[apart > CLOSE * found[["mean", "value"]].max(axis=1)]
+
+
+def _print_missed(cells: pd.DataFrame, missed: pd.DataFrame) -> pd.DataFrame:
+    """Put printed values in the place of missed ones; paired comparisons with these are left out."""
+    cells = cells.copy()
+    cells.loc[missed.index, "mean"] = missed["value"]
+    cells.loc[missed.index, "low"] = missed["value"] - missed["half_unit"]
+    cells.loc[missed.index, "high"] = missed["value"] + missed["half_unit"]
+    places = pd.MultiIndex.from_frame(missed[PLACE])
+    sides = (pd.MultiIndex.from_frame(cells[["dataset", "quantity", side, "rho"]]) for side in SIDES)
+    about = pd.concat([pd.Series(side.isin(places), cells.index) for side in sides], axis=1).any(axis=1)
+    return cells[~(about & cells["against"].notna() & _at_the_end(cells))]
+
+
+#: Columns that name the two methods of a paired comparison.
+SIDES = ("method", "against")
+
+
+def _at_the_end(cells: pd.DataFrame) -> pd.Series:
+    """Whether a cell is about whole runs, or about the last point of their course."""
+    return cells["spent"].isna() | (cells["spent"] == cells.groupby("dataset")["spent"].transform("max"))
 
 
 # -------------------------------------------------------- next to computed ones

@@ -97,7 +97,7 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By key: ``says``, ``place``, ``used``, one column per table, ``verdict``.
+        By key: ``says``, ``place``, ``about``, ``used``, one column per table, ``verdict``.
 
     Examples
     --------

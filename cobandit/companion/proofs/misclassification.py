@@ -320,7 +320,7 @@ def one_term_gaps(means: ArrayLike) -> Floats:
 
 
 # ----------------------------------------------------------------------------- checks
-@check("Section 3.2: complexity H", "copsi")
+@check("Section 3.2: complexity H", "copsi", ours=True)
 def check_complexity(seed: int) -> Finding:
     """Sorted form against the maximum over all sets of arms."""
     rng, rows = np.random.default_rng(seed), []

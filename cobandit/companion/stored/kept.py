@@ -154,6 +154,18 @@ def store(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
     _enter(name, sha256=file_sha256(path), **RESULTS[name].checksums(), **made)
 
 
+def parts_at_hand(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:
+    """Parts of a stored result by their arguments; none if it is not stored, or other code made it."""
+    entry, columns = manifest().get(name, {}), RESULTS[name].columns()
+    if entry.get("code") != RESULTS[name].checksums()["code"]:
+        return {}
+    try:
+        whole = read_result(name)
+    except CobanditError:
+        return {}
+    return {tuple(place): part for place, part in whole.groupby(columns, sort=False)}
+
+
 def recompute(name: str, *arguments: Any) -> pd.DataFrame:
     """Recompute the part of a result with these arguments.
 

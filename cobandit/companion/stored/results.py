@@ -10,7 +10,7 @@ alone, ``confirm`` recomputes a few parts of what other code was stored by, and 
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice, product
 from typing import Any
 
@@ -116,26 +116,45 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
 
 
 #: Kept tables of each kind: that meet the facts, of the prior, and of the other generator.
-WANTED = {"table": 400, "prior": 200, "other": 200}
+WANTED = {"table": 1200, "prior": 200, "other": 200}
 
 
-def draw(folder: str = "_build/posterior") -> None:
+def draw(folder: str = "_build/posterior", workers: int = -1) -> None:
     """Draw and play until enough tables of each kind and data set are kept, and store all.
 
-    It can be interrupted at any time and goes on where it was: what a table plays is kept in the folder.
+    It begins with the tables that are stored, if the code at hand made them, and can be interrupted at any
+    time: what a new table plays is kept in the folder.
     """
+    before = kept.parts_at_hand("posterior")
+    spent = kept.manifest()["posterior"]["seconds"] if before else 0
     play_once, start, parts = Memory(folder, verbose=0).cache(played), time.perf_counter(), []
-    with Parallel(n_jobs=-1) as run:
+    with Parallel(n_jobs=workers) as run:
         for kind, wanted in WANTED.items():
             for name in NAMES:
-                kept_tables, numbers = 0, count()
+                frames = list(before_of(before, name, kind))
+                kept_tables = sum(map(is_kept, frames))
+                numbers = count(len(frames))
                 while kept_tables < wanted:
                     some = islice(numbers, wanted - kept_tables)
-                    frames = run(delayed(play_once)(name, kind, number) for number in some)
-                    kept_tables += sum(bool(frame["value"].iloc[0]) for frame in frames)
-                    parts += frames
-    store("posterior", parts, time.perf_counter() - start)
+                    drawn = run(delayed(play_once)(name, kind, number) for number in some)
+                    kept_tables += sum(map(is_kept, drawn))
+                    frames += drawn
+                parts += frames
+    store("posterior", parts, spent + time.perf_counter() - start)
     store_ledger()
+
+
+def is_kept(part: pd.DataFrame) -> bool:
+    """Whether the table of a part, as `played` gives it, meets the facts."""
+    return bool(part["value"].iloc[0])
+
+
+def before_of(before: Mapping[tuple[Any, ...], pd.DataFrame], name: str, kind: str) -> Iterator[pd.DataFrame]:
+    """Stored parts of a data set and kind by number, from 0 up to the first number that is not there."""
+    for number in count():
+        if (name, kind, number) not in before:
+            return
+        yield before[name, kind, number]
 
 
 AUDIT_BLOCK = 1_000
