@@ -139,8 +139,7 @@ def _find_slack(wishes: Wishes, compared: Paired) -> Floats:
         means = compared.means[:, compared.table.objectives.index(name)]
         slack = np.minimum(slack, means - least)
     for name, most in wishes.within.items():
-        means = compared.means[:, compared.table.objectives.index(name)]
-        slack = np.minimum(slack, most - (means.max() - means))
+        slack = np.minimum(slack, most - compared.fall_behind(compared.table.objectives.index(name)))
     return slack
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit import _check
+from cobandit.advice.missing import LONGEST, find_dependence
 from cobandit.advice.splits import compare_splits
 from cobandit.advice.words import describe_free, percent, some_names
 from cobandit.errors import CobanditError
@@ -30,10 +31,6 @@ SAME = 0.95
 TIMES, SHARE = 5.0, 0.1
 #: Share of a mean cost that may not have been met, from which on it is said, where so few carry half of it.
 UNMET, FEW = 0.5, 0.2
-#: Missing evaluations from which on it is asked where they are, and the probability of a false alarm then.
-GONE, FALSE_ALARMS = 5, 0.01
-#: Letters of a name that a finding shows, at most.
-LONGEST = 60
 
 
 class Finding(NamedTuple):
@@ -278,27 +275,9 @@ def _few(table: EvaluationTable, rows: pd.DataFrame) -> Found:
 
 def _missing(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     """Configurations whose missing evaluations are on harder, or easier, instances than the others."""
-    from scipy import stats
-
-    name = table.objectives[0]
-    every = rows.groupby("instance", observed=True)[name].agg(["count", "sum"])
-    short = (table.n_instances <= len(every) - GONE).sum()
-    for config, scores in rows.set_index("instance").groupby("config", observed=True)[name]:
-        if len(scores) > len(every) - GONE:
-            continue
-        own = scores.reindex(every.index)
-        others = every["count"] - own.notna()
-        rest = (every["sum"] - own.fillna(0)) / others.where(others > 0)  # NaN where it is alone
-        there, gone = rest[own.notna()].dropna(), rest[own.isna()]
-        if min(len(there), len(gone)) < GONE or rest.min() == rest.max():
-            continue
-        if stats.mannwhitneyu(gone, there).pvalue * short <= FALSE_ALARMS:
-            yield (
-                gone.mean() - there.mean(),
-                f"{_names([config])} is missing on {len(gone)} of {len(every)} instances, where the others' "
-                f"mean {name} is {gone.mean():.3f}; where it was evaluated it is {there.mean():.3f}",
-                "Evaluate it there before comparing: its mean is of other instances",
-            )
+    for found in find_dependence(table):
+        todo = "Evaluate it there before comparing: until then nothing is settled"
+        yield found.where_missing - found.where_there, found.found, todo
 
 
 def _disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Found:

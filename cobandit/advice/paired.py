@@ -7,6 +7,7 @@ whatever compares configurations has to redraw instances, not rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -53,6 +54,8 @@ class Evaluations:
         The objectives in the card's order, then the cost.
     instance : ndarray of int, shape (N,)
         Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
+    present : ndarray of int
+        Those of the I that have a row.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Evaluations:
         self.values = rows[[*table.objectives, "cost"]].to_numpy().T
         self.offsets = np.concatenate(([0], np.cumsum(table.n_instances)))
         self.n_instances = int(self.instance.max()) + 1
+        self.present = np.unique(self.instance)
 
     def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
         """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
@@ -106,6 +110,8 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
 
     with one weight per instance, the same for every configuration and objective (Rubin, Annals of Statistics
     9, 1981).  Weights are never zero, so a configuration that has few instances is not lost in a redraw.
+    Where evaluations are missing, means are adjusted to all instances, and so are those of redraws, to first
+    order in the weights (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
 
     Parameters
     ----------
@@ -138,12 +144,17 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
     result = np.empty((len(evaluations.values), replications, table.n_arms))
     for drawn in cut(np.arange(replications), BLOCK // evaluations.n_instances):
         weights = rng.standard_exponential((len(drawn), evaluations.n_instances))
+        if not table.is_complete:
+            for effects, mean in zip(table.effects, result, strict=True):
+                mean[drawn] = effects.redraw(weights[:, evaluations.present])
+            continue
         for arms in evaluations.blocks(np.arange(table.n_arms)):
             values, present = evaluations.block(arms)
             totals = weights @ present.T.astype(float)
             for column, mean in zip(values, result, strict=True):
                 mean[drawn, arms[0] : arms[-1] + 1] = weights @ column.T / totals
-    return np.moveaxis(result[:-1], 0, -1), result[-1]
+    scores = result[:-1] if table.is_complete else result[:-1].clip(0, 1)
+    return np.moveaxis(scores, 0, -1), result[-1]
 
 
 def find_worth(means: Floats, costs: Floats) -> Bools:
@@ -158,30 +169,42 @@ def find_worth(means: Floats, costs: Floats) -> Bools:
 
 
 class Gaps(NamedTuple):
-    """Arms compared with all others, each array but the first of shape (rows, k, K)."""
+    """Arms compared with all others, each array but the first and the last of shape (rows, k, K)."""
 
     arms: Ints  # (k,)
     ratios: Floats  # t-statistics of the gaps
     errors: Floats  # standard errors that gaps on new instances would have
     gaps: Floats  # positive where the other is ahead
     left: Floats  # standard errors of what the evaluations leave open
+    shared: Ints  # (k, K), instances that both have
+
+
+class Shared(NamedTuple):
+    """Arms compared with others on the instances that both have: what `Paired.dominance` is made of."""
+
+    gaps: Floats  # (D + 1, k, m), positive where the other is ahead
+    squares: Floats  # (D + 1, k, m), squared standard errors
+    added: Floats  # (D + 1, k, m), what of these the instance more of both arms is
+    counts: Ints  # (k, m), instances that both have
 
 
 class Paired:
-    r"""Means of a table, over both splits, and what every instance contributes to their errors.
+    r"""Configurations compared pair by pair, each pair on the instances that both were evaluated on.
 
-    The influence of instance s on a mean is :math:`z_{is} = (x_{is} - \mu_i) / \sqrt{n_i (n_i - 1)}`, zero
-    where arm i was not evaluated on s.  Instances are independent, so the variance of :math:`\mu_j - \mu_i`
-    is :math:`\sum_s (z_{js} - z_{is})^2`: what two arms share cancels.  An arm whose few instances all scored
-    alike would be certain by that, so each arm's variance counts one instance more that varies like the
-    pooled arms.
+    The gap of arms i and j is the mean of :math:`x_{js} - x_{is}` over the :math:`n_{ij}` instances s that
+    they share: a mean over other instances says as much of these as of the arm.  Instances are independent,
+    so its variance is :math:`\sum_s z_{ijs}^2` with the influences
 
-    About the benchmark itself, a finite population of N instances, means are exact once all is evaluated:
+    .. math:: z_{ijs} = \frac{x_{js} - x_{is} - \delta_{ij}}{\sqrt{n_{ij} (n_{ij} - 1)}} .
 
-    .. math:: (1 - n_i / N)\, v_i + (1 - n_j / N)\, v_j - 2\, (1 - n_i n_j / (N n_{ij}))\, c_{ij}
+    Arms whose few instances all scored alike would be certain by that, so the variance counts for either arm
+    one instance more that varies like the pooled arms.  About the benchmark itself, a finite population of N
+    instances, gaps are exact once all is evaluated, and what is missing leaves :math:`1 - n_{ij} / N` of the
+    variance open.
 
-    with :math:`n_{ij}` the shared instances, :math:`v` the variances and :math:`c_{ij} = z_i \cdot z_j`, is
-    the variance of what the missing instances leave open.
+    Where some evaluations are missing, the means that are shown are adjusted to all instances
+    (`cobandit.tables.adjusted`).  Gaps of pairs need not add up then.  Of three arms each may be ahead of the
+    next, and the last of the first; who is ahead in such a cycle is what the adjusted means say.
 
     Parameters
     ----------
@@ -196,11 +219,15 @@ class Paired:
     ----------
     table, evaluations, finite, strict
         As given, and the table's `Evaluations`.
+    complete : bool
+        Whether every arm is evaluated on every instance of the table.
     means, costs : ndarray, shapes (K, D) and (K,)
+        On all instances of the table, adjusted where some are missing.
     counts, missing : ndarray of int, shape (K,)
         Instances on which each arm is evaluated, and those of the benchmark on which it is not.
     one_more, variances : ndarray, shape (D + 1, K)
-        Of `coordinates`; what the instance more adds to each variance, and with it the variance.
+        Of the means over each arm's instances; what the instance more adds to each variance, and with it the
+        variance.
 
     Examples
     --------
@@ -215,20 +242,21 @@ class Paired:
     def __init__(self, table: EvaluationTable, finite: bool = False, strict: bool = False):
         every = table.summary()
         self.table, self.evaluations = table, Evaluations(table)
-        self.finite, self.strict = finite, strict
+        self.finite, self.strict, self.complete = finite, strict, table.is_complete
         self.means, self.costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
         self.counts, self.n_instances = table.n_instances, table.n_benchmark
         self.missing = self.n_instances - self.counts
         n = self.counts.astype(float)
+        sums = np.add.reduceat(self.evaluations.values, self.evaluations.offsets[:-1], axis=1)
+        #: Means over each arm's own instances, the costs last.
+        self._centres = np.vstack([self.means.T, self.costs]) if self.complete else sums / n
         self.variances: Floats = np.empty(self.coordinates.shape)
-        relative = np.empty(len(n))  # variance of the cost, over its square
         for arms in self.evaluations.blocks(np.arange(len(n))):
             self.variances[:, arms] = (self.influence(arms) ** 2).sum(axis=2)
-            values, present = self.evaluations.block(arms)
-            spread = ((values[-1] - self.costs[arms, None]) * present) ** 2
-            relative[arms] = spread.sum(axis=1) / (n[arms] - 1) / self.costs[arms] ** 2
         pooled = np.average(self.variances[:-1] * n, axis=1)  # of one instance, by objective
-        more = np.vstack([np.outer(pooled, np.ones(len(n))), relative.mean() * self.costs**2])
+        costs = self._centres[-1]
+        relative = np.average(self.variances[-1] * n / costs**2)  # variance of the cost, over its square
+        more = np.vstack([np.outer(pooled, np.ones(len(n))), relative * costs**2])
         self.one_more = more / n**2
         self.variances += self.one_more
 
@@ -244,21 +272,93 @@ class Paired:
 
     @property
     def on_front(self) -> Bools:
-        """Which arms no other dominates, by the means, shape (K,)."""
-        return self.front_of(self.means, self.costs)
+        """Which arms no other dominates on the instances that they share, shape (K,)."""
+        return self._front[0]
+
+    @property
+    def in_cycle(self) -> Bools:
+        """Which arms are ahead of others that are, through others still, ahead of them, shape (K,)."""
+        return self._front[1]
+
+    @cached_property
+    def _front(self) -> tuple[Bools, Bools]:
+        """Which arms are on the front, and which are in a cycle."""
+        by_means = self.front_of(self.means, self.costs)
+        if self.complete:
+            return by_means, np.zeros_like(by_means)
+        from scipy import sparse  # which takes its time, and few tables have holes
+
+        better = np.concatenate([gaps.gaps > 0 for gaps in self.dominance()], axis=1)
+        worse = np.concatenate([gaps.gaps < 0 for gaps in self.dominance()], axis=1)
+        ahead = better.all(axis=0) if self.strict else better.any(axis=0) & ~worse.any(axis=0)
+        _, cycle = sparse.csgraph.connected_components(sparse.csr_array(ahead), connection="strong")
+        beaten = (ahead & (cycle[:, None] != cycle)).any(axis=1)
+        beaten = np.bincount(cycle, beaten)[cycle] > 0  # with one of a cycle all of it
+        in_cycle = np.bincount(cycle)[cycle] > 1
+        on_front = ~beaten
+        for each in np.unique(cycle[in_cycle & ~beaten]):
+            arms = np.flatnonzero(cycle == each)
+            on_front[arms] = self.front_of(self.means[arms], self.costs[arms])
+        return on_front, in_cycle
 
     def front_of(self, means: Floats, costs: Floats) -> Bools:
         """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
         return pareto_mask(means) if self.strict else find_worth(means, costs)
 
     def influence(self, arms: Ints) -> Floats:
-        """Influences on `coordinates`: shape (D + 1, k, I)."""
+        """Influences on the means over each arm's own instances, of minus the cost last: (D + 1, k, I)."""
         values, present = self.evaluations.block(arms)
         n = self.counts[arms]
-        values -= np.vstack([self.means[arms].T, self.costs[arms]])[:, :, None]
+        values -= self._centres[:, arms, None]
         values *= present / np.sqrt(n * (n - 1.0))[:, None]
         values[-1] *= -1
         return values
+
+    def gap_influence(self, arm: int, others: Ints) -> tuple[Floats, Floats, Ints]:
+        """Compare an arm with others on the instances that both have.
+
+        Returns
+        -------
+        influence : ndarray, shape (D + 1, m, I)
+            Of each instance on each gap.
+        gaps : ndarray, shape (D + 1, m)
+            Positive where the other is ahead, 0 where they share fewer than two instances.
+        counts : ndarray of int, shape (m,)
+            Instances that both have.
+        """
+        (mine, there), (theirs, present) = (
+            self.evaluations.block(arms) for arms in (np.array([arm]), others)
+        )
+        both = present & there
+        counts = both.sum(axis=1)
+        gained = (theirs - mine) * both
+        gained[-1] *= -1
+        gaps = gained.sum(axis=2) / np.maximum(counts, 1)
+        gaps[:, counts < 2] = 0.0
+        gained -= gaps[:, :, None] * both
+        influence = gained / np.sqrt(np.maximum(counts * (counts - 1.0), 1.0))[:, None]
+        return influence, gaps, counts
+
+    def step(self, lower: int, upper: int) -> tuple[Floats, float]:
+        """Compare two arms: how much more the second scores, shape (D,), and for how many times the cost.
+
+        On the instances that both have; NaN where there is none.
+        """
+        if self.complete:
+            return self.means[upper] - self.means[lower], float(self.costs[upper] / self.costs[lower])
+        values, present = self.evaluations.block([lower, upper])
+        both = present.all(axis=0)
+        if not both.any():
+            return np.full(self.means.shape[1], np.nan), np.nan
+        means = values[:, :, both].mean(axis=2)
+        return means[:-1, 1] - means[:-1, 0], float(means[-1, 1] / means[-1, 0])
+
+    def fall_behind(self, objective: int) -> Floats:
+        """By how much each arm is behind the one that is most ahead of it, in an objective: shape (K,)."""
+        if self.complete:
+            means = self.means[:, objective]
+            return np.asarray(means.max() - means)
+        return np.concatenate([gaps.gaps[objective].max(axis=1) for gaps in self.dominance()])
 
     def dominance(self, arms: Ints | None = None) -> Iterator[Gaps]:
         """Compare arms (default: all) with every arm in each of `n_compared` coordinates: that, k, K.
@@ -267,53 +367,57 @@ class Paired:
         both means are exact, and of costs where both cost the same on every instance.
         """
         rows, everyone = self.n_compared, np.arange(len(self.costs))
-        values, variances, one_more = self.coordinates[:rows], self.variances[:rows], self.one_more[:rows]
-        tie = TIE * np.abs(values).max(axis=1)[:, None, None]
-        done = self.finite & (self.missing == 0)
+        tie = TIE * np.abs(self.coordinates[:rows]).max(axis=1)[:, None, None]
         arms = everyone if arms is None else arms
         width = BLOCK // (rows * len(everyone))
+        compare = self._compare_means if self.complete else self._compare_pairs
         for some in (part for whole in self.evaluations.blocks(arms) for part in cut(whole, width)):
-            mine = self.influence(some)[:rows]
-            errors = np.empty((rows, len(some), len(everyone)))
-            left = np.empty_like(errors)  # the variance of what is left open
-            for others in self.evaluations.blocks(everyone):
-                at = slice(others[0], others[-1] + 1)
-                shared = mine @ self.influence(others)[:rows].transpose(0, 2, 1)
-                errors[:, :, at] = variances[:, some, None] + variances[:, None, at] - 2 * shared
-                left[:, :, at] = self._leave_open(some, others, shared) if self.finite else errors[:, :, at]
-            gaps = values[:, None, :] - values[:, some, None]
+            parts = [compare(some, others) for others in self.evaluations.blocks(everyone)]
+            gaps, errors, added, shared = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+            gaps, errors, added = gaps[:rows], errors[:rows], added[:rows]
             gaps[np.abs(gaps) <= tie] = 0.0
-            exact = done[some][:, None] & done
-            left = np.where(exact, 0.0, np.maximum(left, 0.0))
+            missing = 1 - shared / self.n_instances if self.finite else np.ones(shared.shape)
+            exact = missing == 0
+            left = np.maximum(missing * errors, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):  # no gap is no evidence, unless it is exact
                 ratios = np.where(gaps == 0, np.where(exact, -np.inf, 0.0), gaps / np.sqrt(left))
             if not self.strict:
                 tied = (gaps == 0) & exact
-                added = one_more[-1, some][:, None] + one_more[-1]
-                tied[-1] |= (gaps[-1] == 0) & (errors[-1] - added <= TIE * errors[-1])
+                alike = (gaps[-1] == 0) & (errors[-1] - added[-1] <= TIE * errors[-1])
+                tied[-1] |= alike & (shared > 1)
                 ratios[tied] = np.inf
                 ratios[:, tied.all(axis=0)] = -np.inf
-            yield Gaps(some, ratios, np.sqrt(np.maximum(errors, 0.0)), gaps, np.sqrt(left))
+            yield Gaps(some, ratios, np.sqrt(np.maximum(errors, 0.0)), gaps, np.sqrt(left), shared)
 
-    def _leave_open(self, arms: Ints, others: Ints, shared: Floats) -> Floats:
-        """Give the variances of gaps that missing instances leave, from the covariances of the means."""
-        mine, theirs = (self.variances[: len(shared), each] for each in (arms, others))
-        mine, theirs = mine[:, :, None], theirs[:, None]
-        total, n = self.n_instances, self.counts.astype(float)
-        _, present = self.evaluations.block(arms)
-        _, there = self.evaluations.block(others)
-        both = present.astype(float) @ there.T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            covariance = shared * (1 - np.outer(n[arms], n[others]) / (total * both))
-        # of two arms that share no instance nothing is known but that no correlation exceeds one
-        alone = -np.sqrt(mine * theirs * n[arms][:, None] * n[others]) / total
-        covariance = np.where(both > 1, covariance, alone)
-        open_ = 1 - n / total
-        return open_[arms][:, None] * mine + open_[others] * theirs - 2 * covariance
+    def _compare_means(self, some: Ints, others: Ints) -> Shared:
+        """Compare arms that all have the same instances: what two of them share cancels."""
+        values, variances, one_more = self.coordinates, self.variances, self.one_more
+        products = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
+        squares = variances[:, some, None] + variances[:, None, others] - 2 * products
+        added = one_more[:, some, None] + one_more[:, None, others]
+        counts = np.broadcast_to(self.counts[others], (len(some), len(others)))
+        return Shared(values[:, None, others] - values[:, some, None], squares, added, counts)
+
+    def _compare_pairs(self, some: Ints, others: Ints) -> Shared:
+        """Compare arms of which each pair has instances of its own."""
+        shape = len(self.one_more), len(some), len(others)
+        gaps, squares, counts = np.empty(shape), np.empty(shape), np.empty(shape[1:], dtype=np.int64)
+        for k, arm in enumerate(some):
+            influence, gaps[:, k], counts[k] = self.gap_influence(arm, others)
+            squares[:, k] = (influence**2).sum(axis=2)
+        added = self.add_instance(some, others, counts)
+        with np.errstate(invalid="ignore"):
+            squares = np.where(counts > 1, squares + added, np.inf)
+        return Shared(gaps, squares, added, counts)
+
+    def add_instance(self, some: Ints, others: Ints, counts: Ints) -> Floats:
+        """What one instance more of both arms adds to the variances of their gaps: (D + 1, k, m)."""
+        one = self.one_more * self.counts**2.0  # of a single instance
+        return (one[:, some, None] + one[:, None, others]) / np.maximum(counts, 1) ** 2.0
 
 
 def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
-    """Upper Student quantile for arms with so many instances each, shape as ``counts``.
+    """Upper Student quantile for so many instances each, infinite below two; shape as ``counts``.
 
     Examples
     --------
@@ -322,4 +426,6 @@ def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
     """
     from scipy import stats  # half a second that an import of cobandit need not take
 
-    return stats.t.isf(alpha, np.asarray(counts) - 1)
+    counts = np.asarray(counts)
+    values: Floats = stats.t.isf(alpha, np.maximum(counts, 2) - 1)
+    return np.where(counts < 2, np.inf, values)

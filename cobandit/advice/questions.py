@@ -44,17 +44,74 @@ class Levels(NamedTuple):
     on: float  # it is on the front: each other fails to beat it in some objective
 
 
-def draw_errors(compared: Paired, replications: int, seed: int) -> NDArray[np.float32]:
-    """Errors of `Paired.coordinates` that vary together as those do: shape (D + 1, K, R)."""
-    rng, n_instances = np.random.default_rng(seed), compared.evaluations.n_instances
-    n_rows, n_arms = compared.variances.shape
-    errors = np.empty((n_rows, n_arms, replications), dtype=np.float32)
-    for drawn in paired.cut(np.arange(replications), paired.BLOCK // n_instances):
-        weights = rng.standard_normal((len(drawn), n_instances)).T
-        for arms in compared.evaluations.blocks(np.arange(n_arms)):
-            errors[:, arms[0] : arms[-1] + 1, drawn] = compared.influence(arms) @ weights
-    errors += np.sqrt(compared.one_more)[:, :, None] * rng.standard_normal(errors.shape, dtype=np.float32)
-    return errors
+class DrawnErrors:
+    """Errors of gaps, drawn so that they vary together as the gaps do.
+
+    Parameters
+    ----------
+    compared : Paired
+    replications : int
+        R.
+    seed : int
+    """
+
+    def __init__(self, compared: Paired, replications: int, seed: int):
+        self.replications = replications
+        self._compared, self._rng = compared, np.random.default_rng(seed)
+        n_rows, n_arms = compared.variances.shape
+        n_instances = compared.evaluations.n_instances
+        if not compared.complete:  # every pair has instances of its own
+            self._weights = self._rng.standard_normal((n_instances, replications), dtype=np.float32)
+            self._noise = self._draw_noise((n_rows, n_arms, replications))
+            return
+        self._errors = np.empty((n_rows, n_arms, replications), dtype=np.float32)
+        for drawn in paired.cut(np.arange(replications), paired.BLOCK // n_instances):
+            weights = self._rng.standard_normal((len(drawn), n_instances)).T
+            for arms in compared.evaluations.blocks(np.arange(n_arms)):
+                self._errors[:, arms[0] : arms[-1] + 1, drawn] = compared.influence(arms) @ weights
+        self._errors += self._draw_noise(self._errors.shape)
+
+    def _draw_noise(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        """Draw what the instance more of each arm adds."""
+        spread = np.sqrt(self._compared.one_more)[:, :, None]
+        noise: NDArray[np.float32] = spread * self._rng.standard_normal(shape, dtype=np.float32)
+        return noise
+
+    def of_gaps(self, arm: int, others: Ints) -> NDArray[np.float32]:
+        """Errors of the gaps of an arm and others: shape (D + 1, m, R)."""
+        if self._compared.complete:
+            drawn: NDArray[np.float32] = self._errors[:, others] - self._errors[:, [arm]]
+            return drawn
+        influence, _, counts = self._compared.gap_influence(arm, others)
+        n, counts = self._compared.counts, np.maximum(counts, 1)
+        mine, theirs = (n[arms] / counts for arms in (arm, others))
+        drawn = influence.astype(np.float32) @ self._weights
+        drawn += theirs[:, None] * self._noise[:, others] - mine[:, None] * self._noise[:, [arm]]
+        return drawn
+
+
+class Clearest(NamedTuple):
+    """Of each arm the clearest evidence that one other beats it everywhere, shape (K,) each."""
+
+    ratios: Floats
+    shared: Ints  # instances behind it
+
+
+def find_clearest(compared: Paired) -> Clearest:
+    """Find the clearest evidence against each arm: the least probable were the two alike."""
+    from scipy import stats  # half a second that an import of cobandit need not take
+
+    ratios, shared = [], []
+    for gaps in compared.dominance():
+        least = _least(gaps)
+        evidence = least
+        if not compared.complete:  # a ratio says more where more instances are shared
+            evidence = -stats.t.logsf(least, np.maximum(gaps.shared, 2) - 1)
+            evidence[np.arange(len(gaps.arms)), gaps.arms] = -np.inf
+        place = evidence.argmax(axis=1)[:, None]
+        ratios.append(np.take_along_axis(least, place, axis=1)[:, 0])
+        shared.append(np.take_along_axis(gaps.shared, place, axis=1)[:, 0])
+    return Clearest(np.concatenate(ratios), np.concatenate(shared))
 
 
 def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
@@ -91,29 +148,38 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     True
     """
     n_arms, n_objectives = len(compared.costs), compared.n_compared
-    errors = draw_errors(compared, int(min(DRAWS, max(200, WORK / (n_objectives * n_arms**2)))), seed)
-    clearest = np.concatenate([_least(gaps).max(axis=1) for gaps in compared.dominance()])
+    room = WORK / (n_objectives * n_arms**2)
+    if not compared.complete:  # all weights are held at once
+        room = min(room, 8 * paired.BLOCK / compared.evaluations.n_instances)
+    errors = DrawnErrors(compared, int(min(DRAWS, max(200, room))), seed)
+    clearest = find_clearest(compared)
     found = Levels(alpha / (2 * n_arms * (n_arms - 1)), alpha / (2 * n_arms * n_objectives))  # Bonferroni's
-    open_ = ~_settled(compared, clearest, found)
+    open_ = ~_settled(clearest, found)
     largest = _largest(compared, open_, errors)
     while open_.any():
-        maybe_on, maybe_off = open_ & (clearest >= -CLEAR), open_ & (clearest <= CLEAR)
+        maybe_on, maybe_off = open_ & (clearest.ratios >= -CLEAR), open_ & (clearest.ratios <= CLEAR)
         either = int(maybe_on.sum() + maybe_off.sum())
         share = alpha * maybe_on.sum() / either
         least = share / max(1, maybe_on.sum() * (n_arms - 1))
         off = max(least, _level(largest[maybe_on], share))
         found = Levels(max(found.off, off), max(found.on, alpha / (either * n_objectives)))
-        left = open_ & ~_settled(compared, clearest, found)
+        left = open_ & ~_settled(clearest, found)
         if (left == open_).all():
             break
         open_ = left
     return found
 
 
-def _settled(compared: Paired, clearest: Floats, levels: Levels) -> Bools:
-    off, on = critical_value(compared.counts, levels.off), critical_value(compared.counts, levels.on)
-    settled: Bools = (clearest > off) | (clearest < -on)
+def _settled(clearest: Clearest, levels: Levels) -> Bools:
+    off, on = (_critical(clearest.shared, level) for level in levels)
+    settled: Bools = (clearest.ratios > off) | (clearest.ratios < -on)
     return settled
+
+
+def _critical(shared: Ints, level: float) -> Floats:
+    """Critical values for so many shared instances each, of which few numbers differ."""
+    counts, place = np.unique(shared, return_inverse=True)
+    return critical_value(counts, level)[place].reshape(shared.shape)
 
 
 def _least(gaps: Gaps) -> Floats:
@@ -123,22 +189,28 @@ def _least(gaps: Gaps) -> Floats:
     return least
 
 
-def _largest(compared: Paired, asked: Bools, errors: NDArray[np.float32]) -> NDArray[np.float32]:
+def _largest(compared: Paired, asked: Bools, errors: DrawnErrors) -> NDArray[np.float32]:
     """Largest statistic of each arm asked for, in each draw, if no other arm were ahead of it: shape (K, R).
 
     Others that are clearly behind in some objective do not count, nor do objectives in which they are clearly
     ahead, unless they are in all.
     """
-    largest = np.full(errors.shape[1:], -np.inf, dtype=np.float32)
+    largest = np.full((len(asked), errors.replications), -np.inf, dtype=np.float32)
     for gaps in compared.dominance(np.flatnonzero(asked)):
         least = _least(gaps)
         for k, arm in enumerate(gaps.arms):
-            for d in range(len(gaps.ratios)):
-                t, error = gaps.ratios[d, k], gaps.errors[d, k].astype(np.float32)
-                others = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
-                if others.any():
-                    drawn = (errors[d, others] - errors[d, arm]) / error[others, None]
-                    np.maximum(largest[arm], drawn.max(axis=0), out=largest[arm])
+            t, error = gaps.ratios[:, k], gaps.errors[:, k].astype(np.float32)
+            near = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
+            near &= gaps.shared[k] > 1
+            others = np.flatnonzero(near.any(axis=0))
+            if not len(others):
+                continue
+            drawn = errors.of_gaps(arm, others)
+            for d in range(len(t)):
+                each = near[d, others]
+                if each.any():
+                    statistics = drawn[d, each] / error[d, others[each], None]
+                    np.maximum(largest[arm], statistics.max(axis=0), out=largest[arm])
     return largest
 
 
@@ -172,14 +244,15 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
         ``arm``, ``against``, ``ratio``, ``factor``, ``evaluations``, ``new_instances`` and ``price``, as
         `cobandit.advice.Recommendation` has them, the cheapest first.
     """
-    off, on = critical_value(compared.counts, levels.off), critical_value(compared.counts, levels.on)
-    asked = []
+    clearest, asked = find_clearest(compared), []
     for gaps in compared.dominance():
-        for arm, ratio in zip(gaps.arms, _least(gaps), strict=True):
-            rivals, factor = np.arange(len(ratio)), np.maximum(on[arm], on)
-            if ratio.max() > 0:  # dominated, by the means
-                rivals, factor = ratio.argmax(keepdims=True), np.maximum(off[arm], off)
-            rivals = rivals[np.isfinite(ratio[rivals]) & (np.abs(ratio) <= factor)[rivals]]
+        off, on = (_critical(gaps.shared, level) for level in levels)
+        for k, (arm, ratio) in enumerate(zip(gaps.arms, _least(gaps), strict=True)):
+            rivals, factor = np.arange(len(ratio)), on[k]
+            if clearest.ratios[arm] > 0:  # dominated, by the means
+                rivals, factor = np.flatnonzero(ratio == clearest.ratios[arm])[:1], off[k]
+            is_open = (np.abs(ratio) <= factor) | compared.in_cycle[arm]
+            rivals = rivals[np.isfinite(ratio[rivals]) & is_open[rivals]]
             if not len(rivals):
                 continue
             with np.errstate(divide="ignore"):
@@ -241,13 +314,14 @@ def plan_next(
     tolerance: ArrayLike = 0.0,
     error: float = 0.05,
     seed: int = 0,
+    at_random: bool = True,
 ) -> NextEvaluations:
     """Plan the evaluations that are missing, as `cobandit.ParetoRace` would go on.
 
     Parameters
     ----------
     table : EvaluationTable
-        Both splits are used.  Whether an evaluation is there must not depend on what it gave.
+        Both splits are used.
     budget : float, optional
         What they may cost, in the table's unit.
     tolerance : float or array_like, shape (D,)
@@ -256,6 +330,9 @@ def plan_next(
         In (0, 1).
     seed : int
         Of the order of the instances: those that most configurations have first, equal ones at random.
+    at_random : bool
+        Whether an evaluation is there whatever the instance; if not, nothing is settled by those that are,
+        and the instances come in random order.
 
     Returns
     -------
@@ -274,7 +351,8 @@ def plan_next(
     instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
     scores = np.full((len(instances), table.n_arms, table.n_objectives), np.nan)
     scores[rows["instance"].cat.codes, rows["config"].cat.codes] = rows[list(table.objectives)]
-    order = arrange(~np.isnan(scores[:, :, 0]), seed)
+    # with nothing to go by, all instances stand in random order
+    order = arrange(~np.isnan(scores[:, :, 0]) if at_random else np.zeros(scores.shape[:2]), seed)
     scores = scores[order]
     missing = np.isnan(scores[:, :, 0])
     race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerance, error=error)
@@ -283,7 +361,13 @@ def plan_next(
     settled, (whole, price, _) = looks[0][2], looks[-1]
     limit = inf if budget is None else _check.add_slack(budget)
     compared = race.depth >= min(FIRST_LOOK, len(order))
-    if compared:
+    if not at_random:
+        settled = would_be_settled = 0
+        whole, depth = missing.sum(axis=0), _reach(missing.any(axis=1))
+        part = missing[:depth].sum(axis=0)
+        price, step = float(whole @ costs), float(part @ costs)
+        compared, worth = False, step <= limit
+    elif compared:
         step = next((cost for _, cost, n in looks if n > settled), 0.0)
         *_, (part, _, would_be_settled) = (each for each in looks if each[1] <= limit)
         worth = would_be_settled > settled
@@ -296,3 +380,9 @@ def plan_next(
     named = pd.DataFrame(pairs if worth else [], columns=["configuration", "instance"], dtype=str)
     evaluations = int(whole.sum())
     return NextEvaluations(settled, would_be_settled, compared, evaluations, price, step, named)
+
+
+def _reach(is_open: Bools) -> int:
+    """How many instances to go through, so that as many of them are open as a first comparison takes."""
+    needed = min(FIRST_LOOK, int(is_open.sum()))
+    return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

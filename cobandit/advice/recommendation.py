@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check
 from cobandit.advice.choice import Choice, choose, read_wishes
+from cobandit.advice.missing import Dependence, find_dependence
 from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
 from cobandit.dominance import TIE
@@ -58,7 +60,17 @@ class Recommendation:
         means), ``front_share`` and ``efficient_share`` (how often it is on the front, and has the most
         hypervolume per cost, in redrawn tables: other weights on the instances, the same for every
         configuration), ``front_settled``, ``instances``, and ``missing`` (instances of the benchmark on which
-        it is not evaluated).
+        it is not evaluated).  Means are on all instances of the table, adjusted where some are missing
+        (`cobandit.tables.adjusted`).
+    front : DataFrame
+        The front, cheapest first: ``instances``, ``cost``, each objective, and what a step up changes.
+        ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it, both on the
+        instances that the two share; NaN where they share none.  What a cheaper one of these is within the
+        tolerance of in every objective is left out.
+    adjusted : bool
+        Whether means are adjusted, since not all configurations are evaluated on the same instances.
+    dependence : list of Dependence
+        Why nothing is settled: evaluations that are missing where instances are harder, easier or dearer.
     questions : DataFrame
         Memberships of the front that are not settled, cheapest first: ``configuration``, ``against``,
         ``ratio`` (gap over its standard error), ``factor`` (what it has to be), ``evaluations`` and ``price``
@@ -86,32 +98,16 @@ class Recommendation:
     about: str
     dominance: str
     arms: pd.DataFrame
+    front: pd.DataFrame
     questions: pd.DataFrame
     returned: bool
     choice: Choice | None
     tolerance: float | tuple[float, ...]
     next: NextEvaluations
+    adjusted: bool
+    dependence: list[Dependence]
     smallest_cost: float | None = None
     free: int = 0
-
-    @property
-    def front(self) -> pd.DataFrame:
-        """The front, cheapest first: ``instances``, ``cost``, each objective, and what a step up changes.
-
-        ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it.  What a
-        cheaper one of these is within the tolerance of in every objective is left out.
-        """
-        arms = self.arms[self.arms["on_front"]]
-        if np.any(self.tolerance):  # who is cheaper comes first
-            means = arms[list(self.objectives)].to_numpy()
-            kept: list[int] = []
-            for place, mean in enumerate(means):
-                if not (means[kept] >= mean - self.tolerance - TIE).all(axis=1).any():
-                    kept.append(place)
-            arms = arms.iloc[kept]
-        steps = {f"more_{name}": arms[name].diff() for name in self.objectives}
-        columns = arms[["instances", "cost", *self.objectives]]
-        return columns.assign(times=arms["cost"] / arms["cost"].shift(), **steps)
 
     @property
     def most_efficient(self) -> str:
@@ -152,6 +148,7 @@ class Recommendation:
         found = {
             **{name: value for name, value in vars(self).items() if name not in ("next", "returned")},
             "choice": self.choice and self.choice._asdict(),
+            "dependence": [each._asdict() for each in self.dependence],
             "exhausted": self.exhausted,
             "most_efficient": self.most_efficient,
             "settled": self.next.settled,
@@ -231,8 +228,9 @@ def recommend(
 
     Notes
     -----
-    What is settled assumes that instances are independent draws of what the configurations will meet
-    (or that missing evaluations are missing at random), and that means of them are about normal:
+    What is settled assumes that instances are independent draws of what the configurations will meet,
+    that missing evaluations are missing at random (where they visibly are not, nothing is settled:
+    `cobandit.advice.missing`), and that means of them are about normal:
     critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
     and each variance counts one instance more that varies like the pooled arms. Costs may be far from
     normal: `cobandit.advice.doctor` says where their tail is too heavy for that. What to evaluate next is
@@ -260,12 +258,17 @@ def recommend(
     for name in returned or ():
         _check.choice(name, "returned: configuration", table.configs)
     front = compared.on_front if returned is None else np.isin(table.configs, returned)
-    settled = ~np.isin(np.arange(table.n_arms), questions["arm"])
+    dependence = find_dependence(table, seed)
+    settled = ~np.isin(np.arange(table.n_arms), questions["arm"]) & (not dependence)
     among = front if returned else np.ones(table.n_arms, dtype=bool)
     means, costs = redraw_means(table, replications, seed)
     names, tolerances = pd.Index(table.configs), np.asarray(tolerance, dtype=float)
     asked = questions.drop(columns="arm").assign(against=names[questions["against"]])
     asked.insert(0, "configuration", names[questions["arm"]])
+    arms = _arms(compared, front, settled, level, means, costs)
+    choice = wishes and choose(wishes, compared, means, level, among, seed)
+    if choice and dependence:
+        choice = choice._replace(confidence=0.0, sure=None)
     return Recommendation(
         table.name,
         table.card.cost.unit,
@@ -274,12 +277,15 @@ def recommend(
         budget,
         about,
         dominance,
-        _arms(compared, front, settled, level, means, costs),
+        arms,
+        _climb(compared, arms, tolerances),
         asked,
         returned is not None,
-        wishes and choose(wishes, compared, means, level, among, seed),
+        choice,
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
-        plan_next(table, budget, tolerance, 1 - level, seed),
+        plan_next(table, budget, tolerance, 1 - level, seed, at_random=not dependence),
+        not compared.complete,
+        dependence,
         table.card.smallest_cost,
         table.n_free,
     )
@@ -310,3 +316,19 @@ def _arms(
         "missing": compared.missing,
     }
     return pd.DataFrame(columns, index=every.index).sort_values("cost", kind="stable")
+
+
+def _climb(compared: Paired, arms: pd.DataFrame, tolerance: Floats) -> pd.DataFrame:
+    """Give the front, cheapest first, each member compared with the one before on shared instances."""
+    table = compared.table
+    numbers = {name: number for number, name in enumerate(table.configs)}
+    kept: list[str] = []
+    for name in arms.index[arms["on_front"]]:  # who is cheaper comes first
+        gains = [compared.step(numbers[other], numbers[name])[0] for other in kept if np.any(tolerance)]
+        if not any((gain <= tolerance + TIE).all() for gain in gains):
+            kept.append(name)
+    steps = [compared.step(numbers[a], numbers[b]) for a, b in pairwise(kept)]
+    added = np.array([np.full(table.n_objectives, np.nan), *(gain for gain, _ in steps)])
+    front = arms.loc[kept, ["instances", "cost", *table.objectives]]
+    more = {f"more_{name}": added[:, d] for d, name in enumerate(table.objectives)}
+    return front.assign(times=[np.nan, *(times for _, times in steps)], **more)

@@ -71,7 +71,9 @@ def describe(advice: Recommendation) -> list[str]:
     'On this benchmark that is exact: every configuration is evaluated on all 400 instances.'
     """
     return [
+        *_describe_dependence(advice),
         _describe_front(advice),
+        *_describe_adjustment(advice),
         f"Cheapest first: {'; '.join(_name_steps(advice))}.",
         *_describe_certainty(advice),
         *_describe_choice(advice),
@@ -79,6 +81,29 @@ def describe(advice: Recommendation) -> list[str]:
         _describe_ratio(advice),
         *_describe_free(advice),
         *_describe_next(advice),
+    ]
+
+
+def _describe_dependence(advice: Recommendation) -> list[str]:
+    """Say why nothing is settled, if evaluations are missing where instances are of another kind."""
+    if not advice.dependence:
+        return []
+    first, others = advice.dependence[0].found, len(advice.dependence) - 1
+    more = f" ({others} more of this kind: cobandit doctor)" * (others > 0)
+    return [
+        f"Nothing is settled, since evaluations are missing where instances are different. {first}{more}. "
+        "Evaluate what is missing, and ask again."
+    ]
+
+
+def _describe_adjustment(advice: Recommendation) -> list[str]:
+    """Say what means and steps are of, where configurations were evaluated on different instances."""
+    if not advice.adjusted:
+        return []
+    return [
+        "Not all of them are evaluated on the same instances. They are compared in pairs, each step too, on "
+        "the instances that both have; the means are adjusted for how hard and how expensive the instances "
+        "are on which a configuration is missing."
     ]
 
 
@@ -117,6 +142,9 @@ def describe_steps(advice: Recommendation) -> list[str]:
     """
     steps = [""]
     for row in advice.front[1:].to_dict("records"):
+        if row["times"] != row["times"]:
+            steps.append("which shares no instance with the one before")
+            continue
         told = [f"{100 * row[f'more_{name}']:+.1f} in {name}" for name in advice.objectives]
         times = f"{row['times']:.3g}"
         paid = "about the same cost" if times == "1" else f"{times} times the cost"
@@ -149,7 +177,7 @@ def _show(advice: Recommendation, name: str | None) -> str:
 def _describe_certainty(advice: Recommendation) -> list[str]:
     """Say what is exact, or how many memberships are settled and who else could be a member."""
     arms = advice.arms
-    if advice.returned:
+    if advice.returned or advice.dependence:
         return []
     if advice.exact:
         total = arms["instances"].iloc[0]
@@ -184,7 +212,7 @@ def _describe_choice(advice: Recommendation) -> list[str]:
             f" Next is {_show(advice, choice.next)}, {100 * choice.ahead:.1f} points behind; the first is "
             f"ahead in {percent(choice.share)} of the sets of instances resampled from these."
         )
-    if " with " in choice.asked:
+    if " with " in choice.asked and not advice.dependence:
         said += (
             f" Taken by itself it meets this with {percent(choice.confidence)} confidence; allowing for the "
             f"choice, {choice.sure or 'no configuration'} does so with {percent(advice.level)}."

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,9 @@ from cobandit.tables.columns import MIN_INSTANCES, default_profiling, evaluate_c
 from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, charge, read_arrays, read_objectives
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.schema import MIN_ARMS, Records, check_columns, encode_names, validate
+
+if TYPE_CHECKING:
+    from cobandit.tables.adjusted import AdjustedMeans
 
 
 class Feedback(NamedTuple):
@@ -462,7 +465,10 @@ class EvaluationTable:
         -------
         DataFrame, K rows
             Indexed by config: the mean of each objective, ``cost`` (mean, in the user's unit), ``instances``
-            (their number) and ``on_front`` (Pareto-optimal by these means).
+            (their number) and ``on_front`` (Pareto-optimal by these means).  Over both splits, means are
+            those on all instances of the table: where some are missing, as
+            :class:`~cobandit.tables.adjusted.AdjustedMeans` has them.  Over one split, from which replays
+            draw arm by arm, they are those of the rows.
 
         Raises
         ------
@@ -470,16 +476,49 @@ class EvaluationTable:
             If there is no such split.
         """
         records = self._of_split(choice(split, "split", ("all", "evaluation", "profiling")))
-        rewards = _arm_means(records, records.rewards)
+        if split == "all":
+            values = self._means_on_all
+        else:
+            values = _arm_means(records, np.column_stack([records.rewards, records.costs]))
+        rewards = values[:, :-1]
         return pd.DataFrame(
             {
                 **{name: rewards[:, d] for d, name in enumerate(self.objectives)},
-                "cost": _arm_means(records, records.costs[:, None])[:, 0],
+                "cost": values[:, -1],
                 "instances": np.bincount(records.arm, minlength=self.n_arms),
                 "on_front": pareto_mask(rewards),
             },
             index=self._records.arms.index,
         )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every configuration is evaluated on every instance that the table has."""
+        n_instances = len(np.unique(self._records.instance))
+        return bool((self.n_instances == n_instances).all())
+
+    @cached_property
+    def _means_on_all(self) -> np.ndarray:
+        """Mean of each objective, and of the cost, on all instances of the table: shape (K, D + 1)."""
+        records = self._records
+        columns = np.column_stack([records.rewards, records.costs])
+        means = _arm_means(records, columns)
+        if not self.is_complete:
+            short = self.n_instances < len(np.unique(records.instance))
+            adjusted = np.column_stack([effects.means for effects in self.effects])
+            adjusted[:, :-1] = adjusted[:, :-1].clip(0, 1)
+            means[short] = adjusted[short]
+        return _frozen(means)
+
+    @cached_property
+    def effects(self) -> tuple[AdjustedMeans, ...]:
+        """What adjusts the mean of each objective, and of the cost, to all instances of the table."""
+        from cobandit.tables.adjusted import AdjustedMeans  # scipy takes its time
+
+        records = self._records
+        _, instance = np.unique(records.instance, return_inverse=True)
+        scores = (AdjustedMeans(records.arm, instance, column) for column in records.rewards.T)
+        return (*scores, AdjustedMeans(records.arm, instance, records.costs, multiplicative=True))
 
     def _of_split(self, split: str) -> Records:
         """Records of one split, or of both: ``"all"``."""

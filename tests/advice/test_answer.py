@@ -47,7 +47,7 @@ def test_nothing_that_is_recommended_is_dominated(name):
     assert front["cost"].is_monotonic_increasing
     said = describe(advice)
     assert f": {len(front)} of {table.n_arms} configurations, evaluated on " in said[0]
-    assert said[1].startswith(f"Cheapest first: {front.index[0]} (")
+    assert any(line.startswith(f"Cheapest first: {front.index[0]} (") for line in said)
     assert not [line for line in said if "deploy" in line.lower() or "redrawn" in line]
     json.dumps(advice.to_dict(), allow_nan=False)
 

@@ -37,17 +37,23 @@ def wide(table, column):
 # ------------------------------------------------------------------------------ redraws
 
 
-def test_redraws_are_weighted_means_with_one_weight_an_instance(ragged):
-    means, costs = redraw_means(ragged, 5, seed=7)
+def test_redraws_are_weighted_means_with_one_weight_an_instance():
+    table = drawn(np.random.default_rng(3), MEANS, COSTS, 60)
+    means, costs = redraw_means(table, 5, seed=7)
     weights = np.random.default_rng(7).standard_exponential((5, 60))
     for column, found in [("objective0", means[..., 0]), ("objective1", means[..., 1]), ("cost", costs)]:
-        values = wide(ragged, column)
-        for r in range(5):
-            known = ~np.isnan(values)
-            expected = np.nansum(values * weights[r][:, None], axis=0) / (known * weights[r][:, None]).sum(
-                axis=0
-            )
-            np.testing.assert_allclose(found[r], expected, rtol=1e-12)
+        values = wide(table, column)
+        np.testing.assert_allclose(found, weights @ values / weights.sum(axis=1)[:, None], rtol=1e-12)
+
+
+def test_redraws_of_a_table_with_holes_are_about_its_adjusted_means(ragged):
+    means, costs = redraw_means(ragged, 4000, seed=7)
+    every, n = ragged.summary(), ragged.n_instances
+    for d in (0, 1):
+        true = every[f"objective{d}"]
+        np.testing.assert_allclose(means[..., d].mean(axis=0), true, atol=0.01)
+        np.testing.assert_allclose(means[..., d].std(axis=0), np.sqrt(true * (1 - true) / n), rtol=0.2)
+    np.testing.assert_allclose(costs.mean(axis=0), every["cost"], rtol=0.01)
 
 
 def test_redraws_do_not_depend_on_how_they_are_cut(ragged, monkeypatch):
@@ -81,17 +87,22 @@ def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
             assert found[i, j] == pytest.approx(min(t), rel=1e-9)
 
 
-def test_ratios_with_holes_use_what_each_arm_has(ragged):
-    found = np.vstack([gaps.ratios.min(axis=0) for gaps in Paired(ragged, strict=True).dominance()])
-    values = wide(ragged, "objective0"), wide(ragged, "objective1")
-    i, j, t = 0, 3, []
-    for column in values:
-        n = (~np.isnan(column)).sum(axis=0)
-        z = np.nan_to_num((column - np.nanmean(column, axis=0)) / np.sqrt(n * (n - 1)))
-        pooled = np.nanmean(np.nanvar(column, axis=0, ddof=1))
-        error = np.sqrt(((z[:, j] - z[:, i]) ** 2).sum() + pooled / n[i] ** 2 + pooled / n[j] ** 2)
-        t.append((np.nanmean(column[:, j]) - np.nanmean(column[:, i])) / error)
-    assert found[i, j] == pytest.approx(min(t), rel=1e-9)
+@pytest.mark.parametrize("block", [2**24, 500])
+def test_ratios_with_holes_are_those_of_the_instances_that_two_arms_share(ragged, monkeypatch, block):
+    monkeypatch.setattr("cobandit.advice.paired.BLOCK", block)
+    gaps = [*Paired(ragged, strict=True).dominance()]
+    found = np.vstack([each.ratios.min(axis=0) for each in gaps])
+    shared = np.vstack([each.shared for each in gaps])
+    values = [wide(ragged, "objective0"), wide(ragged, "objective1")]
+    for i, j in ((0, 3), (3, 0), (4, 1), (5, 2)):
+        t = []
+        for column in values:
+            difference = column[:, j] - column[:, i]
+            difference = difference[~np.isnan(difference)]
+            n = len(difference)
+            one_more = 2 * np.nanvar(column, axis=0, ddof=1).mean() / n**2
+            t.append(difference.mean() / np.sqrt(difference.var(ddof=1) / n + one_more))
+        assert found[i, j] == pytest.approx(min(t), rel=1e-9) and shared[i, j] == n
 
 
 def test_few_instances_that_all_scored_alike_settle_nothing():

@@ -13,7 +13,7 @@ from support.strategies import examples
 
 from cobandit.advice import questions
 from cobandit.advice.paired import Paired
-from cobandit.advice.questions import draw_errors, find_levels
+from cobandit.advice.questions import DrawnErrors, find_levels
 from cobandit.testing.protocol import ragged_table
 
 
@@ -22,28 +22,29 @@ def by_hand(compared, alpha, seed=0):
     K, D = len(compared.costs), compared.n_compared
     t = np.empty((D, K, K))
     error = np.empty((D, K, K))
+    shared = np.empty((K, K))
     for gaps in compared.dominance():
         t[:, gaps.arms], error[:, gaps.arms] = gaps.ratios, gaps.errors
-    draws = draw_errors(compared, questions.DRAWS, seed)
+        shared[gaps.arms] = gaps.shared
+    draws = DrawnErrors(compared, questions.DRAWS, seed)
     clearest = [max(t[:, i, j].min() for j in range(K) if j != i) for i in range(K)]
     largest = {}
     for i in range(K):
-        each = [np.full(draws.shape[2], -np.inf)]
+        each = [np.full(draws.replications, -np.inf)]
         for j in range(K):
             least = t[:, i, j].min()
-            if j == i or least < -3:
+            if j == i or least < -3 or shared[i, j] < 2:
                 continue
-            each += [
-                (draws[d, j] - draws[d, i]) / error[d, i, j]
-                for d in range(D)
-                if t[d, i, j] <= 3 or t[d, i, j] <= least
-            ]
+            drawn = draws.of_gaps(i, np.array([j]))[:, 0]
+            each += [drawn[d] / error[d, i, j] for d in range(D) if t[d, i, j] <= 3 or t[d, i, j] <= least]
         largest[i] = np.max(each, axis=0)
     off, on, open_ = alpha / (2 * K * (K - 1)), alpha / (2 * K * D), set(range(K))
 
     def settled(i):
-        n = compared.counts[i]
-        return clearest[i] > stats.t.isf(off, n - 1) or -clearest[i] > stats.t.isf(on, n - 1)
+        others = [(t[:, i, j].min(), shared[i, j]) for j in range(K) if j != i]
+        if any(least > stats.t.isf(off, n - 1) for least, n in others if n > 1):
+            return True
+        return all(n > 1 and -least > stats.t.isf(on, n - 1) for least, n in others)
 
     open_ = {i for i in open_ if not settled(i)}
     while open_:
@@ -89,9 +90,9 @@ def test_cutting_into_blocks_changes_nothing(monkeypatch):
 @pytest.mark.slow
 def test_errors_vary_together_as_means_do():
     compared = Paired(drawn(np.random.default_rng(2), MEANS, COSTS, 80))
-    errors = draw_errors(compared, 20_000, seed=3)
+    errors = DrawnErrors(compared, 20_000, seed=3)
     (gaps,) = compared.dominance()
-    spread = (errors[:, None] - errors[:, :, None]).std(axis=-1)
+    spread = np.stack([errors.of_gaps(arm, np.arange(6)).std(axis=-1) for arm in range(6)], axis=1)
     away = ~np.eye(6, dtype=bool)
     np.testing.assert_allclose(spread[:, away], gaps.errors[:, away], rtol=0.05)
 

@@ -1,0 +1,96 @@
+"""Means adjusted for what is missing: against plain means, shared instances, and a least-squares twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import examples
+
+import cobandit as cb
+from cobandit.tables.adjusted import AdjustedMeans
+
+
+def with_holes(seed, n_arms=5, n_instances=30, holes=0.4):
+    """Values, and where they are: every instance has at least one."""
+    rng = np.random.default_rng(seed)
+    values = rng.lognormal(size=(n_arms, n_instances)) * rng.lognormal(size=n_instances)
+    there = rng.random(values.shape) > holes
+    there[0] |= ~there.any(axis=0)
+    there[:, 0] = True
+    return values, there
+
+
+def fit(values, there, multiplicative=False):
+    arm, instance = np.nonzero(there)
+    return AdjustedMeans(arm, instance, values[there], multiplicative)
+
+
+@pytest.mark.parametrize("multiplicative", [False, True])
+def test_where_nothing_is_missing_means_are_plain(multiplicative):
+    values, there = with_holes(0, holes=0.0)
+    found = fit(values, there, multiplicative).means
+    np.testing.assert_allclose(found, values.mean(axis=1), rtol=1e-12)
+
+
+@examples(30)
+@given(st.integers(0, 2**32))
+def test_two_differ_as_on_the_instances_that_they_share(seed):
+    values, there = with_holes(seed, n_arms=2)
+    both = there.all(axis=0)
+    one, other = values[:, both].mean(axis=1)
+    means = fit(values, there).means
+    assert means[1] - means[0] == pytest.approx(other - one)
+    costs = fit(values, there, multiplicative=True).means
+    assert costs[1] / costs[0] == pytest.approx(other / one)
+
+
+@examples(30)
+@given(st.integers(0, 2**32))
+def test_additive_means_are_those_of_least_squares(seed):
+    values, there = with_holes(seed)
+    arm, instance = np.nonzero(there)
+    design = np.column_stack([arm[:, None] == np.arange(5), instance[:, None] == np.arange(30)]).astype(float)
+    effects = np.linalg.lstsq(design, values[there], rcond=None)[0]
+    np.testing.assert_allclose(fit(values, there).means, effects[:5] + effects[5:].mean(), rtol=1e-9)
+
+
+@examples(30)
+@given(st.integers(0, 2**32))
+def test_multiplicative_effects_have_the_sums_of_the_values(seed):
+    values, there = with_holes(seed)
+    effects = fit(values, there, multiplicative=True)
+    fitted = np.outer(effects.arm_effects, effects.instance_effects) * there
+    for axis in (0, 1):
+        np.testing.assert_allclose(fitted.sum(axis=axis), (values * there).sum(axis=axis), rtol=1e-8)
+
+
+@pytest.mark.parametrize("multiplicative", [False, True])
+def test_redraws_are_fits_with_weights_to_first_order(multiplicative):
+    """A hundred copies of every instance, and one more of some."""
+    values, there = with_holes(1)
+    effects = fit(values, there, multiplicative)
+    more = np.arange(30) % 3 == 0
+    copies = np.concatenate([np.tile(np.arange(30), 100), np.flatnonzero(more)])
+    again = fit(values[:, copies], there[:, copies], multiplicative).means
+    (found,) = effects.redraw(np.where(more, 101.0, 100.0)[None])
+    moved = again - effects.means
+    np.testing.assert_allclose(found - effects.means, moved, atol=0.02 * np.abs(moved).max())
+
+
+def test_parts_that_share_nothing_are_adjusted_to_their_own_instances():
+    values = np.array([[0.2, 0.4, 0, 0], [0.3, 0.5, 0, 0], [0, 0, 0.9, 0.7], [0, 0, 0.8, 0.6]])
+    there = values > 0
+    for multiplicative in (False, True):
+        means = fit(values, there, multiplicative).means
+        np.testing.assert_allclose(means, [0.3, 0.4, 0.8, 0.7])
+
+
+def test_a_summary_over_all_instances_is_adjusted_and_one_of_a_split_is_not():
+    scores = np.array([[1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 1, np.nan, np.nan, np.nan, np.nan]])
+    table = cb.EvaluationTable.from_arrays(scores, [1, 1], profiling=2)
+    assert not table.is_complete
+    assert table.summary()["objective0"].tolist() == pytest.approx([0.5, 0.25])
+    evaluated = table.summary("evaluation")["objective0"]
+    assert evaluated["config1"] == pytest.approx(table.means[1, 0])
