@@ -35,10 +35,11 @@ def test_what_is_settled_on_measured_instances_is_right(swebench, n_instances):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.3, 0.7])
-def test_what_is_settled_on_the_benchmark_is_right(synthetic, share):
+@pytest.mark.parametrize(("share", "least"), [(0.3, 0.4), (0.7, 8)])
+def test_what_is_settled_on_the_benchmark_is_right(synthetic, share, least):
+    """Of 400 instances two configurations share a tenth, or a half."""
     found = held(coverage(synthetic, share=share, samples=SAMPLES))
-    assert found["settled"].mean() > 2
+    assert found["settled"].mean() > least
 
 
 @pytest.mark.slow
