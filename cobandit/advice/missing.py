@@ -34,6 +34,7 @@ class Dependence(NamedTuple):
     configuration: str | None  # whose; None for those of all together
     measure: str  # the objective in which the instances differ, or "cost"
     missing: int
+    total: int  # instances that it could have been evaluated on, or all evaluations that there could be
     where_missing: float  # mean of the other configurations on these instances, of costs the geometric one
     where_there: float  # and on the instances where it is evaluated
     doubt: float  # probability of so large a difference, or a larger one, by chance
@@ -41,16 +42,15 @@ class Dependence(NamedTuple):
     @property
     def found(self) -> str:
         """What was found, in words."""
-        who, there = "Some configuration", "all were evaluated"
+        where = f"{self.missing:,} of {self.total:,} evaluations are missing, on instances where the others'"
         if self.configuration is not None:
-            who, there = ellipsize(self.configuration, LONGEST), "it was evaluated"
-        number = "evaluations" if self.configuration is None else "instances"
-        where = f"{who} is missing on {self.missing:,} {number}, where the others'"
+            who = ellipsize(self.configuration, LONGEST)
+            where = f"{who} is missing on {self.missing:,} of {self.total:,} instances, where the others'"
         if self.measure == "cost":
             times = self.where_missing / self.where_there
-            return f"{where} costs are {times:.3g} times those where {there}"
+            return f"{where} costs are {times:.3g} times those where it was evaluated"
         return (
-            f"{where} mean {self.measure} is {self.where_missing:.3f}; where {there} it is "
+            f"{where} mean {self.measure} is {self.where_missing:.3f}; where it was evaluated it is "
             f"{self.where_there:.3f}"
         )
 
@@ -192,7 +192,8 @@ def _describe(case: _Case, doubt: float) -> Dependence:
     missing, there = (float(np.nanmean(case.levels[where])) for where in (case.gone, ~case.gone))
     if case.measure == "cost":
         missing, there = np.exp(missing), np.exp(there)
-    return Dependence(case.configuration, case.measure, int(case.gone.sum()), missing, there, doubt)
+    gone, total = int(case.gone.sum()), len(case.gone)
+    return Dependence(case.configuration, case.measure, gone, total, missing, there, doubt)
 
 
 def _pool(cases: list[_Case], doubt: float) -> Dependence:
@@ -201,4 +202,5 @@ def _pool(cases: list[_Case], doubt: float) -> Dependence:
     weights = [case.missing for case in each]
     missing = np.average([case.where_missing for case in each], weights=weights)
     there = np.average([case.where_there for case in each], weights=weights)
-    return Dependence(None, cases[0].measure, sum(weights), float(missing), float(there), doubt)
+    total = sum(case.total for case in each)
+    return Dependence(None, cases[0].measure, sum(weights), total, float(missing), float(there), doubt)

@@ -170,3 +170,11 @@ def test_what_is_missing_at_random_can_still_be_settled(share):
         wrong += bool((~right & arms["front_settled"]).any())
         settled.append(arms["front_settled"].to_numpy())
     assert np.mean(settled, axis=0)[[0, 3]].min() > 0.6 and wrong <= stats.binom.isf(1e-3, 12, 0.05)
+
+
+def test_a_wish_is_held_to_the_instances_that_both_have():
+    """Within .1 of the best: by its own mean the first is .3 ahead, where both were asked .1 behind."""
+    advice = cb.recommend(easy_half(np.random.default_rng(0)), within={"accuracy": 0.04}, replications=2)
+    assert advice.choice.configuration == "arm1"
+    behind = Paired(easy_half(np.random.default_rng(0))).fall_behind(0)
+    assert behind.tolist() == pytest.approx([0.05, 0.0])
