@@ -164,6 +164,40 @@ def excess(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
     return worst
 
 
+def beyond_tolerance(returned: ArrayLike, means: ArrayLike, tolerance: float) -> NDArray[np.float64]:
+    r"""Compute how far a returned set is from what a race with a tolerance promises.
+
+    The promise of `cobandit.ParetoRace` is that every arm is covered within :math:`\tau`, that none that is
+    returned is dominated by more than :math:`\tau` by another one that is, and by more than
+    :math:`2 \tau` by any.
+
+    Parameters
+    ----------
+    returned : array_like of bool, shape (R, K)
+    means : array_like, shape (K, D)
+    tolerance : float
+        :math:`\tau`, the same for all objectives.
+
+    Returns
+    -------
+    ndarray, shape (R,)
+        By how much the most violated of the three is exceeded, 0 where none is.
+
+    Examples
+    --------
+    >>> means = [[0.5, 0.5], [0.53, 0.53]]
+    >>> beyond_tolerance([[True, False], [True, True]], means, 0.02).round(3)
+    array([0.01, 0.01])
+    """
+    masks = np.asarray(returned, dtype=np.bool_)
+    dominated_by = margins(means)[0]
+    among = np.array([dominated_by[np.ix_(mask, mask)].max(initial=0.0) for mask in masks])
+    uncovered = cover(masks, means) - tolerance
+    dominated = np.maximum(among - tolerance, excess(masks, means) - 2 * tolerance)
+    beyond: NDArray[np.float64] = np.maximum(np.maximum(uncovered, dominated), 0.0)
+    return beyond
+
+
 @lru_cache(maxsize=4)
 def _shares(n: int) -> NDArray[np.float64]:
     drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))

@@ -1,0 +1,1 @@
+"""What the library promises about errors, tried on tables made to break it."""

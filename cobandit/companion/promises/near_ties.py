@@ -1,0 +1,137 @@
+"""Tables with many near ties: rewards (K, N, D) and costs (K,), drawn anew for each generator."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+#: Rewards (K, N, D) and costs (K,).
+Drawn = tuple[Floats, Floats]
+Draw = Callable[[np.random.Generator], Drawn]
+
+
+def draw_counts(rng: np.random.Generator, counts: Sequence[int], n_instances: int) -> Floats:
+    """Draw right and wrong answers, exactly so many right ones per configuration: (K, N)."""
+    right = np.arange(n_instances) < np.asarray(counts)[:, None]
+    return rng.permuted(right, axis=1).astype(np.float64)
+
+
+def draw_speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
+    """Draw scores that vary around means (K,), in part alike for all: (K, N)."""
+    own = rng.normal(0, 0.1, (len(means), n_instances))
+    return np.clip(means[:, None] + own + rng.normal(0, 0.05, n_instances), 0, 1)
+
+
+def draw_costs(rng: np.random.Generator, n_arms: int, ratio: float) -> Floats:
+    """Draw costs whose logarithms are uniform, up to so many times apart."""
+    return np.exp(rng.uniform(0, np.log(ratio), n_arms))
+
+
+def best_ahead(n_arms: int, n_instances: int, ahead: float, least: float = 0.5) -> Draw:
+    """Let one be dearest and ahead of all others, which are equal, by one instance more than so much."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        counts = np.full(n_arms, round(least * n_instances))
+        counts[0] += round(ahead * n_instances) + 1
+        costs = np.ones(n_arms)
+        costs[0] = 2.0
+        return draw_counts(rng, counts, n_instances)[:, :, None], costs
+
+    return draw
+
+
+def ladder(n_arms: int, n_instances: int, step: float, *, slope: float = 0.03) -> Draw:
+    """Make each better than the one before by an instance more than a step, and clearly slower."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        counts = round(0.15 * n_instances) + (round(step * n_instances) + 1) * np.arange(n_arms)
+        speed = 0.95 - slope * np.arange(n_arms)
+        rewards = np.stack(
+            [
+                draw_counts(rng, counts, n_instances),
+                np.repeat(speed[:, None], n_instances, axis=1),
+            ],
+            axis=2,
+        )
+        return rewards, np.linspace(1, 3, n_arms)
+
+    return draw
+
+
+def prompts(
+    n_arms: int, n_instances: int, n_objectives: int = 1, *, accuracy: float = 0.5, alike: float = 0.0
+) -> Draw:
+    """Draw prompts of equal expected accuracy, of distinct speeds in the second objective.
+
+    The larger ``alike``, the more do instances differ in how hard they are.
+    """
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        logits = np.log(accuracy / (1 - accuracy)) + alike * rng.normal(size=n_instances)
+        chance = 1 / (1 + np.exp(-logits))
+        columns = [rng.random((n_arms, n_instances)) < chance]
+        if n_objectives > 1:
+            speed = rng.permutation(np.linspace(0.2, 0.8, n_arms))
+            columns.append(draw_speeds(rng, n_instances, speed))
+        if n_objectives > 2:
+            columns.append(rng.random((n_arms, n_instances)) < chance)
+        return np.stack(columns, axis=2).astype(np.float64), draw_costs(rng, n_arms, 10)
+
+    return draw
+
+
+def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw:
+    """Draw configurations that are wrong on 2 % of the instances on average, costs a hundredfold apart."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        wrong = rng.exponential(0.02, n_arms)
+        columns = [rng.random((n_arms, n_instances)) >= wrong[:, None]]
+        if n_objectives > 1:
+            columns.append(draw_speeds(rng, n_instances, rng.uniform(0.2, 0.8, n_arms)))
+        return np.stack(columns, axis=2).astype(np.float64), draw_costs(rng, n_arms, 100)
+
+    return draw
+
+
+def copies(n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: float = 0.03) -> Draw:
+    """Draw copies of one model, each with another answer on a few instances of its own."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        right = rng.random(n_instances) < 0.6
+        columns = [right ^ (rng.random((n_arms, n_instances)) < flipped)]
+        if n_objectives > 1:
+            columns.append(draw_speeds(rng, n_instances, np.linspace(0.3, 0.7, n_arms)))
+        return np.stack(columns, axis=2).astype(np.float64), draw_costs(rng, n_arms, 100)
+
+    return draw
+
+
+def close_means(n_arms: int, n_instances: int, n_objectives: int = 1, *, spread: float = 0.03) -> Draw:
+    """Draw right and wrong in every objective, means around .6 with a standard deviation."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        means = np.clip(rng.normal(0.6, spread, (n_arms, 1, n_objectives)), 0.02, 0.98)
+        right = rng.random((n_arms, n_instances, n_objectives)) < means
+        return right.astype(np.float64), draw_costs(rng, n_arms, 100)
+
+    return draw
+
+
+def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
+    """Draw scores with long right tails, exponential with means around .2, cut at one."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        means = rng.normal(0.2, 0.02, (n_arms, 1, n_objectives))
+        scores = rng.exponential(size=(n_arms, n_instances, n_objectives)) * means
+        return np.clip(scores, 0, 1), np.linspace(1, 5, n_arms)
+
+    return draw
+
+
+def covered_by_the_last(rng: np.random.Generator) -> Drawn:
+    """Draw three of which the last covers the second, which is above the first by more than .02 in both."""
+    n_instances = 2000
+    counts = np.array([[600, 1000], [650, 1044], [700, 1024]])
+    rewards = np.stack([draw_counts(rng, each, n_instances) for each in counts.T], axis=2)
+    return rewards, np.array([1.0, 3.0, 2.0])
