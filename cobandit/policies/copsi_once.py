@@ -66,11 +66,12 @@ class PairedEvidence:
     with R configurations certainly dominated and F certainly on the front, so that the limit falls as
     memberships become certain, and all are right with probability at least ``confidence``.  Proof: for a
     front of p, take for each member i and each other j the claim in an objective in which j is not above i,
-    and for each i that is dominated, by j say, the D claims that i is not above j.  These
-    p (K - 1) + (K - p) D claims are true, and while none of them is given up, no membership is wrong.  With
-    probability at least ``confidence`` none of their capitals ever reaches their number over
-    1 - ``confidence``.  Then none is given up: up to a first wrong membership R and F count right ones, so
-    that F <= p <= K - R and the limit is not below that (as in Holm's step-down).
+    and for each i that is dominated the D claims that i is not above j, for a j on the front that dominates
+    it.  (There is one; and since j is never rightly called dominated, i is compared with j until i is
+    dominated, too.)  These p (K - 1) + (K - p) D claims are true, and while none of them is given up, no
+    membership is wrong.  With probability at least ``confidence`` none of their capitals ever reaches their
+    number over 1 - ``confidence``.  Then none is given up: up to a first wrong membership R and F count right
+    ones, so that F <= p <= K - R and the limit is not below that (as in Holm's step-down).
 
     A claim that the evaluations seen contradict outright, :math:`S_q > N - q` by more than a tie, is given
     up for certain.  After N evaluations ``spared`` is exact; ``above`` then holds all that is true, and still
