@@ -1,9 +1,10 @@
 """Tables with many near ties: rewards (K, N, D) and costs (K,), drawn anew for each generator."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 #: Rewards (K, N, D) and costs (K,).
@@ -11,7 +12,7 @@ Drawn = tuple[Floats, Floats]
 Draw = Callable[[np.random.Generator], Drawn]
 
 
-def draw_counts(rng: np.random.Generator, counts: Sequence[int], n_instances: int) -> Floats:
+def draw_counts(rng: np.random.Generator, counts: ArrayLike, n_instances: int) -> Floats:
     """Draw right and wrong answers, exactly so many right ones per configuration: (K, N)."""
     right = np.arange(n_instances) < np.asarray(counts)[:, None]
     return rng.permuted(right, axis=1).astype(np.float64)
@@ -70,7 +71,7 @@ def prompts(
     def draw(rng: np.random.Generator) -> Drawn:
         logits = np.log(accuracy / (1 - accuracy)) + alike * rng.normal(size=n_instances)
         chance = 1 / (1 + np.exp(-logits))
-        columns = [rng.random((n_arms, n_instances)) < chance]
+        columns: list[NDArray[Any]] = [rng.random((n_arms, n_instances)) < chance]
         if n_objectives > 1:
             speed = rng.permutation(np.linspace(0.2, 0.8, n_arms))
             columns.append(draw_speeds(rng, n_instances, speed))
@@ -86,7 +87,7 @@ def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw
 
     def draw(rng: np.random.Generator) -> Drawn:
         wrong = rng.exponential(0.02, n_arms)
-        columns = [rng.random((n_arms, n_instances)) >= wrong[:, None]]
+        columns: list[NDArray[Any]] = [rng.random((n_arms, n_instances)) >= wrong[:, None]]
         if n_objectives > 1:
             columns.append(draw_speeds(rng, n_instances, rng.uniform(0.2, 0.8, n_arms)))
         return np.stack(columns, axis=2).astype(np.float64), draw_costs(rng, n_arms, 100)
@@ -99,7 +100,7 @@ def copies(n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: flo
 
     def draw(rng: np.random.Generator) -> Drawn:
         right = rng.random(n_instances) < 0.6
-        columns = [right ^ (rng.random((n_arms, n_instances)) < flipped)]
+        columns: list[NDArray[Any]] = [right ^ (rng.random((n_arms, n_instances)) < flipped)]
         if n_objectives > 1:
             columns.append(draw_speeds(rng, n_instances, np.linspace(0.3, 0.7, n_arms)))
         return np.stack(columns, axis=2).astype(np.float64), draw_costs(rng, n_arms, 100)
