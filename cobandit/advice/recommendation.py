@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check
 from cobandit.advice.choice import Choice, choose, read_wishes
+from cobandit.advice.intervals import mean_intervals
 from cobandit.advice.missing import Dependence, find_dependence
 from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
@@ -213,7 +214,7 @@ def recommend(
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int
-        Of the redraws behind shares and intervals; the seed also of the draws behind critical values, and of
+        Of the redraws behind shares; the seed also of the draws behind critical values, and of
         the order in which instances are named.
 
     Returns
@@ -299,7 +300,7 @@ def _arms(
     ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables.
     """
     table, every = compared.table, compared.table.summary()
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = mean_intervals(compared, level)
     best = np.argmax(means.prod(axis=2) / costs, axis=1)
     on = [compared.front_of(mean, cost) for mean, cost in zip(means, costs, strict=True)]
     columns: dict[str, Any] = {}

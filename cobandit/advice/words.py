@@ -33,6 +33,19 @@ def percent(share: float) -> str:
     return f"{'>99.9' if written == '100' and share < 1 else written} %"
 
 
+def interval(low: float, high: float) -> str:
+    """Write the interval of a mean score, which is hardly ever as long on one side as on the other.
+
+    Examples
+    --------
+    >>> interval(0.9484, 1.0), interval(0.0, 0.25)
+    ('.948–1', '0–.250')
+    """
+    ends = (f"{end:.3f}" for end in (low, high))
+    short = {"0.000": "0", "1.000": "1"}
+    return "–".join(short.get(end, end.removeprefix("0")) for end in ends)
+
+
 def some_names(names: Sequence[str], most: int = FEW) -> str:
     """Name a few, and count the rest.
 
@@ -184,12 +197,46 @@ def _describe_certainty(advice: Recommendation) -> list[str]:
         return [
             f"On this benchmark that is exact: every configuration is evaluated on all {total:,} instances."
         ]
-    settled = list(arms.index[arms["on_front"] & arms["front_settled"]])
     where = "On this benchmark" if advice.about == "benchmark" else "On other instances like these"
-    likely = [f"{name} ({percent(share)})" for name, share in likely_others(advice)["front_share"].items()]
+    standing = standings(advice)
+    on = standing.index.isin(advice.front.index)
+    known = standing == SURE
+    settled = list(standing.index[known])
     sure = f"{some_names(settled) or 'none'} {'are' if len(settled) > 1 else 'is'} sure to be among them"
-    others = f"Others that may be: {some_names(likely)}." if likely else "No other is likely to be."
-    return [f"{where}, {sure} ({percent(advice.level)} confidence in all answers together). {others}"]
+    sentences = [f"{where}, {sure} ({percent(advice.level)} confidence in all answers together)."]
+    if doubtful := _name_shares(standing[on & ~known]):
+        sentences.append(f"Not sure: {some_names(doubtful)}.")
+    others = some_names(_name_shares(standing[~on])) or "none is likely to be"
+    sentences.append(f"Others that may be: {others}.")
+    return [" ".join(sentences)]
+
+
+def _name_shares(standing: pd.Series[str]) -> list[str]:
+    return [f"{name} ({share})" for name, share in standing.items()]
+
+
+#: Standings of those whose membership of the front is settled.
+SURE, NOT = "sure", "no"
+
+
+def standings(advice: Recommendation) -> pd.Series[str]:
+    """Say of each configuration that is worth showing whether it is on the front.
+
+    `SURE` and `NOT` where that is settled, and otherwise the share of the redrawn tables in which it is,
+    which is never written as all of them or none: what is not settled is not certain.
+
+    Examples
+    --------
+    >>> from cobandit import load, recommend
+    >>> standings(recommend(load("synthetic-24"), about="benchmark")).unique().tolist()
+    ['sure']
+    """
+    shown = worth_showing(advice)
+    shares = shown["front_share"]
+    written = shares.map(percent).mask(shares > 0.99, ">99 %").mask(shares < 0.01, "<1 %")
+    # the front by the means, also where a method returned another one
+    on = shares >= 0.5 if advice.returned else shown["on_front"]
+    return written.mask(shown["front_settled"], on.map({True: SURE, False: NOT}))
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:

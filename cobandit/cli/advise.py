@@ -164,7 +164,7 @@ NAME = len("configuration")
 
 def print_advice(advice: Recommendation, out: Console) -> None:
     """Print a recommendation: the words, then the front and who else could be on it."""
-    from cobandit.advice.words import describe, percent, worth_showing
+    from cobandit.advice.words import describe, interval, percent, standings, worth_showing
     from cobandit.faults import amount
 
     print_lines(out, *describe(advice))
@@ -176,18 +176,23 @@ def print_advice(advice: Recommendation, out: Console) -> None:
     for head in heads:
         view.add_column(head, justify="right", no_wrap=True)
 
-    def cells(name: Any, row: Any, with_halves: bool) -> list[str]:
-        halves = {each: (row[f"{each}_high"] - row[f"{each}_low"]) / 2 for each in advice.objectives}
+    standing = standings(advice)
+
+    def cells(name: Any, row: Any, with_intervals: bool) -> list[str]:
+        means = []
+        for each in advice.objectives:
+            ends = interval(row[f"{each}_low"], row[f"{each}_high"])
+            means.append(f"{row[each]:.3f} {ends}" if with_intervals else f"{row[each]:.3f}")
         return [
             f"{row['instances']:,}",
             amount(row["cost"]),
             steps.get(name, ""),
-            *(f"{row[each]:.3f}" + f" ±{half:.3f}" * with_halves for each, half in halves.items()),
-            f"{percent(row['front_share'])}{'' if row['front_settled'] else ' ?'}",
+            *means,
+            standing[name],
         ]
 
-    for with_halves in (True, False):  # which, with many objectives, take the room of the names
-        rows = {name: cells(name, row, with_halves) for name, row in shown.head(SHOWN).iterrows()}
+    for with_intervals in (True, False):  # which, with many objectives, take the room of the names
+        rows = {name: cells(name, row, with_intervals) for name, row in shown.head(SHOWN).iterrows()}
         needed = (
             NAME + 2 + sum(1 + max(map(len, column)) for column in zip(heads, *rows.values(), strict=True))
         )
@@ -202,7 +207,7 @@ def print_advice(advice: Recommendation, out: Console) -> None:
     print_lines(
         out,
         "n: instances. step: cost over that of the row above. "
-        + f"±: half an interval at {percent(advice.level)}, one mean at a time. " * with_halves
-        + f"stays: share of the sets of instances resampled from "
-        f"these in which it is worth its cost. ?: not settled at {percent(advice.level)}.",
+        + f"Behind a mean: its interval at {percent(advice.level)}, one mean at a time. " * with_intervals
+        + f"stays: whether it is worth its cost: sure or not at {percent(advice.level)}, all together, or "
+        "the share of the sets of instances resampled from these in which it is.",
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
-from cobandit.advice.words import describe, describe_steps, percent, worth_showing
+from cobandit.advice.words import describe, describe_steps, interval, standings, worth_showing
 from cobandit.companion.report.pages import source
 from cobandit.faults import amount
 from cobandit.figures import described
@@ -112,12 +112,11 @@ def _arms(advice: Recommendation) -> str:
     columns: dict[str, Any] = {"configuration": arms.index, "n": arms["instances"].map("{:,}".format)}
     columns[f"cost ({advice.unit})"] = arms["cost"].map(amount)
     for name in advice.objectives:
-        half = (arms[f"{name}_high"] - arms[f"{name}_low"]) / 2
-        columns[name] = arms[name].map("{:.3f}".format) + half.map(" ±{:.3f}".format)
+        ends = zip(arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
+        columns[name] = arms[name].map("{:.3f} ".format) + [interval(*each) for each in ends]
     columns |= {
         "step up": arms.index.map(lambda name: steps.get(name, "not on the front")),
-        "stays": arms["front_share"].map(percent),
-        "settled": arms["front_settled"].map({True: "yes", False: "no"}),
+        "stays": standings(advice),
     }
     return _html(pd.DataFrame(columns))
 
