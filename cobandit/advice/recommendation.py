@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check
 from cobandit.advice.choice import Choice, choose, read_wishes
-from cobandit.advice.intervals import mean_intervals
+from cobandit.advice.intervals import mean_intervals, step_interval
 from cobandit.advice.missing import Dependence, find_dependence
 from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
@@ -65,8 +65,9 @@ class Recommendation:
         (`cobandit.tables.adjusted`).
     front : DataFrame
         The front, cheapest first: ``instances``, ``cost``, each objective, and what a step up changes.
-        ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it, both on the
-        instances that the two share; NaN where they share none.  What a cheaper one of these is within the
+        ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it, with
+        ``_low`` and ``_high`` (its paired interval at ``level``, one at a time), all on the instances that
+        the two share; NaN where they share none.  What a cheaper one of these is within the
         tolerance of in every objective is left out.
     adjusted : bool
         Whether means are adjusted, since not all configurations are evaluated on the same instances.
@@ -138,7 +139,7 @@ class Recommendation:
         --------
         >>> import cobandit as cb
         >>> sorted(cb.recommend(cb.load("synthetic-24")).to_dict())[:4]
-        ['about', 'arms', 'budget', 'choice']
+        ['about', 'adjusted', 'arms', 'budget']
         """
         frames = {
             "arms": self.arms.reset_index(),
@@ -279,7 +280,7 @@ def recommend(
         about,
         dominance,
         arms,
-        _climb(compared, arms, tolerances),
+        _climb(compared, arms, tolerances, level),
         asked,
         returned is not None,
         choice,
@@ -319,7 +320,7 @@ def _arms(
     return pd.DataFrame(columns, index=every.index).sort_values("cost", kind="stable")
 
 
-def _climb(compared: Paired, arms: pd.DataFrame, tolerance: Floats) -> pd.DataFrame:
+def _climb(compared: Paired, arms: pd.DataFrame, tolerance: Floats, level: float) -> pd.DataFrame:
     """Give the front, cheapest first, each member compared with the one before on shared instances."""
     table = compared.table
     numbers = {name: number for number, name in enumerate(table.configs)}
@@ -331,5 +332,14 @@ def _climb(compared: Paired, arms: pd.DataFrame, tolerance: Floats) -> pd.DataFr
     steps = [compared.step(numbers[a], numbers[b]) for a, b in pairwise(kept)]
     added = np.array([np.full(table.n_objectives, np.nan), *(gain for gain, _ in steps)])
     front = arms.loc[kept, ["instances", "cost", *table.objectives]]
-    more = {f"more_{name}": added[:, d] for d, name in enumerate(table.objectives)}
+    unknown = np.full((2, table.n_objectives), np.nan)
+    pairs = ((numbers[a], numbers[b]) for a, b in pairwise(kept))
+    ends = np.array([unknown, *(step_interval(compared, *pair, level) for pair in pairs)])
+    more: dict[str, Floats] = {}
+    for d, name in enumerate(table.objectives):
+        more |= {
+            f"more_{name}": added[:, d],
+            f"more_{name}_low": ends[:, 0, d],
+            f"more_{name}_high": ends[:, 1, d],
+        }
     return front.assign(times=[np.nan, *(times for _, times in steps)], **more)

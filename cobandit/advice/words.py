@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -150,19 +150,26 @@ def describe_steps(advice: Recommendation) -> list[str]:
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> describe_steps(recommend(load("synthetic-24")))[1]
-    '+13.2 points in accuracy, -14.6 in efficiency for 1.49 times the cost'
+    >>> describe_steps(recommend(load("synthetic-24")))[1]  # doctest: +NORMALIZE_WHITESPACE
+    '+13.2 points in accuracy (+7.7 to +18.7), -14.6 in efficiency (-15.9 to -13.2) for 1.49 times the
+    cost'
     """
     steps = [""]
     for row in advice.front[1:].to_dict("records"):
         if row["times"] != row["times"]:
             steps.append("which shares no instance with the one before")
             continue
-        told = [f"{100 * row[f'more_{name}']:+.1f} in {name}" for name in advice.objectives]
+        told = [_describe_gain(name, row) for name in advice.objectives]
         times = f"{row['times']:.3g}"
         paid = "about the same cost" if times == "1" else f"{times} times the cost"
         steps.append(f"{', '.join(told).replace(' in', ' points in', 1)} for {paid}")
     return steps
+
+
+def _describe_gain(name: str, row: Mapping[Hashable, Any]) -> str:
+    """Say how much more of an objective a step up brings, with its interval, in points."""
+    gain, low, high = (100 * row[f"more_{name}{end}"] for end in ("", "_low", "_high"))
+    return f"{gain:+.1f} in {name} ({low:+.1f} to {high:+.1f})"
 
 
 def _name_steps(advice: Recommendation) -> list[str]:

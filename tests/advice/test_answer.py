@@ -61,7 +61,9 @@ def test_each_step_up_says_what_it_adds_and_what_it_costs():
     for place in range(1, len(front)):
         more = 100 * (front["accuracy"].iloc[place] - front["accuracy"].iloc[place - 1])
         times = front["cost"].iloc[place] / front["cost"].iloc[place - 1]
-        assert steps[place] == f"{more:+.1f} points in accuracy for {times:.3g} times the cost"
+        low, high = (100 * front[f"more_accuracy_{end}"].iloc[place] for end in ("low", "high"))
+        gain = f"{more:+.1f} points in accuracy ({low:+.1f} to {high:+.1f})"
+        assert low < more < high and steps[place] == f"{gain} for {times:.3g} times the cost"
     assert steps[0] == ""
 
 
@@ -211,7 +213,9 @@ def test_what_is_said_to_be_sure_is_what_the_table_marks(some_advice, data):
     shares = data.draw(st.lists(share, min_size=len(arms), max_size=len(arms)))
     fields = {"front_share": shares, "on_front": data.draw(booleans), "front_settled": data.draw(booleans)}
     fields["on_front"][0] = True
-    advice = replace(some_advice, arms=arms.assign(**fields))
+    arms = arms.assign(**fields)
+    front = some_advice.front.reindex(arms.index[arms["on_front"]])
+    advice = replace(some_advice, arms=arms, front=front)
     standing = standings(advice)
     settled = advice.arms["front_settled"][standing.index]
     assert list(standing.index) == list(worth_showing(advice).index)

@@ -47,3 +47,26 @@ def test_a_step_is_compared_on_what_both_have():
     expected = mean_limits(gains, np.ones(gains.shape), low=-1.0)
     assert (low[0], high[0]) == pytest.approx((expected[0][0], expected[1][0]))
     assert low[0] < gains.mean() < high[0]
+
+
+def test_a_step_of_a_few_wins_is_unsure():
+    """31 wins against 25 on 600 questions: one point more, and not surely more."""
+    scores = np.ones((2, 600))
+    scores[0, :31] = 0
+    scores[1, 31:56] = 0
+    front = cb.recommend(
+        table_of(scores, np.array([[1.0], [1.48]]) * scores.clip(1, 1)), replications=2
+    ).front
+    row = front.iloc[1]
+    assert row["more_accuracy"] == pytest.approx(0.01) and row["times"] == pytest.approx(1.48)
+    assert -0.02 < row["more_accuracy_low"] < 0 < 0.02 < row["more_accuracy_high"] < 0.04
+    assert front.iloc[0][["more_accuracy_low", "more_accuracy_high"]].isna().all()
+
+
+def test_where_two_share_nothing_there_is_no_interval():
+    scores, _ = make()
+    scores[0, :30] = np.nan
+    scores[1, 30:] = np.nan
+    compared = Paired(table_of(scores, np.ones((3, 56))))
+    low, high = step_interval(compared, 0, 1, 0.95)
+    assert np.isnan(low).all() and np.isnan(high).all()
