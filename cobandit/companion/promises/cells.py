@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from cobandit.companion.promises import races
+from cobandit.companion.promises import limits, races
 
 #: Runs of each cell, and the level of the intervals of their shares.
 RUNS, LEVEL = 300, 0.95
@@ -36,7 +36,7 @@ class Subject(Protocol):
 
 
 #: Subjects by the name of their section.
-SUBJECTS: dict[str, Subject] = {"race": races}
+SUBJECTS: dict[str, Subject] = {"race": races, "limits": limits}
 
 
 def list_cells() -> list[tuple[str, str]]:
