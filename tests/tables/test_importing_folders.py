@@ -223,8 +223,7 @@ def without_tokens(path, *which, **usage):
 @pytest.mark.slow
 def test_an_answer_without_tokens_costs_one(here):
     """In importers alike: leaving the answer out would make the means too good."""
-    without_tokens(HEADS, 0, 3)
-    logs.change(HEADS, lambda log: log["samples"][5].update(model_usage={}))  # no model was called at all
+    without_tokens(HEADS, 0, 3, 5)
     for path in Path("helm").rglob("per_instance_stats.json"):
         if "sparrow" in str(path):
             set_stat(path, "num_output_tokens", 0.0, "id0", "id3", "id5")
@@ -238,6 +237,34 @@ def test_an_answer_without_tokens_costs_one(here):
         own = import_logs(source, [path], "my.parquet", smallest_cost=0.25, **options)
         assert (np.sort(own.table.rows["cost"])[:3] == 0.25).all()
     assert costs[0] == costs[1] and costs[0][:3] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("unmeasured", ["leave-out", "mean"])
+def test_answer_without_usage_is_not_free(here, unmeasured):
+    """As one that came from a cache."""
+    logs.change(HEADS, lambda log: [log["samples"][i].update(model_usage={}) for i in (0, 3)])
+    imported = import_logs("inspect", ["json"], "my.parquet", unmeasured=unmeasured)
+    kept = 12 if unmeasured == "mean" else 10
+    assert sorted(imported.table.n_instances.tolist()) == [kept, 12]
+    assert len(lines(imported, "cost not measured, ")) == 1 and not lines(imported, "note: ")
+
+
+@pytest.mark.parametrize("cost", ["none", "seconds"])
+def test_logs_without_usage_have_other_costs(here, cost):
+    for path in (HEADS, TAILS):
+        logs.change(path, lambda log: [sample.update(model_usage={}) for sample in log["samples"]])
+    with pytest.raises(CobanditError, match=rf"--cost {cost}"):
+        import_logs("inspect", ["json"], "my.parquet")
+    table = import_logs("inspect", ["json"], "my.parquet", cost=cost).table
+    assert table.n_instances.tolist() == [12, 12]
+    assert table.card.cost.unit == {"none": "evaluations", "seconds": "seconds"}[cost]
+    assert (len(set(table.rows["cost"])) == 1) == (cost == "none")
+
+
+def test_times_of_some_logs_only(here):
+    logs.change(HEADS, lambda log: [sample.update(working_time=None) for sample in log["samples"]])
+    imported = import_logs("inspect", ["json"], "my.parquet")
+    assert imported.table.objectives == ("accuracy",) and len(lines(imported, "note: ")) == 1
 
 
 def test_a_free_evaluation_in_money_costs_a_thousandth_of_the_median(here):

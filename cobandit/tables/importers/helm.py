@@ -7,6 +7,7 @@ where inference ran in batches, so it is divided by ``batch_size``.  Trials of a
 
 import re
 from collections.abc import Sequence
+from math import nan
 from pathlib import Path
 from typing import Literal
 
@@ -105,6 +106,7 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     prices = options.known_prices()
 
     runs = []
+    unpriced = set[str]()
     for file, rows in instances.items():
         adapter, when = dict(specs[file].adapter_spec), file.stat().st_mtime  # a run does not say when it was
         deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
@@ -125,10 +127,11 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
                 model = str(run.settings["model"])
                 usd = prices.usd(Usage(prompt, 0, output), model)
                 if usd is None:
-                    prices.refuse(model, str(file))
-                evaluation = evaluation._replace(cost=usd, prompt=None)
+                    unpriced.add(model)
+                evaluation = evaluation._replace(cost=nan if usd is None else usd, prompt=None)
             run.evaluations.append(evaluation)
         runs.append(run)
+    options.note_unpriced(unpriced, notes)
     if options.cost == "usd":
         models = [(str(run.settings["model"]), None) for run in runs]
         notes.remarks.append(f"prices: {prices.describe(models)}")

@@ -185,6 +185,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
 
     reader = ScoreReader(options.word)
     runs, others, priced = [], set[str](), set[str]()
+    unpriced = set[str]()
     for file, log in parsed.items():
         # what the run was started with stands in the plan, and wins over what the model was made with
         given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
@@ -203,7 +204,9 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             others |= sample.model_usage.keys() - used.keys()
             instance = plain_text(sample.id, where, "the id")
             scores = tuple(reader.read(sample.values()[name], name) for name in wanted)
-            cost, prompt = _cost(used, where, options, prices)
+            cost, prompt = _cost(used, options, prices)
+            if options.cost == "usd" and used and math.isnan(cost):
+                unpriced |= used.keys()
             priced |= {name for name, usage in used.items() if usage.total_cost is None}
             for usage in used.values():
                 notes.doubt(where, usage.reading.doubts)
@@ -212,6 +215,7 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
             run.evaluations.append(evaluation)
         runs.append(run)
     notes.logs += reader.unknown_words()
+    options.note_unpriced(unpriced, notes)
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
     if options.cost == "usd" and priced:
@@ -242,25 +246,29 @@ def _log(file: Path, options: InspectOptions) -> _Log:
         stop(file, f"it ended as {log.status!r}", remedy)
     if not any(sample.scores or sample.error for sample in log.samples):
         stop(file, "it has no samples with scores", f"score them: inspect score {shlex.quote(str(file))}")
-    if not any(log.known_usage(sample, options.usage) for sample in log.samples):  # they were not free
+    needs_usage = options.cost in ("tokens", "usd")
+    if needs_usage and not any(log.known_usage(sample, options.usage) for sample in log.samples):
         logged = {name for sample in log.samples for name in sample.model_usage}
         problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(logged)) or 'none'}"
-        stop(file, problem, "count every model with --usage all, or tokens of text: import csv, --text")
+        remedies = ["count every model with --usage all"] if logged else []
+        if any(getattr(sample, options.latency, None) for sample in log.samples):
+            remedies.append("take its seconds with --cost seconds")
+        remedies.append("let every evaluation cost 1 with --cost none")
+        stop(file, problem, ", or ".join(remedies))
     return log
 
 
 def _cost(
-    usages: Mapping[str, ModelUsage], where: str, options: InspectOptions, prices: Prices
+    usages: Mapping[str, ModelUsage], options: InspectOptions, prices: Prices
 ) -> tuple[float, float | None]:
     """Tokens that were generated, and those of prompts; or what both cost in money, and None.
 
-    All are 0 where no model was called, as for an answer that came from elsewhere.
+    NaN where no usage is logged, as for an answer that came from a cache, or a model has no price.
     """
+    if not usages:
+        return math.nan, None
     if options.cost == "usd":
         total_cost = usage_usd(usages, prices)
-        if total_cost is None:
-            remedy = f"give prices of {', '.join(usages)} with --prices, or count tokens: --cost tokens"
-            stop(where, "no total_cost is logged, and not every price is known", remedy)
-        return total_cost, None
+        return math.nan if total_cost is None else total_cost, None
     read = [usage for logged in usages.values() if (usage := logged.reading.usage) is not None]
     return sum(usage.output for usage in read), sum(usage.prompt for usage in read)

@@ -278,7 +278,7 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
     if not unmeasured.any():
         return logged
     if unmeasured.all():
-        stop("the costs", "no cost was measured", "let every evaluation cost 1: --cost none")
+        stop("the costs", "no cost was measured", "take another cost, or let every evaluation cost 1")
     treated = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
     totals = Counter(logged["config"])
     lines = []
@@ -675,6 +675,11 @@ def _evaluations(
     if frame.empty:
         stop("the logs", "no evaluation has a score", "choose another score with --metric")
 
+    match getattr(options, "cost", "tokens"):
+        case "none":
+            frame = frame.assign(cost=1.0, prompt=math.nan)
+        case "seconds":
+            frame = frame.assign(cost=frame["seconds"].where(frame["seconds"] > 0), prompt=math.nan)
     seconds = frame["seconds"]
     untimed = ~((seconds > 0) & (seconds < math.inf))
     if untimed.any() and seconds.notna().any():

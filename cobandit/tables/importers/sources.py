@@ -161,8 +161,10 @@ class RepeatOptions(Options):
 class PricedOptions(LogOptions, RepeatOptions):
     """Options of importers of logs that count tokens by model, which prices turn into money."""
 
-    cost: Literal["tokens", "usd"] = Field(
-        "tokens", description="Cost: tokens, or money (usd), as it was logged or by prices of today."
+    cost: Literal["tokens", "usd", "seconds", "none"] = Field(
+        "tokens",
+        description="Cost: tokens; money (usd), as it was logged or by prices of today; the seconds of "
+        "--latency; or none, so that every evaluation costs 1.",
     )
     prices: Path | None = Field(
         None, description="For --cost usd: a file of USD per million tokens, before known prices."
@@ -171,17 +173,28 @@ class PricedOptions(LogOptions, RepeatOptions):
     @property
     def charged(self) -> Cost:
         """The column of the cost, and its unit."""
-        column, unit = ("cost_usd", "USD") if self.cost == "usd" else ("tokens", "tokens")
+        column, unit = {
+            "tokens": ("tokens", "tokens"),
+            "usd": ("cost_usd", "USD"),
+            "seconds": ("cost_seconds", "seconds"),
+            "none": ("cost", "evaluations"),
+        }[self.cost]
         return Cost(column=column, unit=unit)
 
     def identify(self, latency: str) -> dict[str, str]:
         """What tells an import with these options from another one."""
-        return {"cost": "usd" if self.cost == "usd" else self.count, "latency": latency}
+        return {"cost": self.count if self.cost == "tokens" else self.cost, "latency": latency}
+
+    def note_unpriced(self, models: Iterable[str], notes: Notes) -> None:
+        """Note the models without a price, whose evaluations have no cost."""
+        if names := sorted(set(models)):
+            remedy = "give it with --prices, or count tokens with --cost tokens"
+            notes.logs.append(f"{', '.join(names)}: no price is known -> {remedy}")
 
     def known_prices(self) -> Prices:
         """Read the file of prices, which go before those that are known anyway."""
-        if self.prices and self.cost == "tokens":
-            problem = "prices mean nothing where tokens are the cost"
+        if self.prices and self.cost != "usd":
+            problem = f"prices mean nothing where the cost is {self.cost}"
             stop("--prices", problem, "add --cost usd, or leave it out")
         return read_prices(self.prices)
 
