@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import warnings
@@ -377,7 +378,7 @@ class Journal(AbstractContextManager["Journal"]):
         """Bring the policy to the state that the file holds, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            if other := list(compare(entries[0], header)):
+            if other := list(compare(add_defaults(entries[0], self.policy), header)):
                 raise CobanditError(
                     f"{self.path} belongs to another run: {'; '.join(said for _, said in other)}.  Continue "
                     "it with what it was started with, or choose another file"
@@ -434,6 +435,21 @@ def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
         given["budget"] = None
     options = {name: copy_plain(value, f"option {name}") for name, value in given.items()}
     return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
+
+
+def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
+    """Add the options that the class did not have when a header was written, as it did without them.
+
+    Examples
+    --------
+    >>> from cobandit.policies import ParetoRace
+    >>> header = add_defaults({"options": {"error": 0.1}}, ParetoRace([1, 1], 1, 10))
+    >>> header["options"]["error"], header["options"]["certified"]
+    (0.1, False)
+    """
+    parameters = inspect.signature(type(policy)).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    return header | {"options": defaults | header.get("options", {})}
 
 
 def compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -60,6 +60,8 @@ class Named(Fields):
 class Stop(Fields):
     """When a race stops: all is settled within a tolerance, and at most a share of such runs is wrong.
 
+    That share is measured; of a certified race it is proved, on any table, and the race takes longer.
+
     Examples
     --------
     >>> Stop(tolerance=0.02).error
@@ -68,6 +70,7 @@ class Stop(Fields):
 
     tolerance: float | tuple[float, ...] = Field(0.0, description="give a number, or one for each objective")
     error: float = Field(0.05, gt=0, lt=1, description="give the share of runs that may be wrong")
+    certified: bool | None = Field(None, description="write true, or leave it out")
 
 
 class Plan(Fields):
@@ -84,7 +87,8 @@ class Plan(Fields):
     method : Named
         Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default `ParetoRace`.
     stop : Stop, optional
-        When a race stops by itself, written ``{tolerance: 0.02, error: 0.05}``.
+        When a race stops by itself, written ``{tolerance: 0.02, error: 0.05}``, and with ``certified: true``
+        if the error is to be proved instead of measured.
     budget : float, optional
         In `unit`: ``share``, the part of what evaluating everything costs, or the unit of the cost.  A race
         that has a `stop` needs none, and takes it as a cap.
@@ -171,7 +175,7 @@ class Plan(Fields):
     @cached_property
     def strategy(self) -> Spec:
         """Class of the method, and its options with when it stops."""
-        stop = {} if self.stop is None else self.stop.model_dump(mode="json")
+        stop = {} if self.stop is None else self.stop.model_dump(mode="json", exclude_none=True)
         return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
     @cached_property
@@ -233,6 +237,13 @@ class Plan(Fields):
         if leaves_out and self.method.options.get("confidence") is not None:
             problem = f"{method} with a confidence can leave no instance out"
             stop(None, problem, "take failures: zero, or no confidence")
+        if self.method.options.get("certified") or (self.stop is not None and self.stop.certified):
+            if leaves_out:
+                problem = "a certified race can leave no instance out"
+                stop(None, problem, "take failures: zero, or a race that is not certified")
+            if self.ordered:
+                problem = "a certified race needs the instances in a random order"
+                stop(None, problem, "leave out ordered, or certified")
         try:
             positive = all(0 < cost < inf for cost in self.largest_costs or [])
         except (KeyError, TypeError, ValueError):

@@ -16,6 +16,8 @@ from cobandit.live.plan import check_plan
 from cobandit.tables.columns import profiling_mask
 
 FUNCTION = {"function": "my_module:evaluate"}
+RACES = {"method": "ParetoRace", "budget": None, "unit": ""}
+PROVED = RACES | {"stop": {"tolerance": 0.02, "certified": True}}
 CERTAIN = {"method": {"CoPSIOnce": {"confidence": 0.9}}}
 GOOD = {
     "name": "word-sums",
@@ -134,6 +136,9 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
         ({"pilot": 31}, "the pilot takes 31 instances, and the plan has 30"),
         ({"budget": 0.1}, "the pilot takes 5 instances, and the plan has 30, its budget 3"),
         ({"method": "CoHVUCB", "failures": "leave-out"}, "CoHVUCB may evaluate an instance again"),
+        (PROVED | {"failures": "leave-out"}, "a certified race can leave no instance out -> take failures"),
+        (PROVED | {"ordered": True}, "a certified race needs the instances in a random order -> leave out"),
+        (RACES | {"stop": {"certified": 3}}, "field 'stop.certified'"),
         (CERTAIN | {"failures": "leave-out"}, "with a confidence can leave no instance out -> take failures"),
         ({"at_once": 0}, "field 'at_once'"),
         ({"largest_cost": "max_token"}, "number for each configuration -> did you mean 'max_tokens'?"),
@@ -187,3 +192,18 @@ def test_the_page_shows_evaluators_as_a_plan_has_them():
         "openai",
         "inspect",
     ]
+
+
+def test_a_race_is_certified_if_its_plan_says_so():
+    measured, proved = (
+        check_plan(GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml")
+        for more in ({}, {"certified": True})
+    )
+    costs = [1.0] * len(proved.names)
+    race = proved.make_policy(costs, (1.0, 1.0), budget=None)
+    assert race.certified and race.evidence is not None and race.tolerance == 0.02
+    assert not measured.make_policy(costs, (1.0, 1.0), budget=None).certified
+    # a plan that was written before a race could be certified is the plan of a measured one
+    written = measured.model_dump(mode="json")
+    del written["stop"]["certified"]
+    assert measured.differences(written) == [] and len(proved.differences(written)) == 1

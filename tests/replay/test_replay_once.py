@@ -18,6 +18,8 @@ OPTIONS = {
     "CoPSIOnce": [{}, {"confidence": 0.5}],
     "ParetoRace": [{}, {"tolerance": 0.1}, {"tolerance": 0.25, "budget": None}, {"error": 0.4}],
 }
+CERTIFIED = [{"tolerance": 0.3, "error": 0.4}, {"tolerance": 0.1, "error": 0.9, "budget": None}, {}]
+OPTIONS["ParetoRace"] += [{"certified": True, **each} for each in CERTIFIED]
 
 
 def made_up(rng, n_arms, n_instances, n_objectives):

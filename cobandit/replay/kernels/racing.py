@@ -8,9 +8,18 @@ from cobandit import policies
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.pareto_race import FIRST_LOOK, LEAST_SCATTER, STEP
+from cobandit.policies.tolerance_evidence import next_certified_look
 from cobandit.replay.kernels._cache import inner
+from cobandit.replay.kernels.certified_racing import (
+    add_evidence,
+    empty_evidence,
+    read_evidence,
+    release_purses,
+)
 from cobandit.replay.kernels.compiling import compile_run, register, sample
 from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores, sum_shared
+
+inner(next_certified_look)
 
 #: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.
 DOMINATED, COVERED, OPEN = 1, 2, 4
@@ -36,7 +45,7 @@ def _judge(sign, differences, halves, tolerances):
 @inner
 def _call(means, n, p, squares, calls):
     """Fill what is certain of all pairs of arms, by position, as bits; given are their means (k, D)."""
-    n_instances, tolerances, threshold = p
+    n_instances, tolerances, threshold, _ = p
     k, n_objectives = means.shape
     scale = threshold * sqrt((1 - n / n_instances) / (n * n))
     differences, halves = np.empty((2, n_objectives))
@@ -109,15 +118,19 @@ def _end(arms, means, returned):
 @inner
 def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend, and whether all are settled."""
-    n_instances, _, _ = p
+    n_instances, tolerances, _, limit = p
     n_arms, n_objectives = seen.sums.shape
+    certified = limit > 0.0
     arms, spent, depth = np.arange(n_arms), 0.0, 0
     places = np.arange(n_arms)  # of the arms among those whose squares were last added
     squares = empty_squares(n_objectives, n_arms)
     covers, n_covers = np.zeros((n_arms, n_arms), dtype=np.bool_), np.zeros(n_arms, dtype=np.int64)
     calls = np.empty((n_arms, n_arms), dtype=np.uint8)
+    evidence = empty_evidence(n_arms if certified else 0, n_objectives)
     while len(arms) > 0:
         goal = min(n_instances, max(FIRST_LOOK, depth + max(1, floor(STEP * depth))))
+        if certified:
+            goal = next_certified_look(depth, n_instances)
         affordable, needed, per_round = depth, 0.0, terms.costs[arms].sum()
         while affordable < goal and needed + per_round <= terms.limit - spent:
             needed += per_round
@@ -128,15 +141,24 @@ def _play(p, terms, draws, seen, returned):
         if not complete:
             break
         scores = read_scores(arms, depth, affordable, draws, n_objectives)
-        for a in range(len(arms)):
-            add_squares(a, places, scores, squares)
+        if certified:
+            add_evidence(arms, scores, depth, (n_instances, tolerances), limit, evidence)
+        else:
+            for a in range(len(arms)):
+                add_squares(a, places, scores, squares)
         places, depth = np.arange(len(arms)), affordable
-        if depth < min(FIRST_LOOK, n_instances):
+        if not certified and depth < min(FIRST_LOOK, n_instances):
             continue
         means = seen.sums[arms] / depth
-        _call(means, depth, p, squares, calls)
+        if certified and depth < n_instances:
+            read_evidence(arms, evidence, calls, COVERED, OPEN)
+            means[:] = 0.0  # nothing is called dominated
+        else:  # at the end half-widths are zero, whatever the squares
+            _call(means, depth, p, squares, calls)
         kept = _conclude(arms, means.sum(axis=1), terms.costs[arms], calls, covers, n_covers, returned)
         arms, places = arms[kept], places[kept]
+        if certified:
+            release_purses(arms, evidence)
     if len(arms) > 0:
         sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
         if shared > 0:
@@ -144,8 +166,14 @@ def _play(p, terms, draws, seen, returned):
     return spent, len(arms) == 0
 
 
+def _read(policy):
+    """What the run reads; the limit is that of capital, and zero where nothing has to be certain."""
+    limit = policy.evidence.limit if policy.evidence else 0.0
+    return policy.n_instances, policy.tolerances, policy.threshold, limit
+
+
 register(
     policies.ParetoRace,
     compile_run(_play),
-    lambda policy: (policy.n_instances, policy.tolerances, policy.threshold),
+    _read,
 )
