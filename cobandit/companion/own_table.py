@@ -8,16 +8,17 @@ there (`cobandit.companion.report.reading`); what the page says in their place i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobandit import theory
 from cobandit.companion.prose import Markdown, record
 from cobandit.faults import ellipsize
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
-
-#: Tag of the cells of a page whose text holds for the tables that it runs on by default, and only for these.
-BUNDLED = "bundled"
 
 #: Letters of a configuration's name at an axis or next to a point, at most.
 FITTING = 24
@@ -55,15 +56,15 @@ def written_for(dataset: Any, default: Any) -> None:
 
 
 def short_names(names: Iterable[object], most: int = FITTING) -> list[str]:
-    r"""Cut names so that they fit into a picture and still differ from one another.
+    """Cut names so that they fit into a picture and still differ from one another.
 
     Long ones keep their beginning and their end; those that would look alike are numbered.  Each has one
-    line, and nothing in it is taken for a formula.
+    line.  What draws them escapes them (`cobandit.figures.escape_math`).
 
     Examples
     --------
-    >>> short_names(["a model with a prompt, at 0.5", "a model, at $1", "a model with a prompt, at 0.5 "], 16)
-    ['a mod... 0.5 (1)', 'a model, at \\$1', 'a mod... 0.5 (2)']
+    >>> short_names(["a model with a prompt, at 0.5", "a model, at 1", "a model with a prompt, at 0.5 "], 16)
+    ['a mod... 0.5 (1)', 'a model, at 1', 'a mod... 0.5 (2)']
     """
     lines = [" ".join("".join(c if c.isprintable() else " " for c in str(name)).split()) for name in names]
     cut = [ellipsize(line, most) for line in lines]
@@ -76,7 +77,7 @@ def short_names(names: Iterable[object], most: int = FITTING) -> list[str]:
             seen[short] += 1
             number = f" ({seen[short]})"
             short = ellipsize(line, max(most - len(number), 8)) + number
-        told_apart.append(short.replace("$", r"\$"))
+        told_apart.append(short)
     return told_apart
 
 
@@ -140,3 +141,107 @@ def leave_out(what: str, why: str) -> Markdown:
 def _number(counts: Any) -> str:
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+#: Measured on one core, in seconds: a pull online, a sample in identification, one elimination over K^3.
+PULL, SAMPLE, ELIMINATE = 60e-9, 6e-9, 1e-9
+#: Seconds that the replays of one picture may take, estimated, and the fewest replications that are a picture.
+SECONDS, FEWEST = 15.0, 20
+
+
+class Replays(NamedTuple):
+    """How much is replayed: budgets in evaluations per configuration, and replications at each."""
+
+    rho: list[float]
+    replications: int
+
+    def say_less(self, rho: Sequence[float], replications: int) -> str:
+        """Say what is less than was wanted, in a sentence; nothing if all is as wanted.
+
+        Examples
+        --------
+        >>> Replays([20], 100).say_less([20, 50], 400)
+        '100 replications in the place of 400, and budgets up to 20 in the place of 50 evaluations per configuration: more would take minutes on this table.'
+        """
+        less = []
+        if self.replications < replications:
+            less.append(f"{self.replications:,} replications in the place of {replications:,}")
+        if max(self.rho) < max(rho):
+            largest = f"{max(self.rho):,.4g} in the place of {max(rho):,.4g}"
+            less.append(f"budgets up to {largest} evaluations per configuration")
+        return f"{', and '.join(less)}: more would take minutes on this table." if less else ""
+
+
+def fit_online(costs: ArrayLike, rho: Sequence[float], replications: int, methods: int) -> Replays:
+    """Choose budgets and replications with which online replays take seconds, whatever the costs are.
+
+    Where costs differ a thousandfold, the budget of one round holds thousands of the cheapest pull.
+
+    Parameters
+    ----------
+    costs : array_like, shape (K,)
+        Mean costs.
+    rho : sequence of float
+        Budgets that are wanted, in evaluations per configuration.
+    replications : int
+        As many as are wanted.
+    methods : int
+        Methods that are replayed.
+
+    Returns
+    -------
+    Replays
+        As wanted, where that takes less than `SECONDS`; `FEWEST` replications at least.
+
+    Examples
+    --------
+    >>> fit_online([1.0, 2.0], [2, 32], 100, methods=4)
+    Replays(rho=[2, 32], replications=100)
+    >>> fit_online([1e-6, 1.0], [2, 32], 100, methods=4).rho
+    [2]
+    """
+    costs = np.asarray(costs, dtype=float)
+    round_pulls = float(costs.sum() / costs.min())
+    return _fit(lambda budget: methods * PULL * budget * round_pulls, rho, replications)
+
+
+def fit_identification(costs: ArrayLike, rho: Sequence[float], replications: int, methods: int) -> Replays:
+    """Choose budgets and replications with which identification is replayed in seconds.
+
+    An elimination compares all pairs in each phase, and spends on the cheap arms what the expensive ones leave.
+
+    Parameters
+    ----------
+    costs, rho, replications, methods
+        As in `fit_online`.
+
+    Returns
+    -------
+    Replays
+
+    Examples
+    --------
+    >>> fit_identification([1.0, 2.0], [20, 50], 500, methods=3)
+    Replays(rho=[20, 50], replications=500)
+    >>> fit_identification(np.ones(150), [200, 5000], 2000, methods=3).replications < 500
+    True
+    """
+    ordered = np.sort(np.asarray(costs, dtype=float))
+    active = np.arange(2, len(ordered) + 1)
+    # pulls of a round's budget if the most expensive leave first: the last phases have the most of them
+    per_round = float((ordered.sum() / np.cumsum(ordered)[1:] / theory.exact_allocation_constant(ordered)).sum())
+    per_round += float(active[-1])
+    compared = ELIMINATE * len(ordered) ** 3
+    return _fit(lambda budget: methods * (SAMPLE * budget * per_round + compared), rho, replications)
+
+
+def _fit(seconds_of: Callable[[float], float], rho: Sequence[float], replications: int) -> Replays:
+    """Leave out the largest budgets, and then replications, until the rest takes less than `SECONDS`."""
+    kept = sorted(rho)
+    while len(kept) > 1 and FEWEST * sum(map(seconds_of, kept)) > SECONDS:
+        kept.pop()
+    alone = FEWEST * seconds_of(kept[0])
+    if len(kept) == 1 and alone > SECONDS:
+        kept = [max(2.0, kept[0] * SECONDS / alone)]
+    fitting = int(SECONDS / sum(map(seconds_of, kept)))
+    return Replays(kept, min(replications, max(FEWEST, fitting)))

@@ -307,7 +307,9 @@ def threshold_radius(
     return low
 
 
-def informative_budget(bound: Callable[[float], float], cost: float) -> float:
+def informative_budget(
+    bound: Callable[[float], float], cost: float, *, cost_ratio: float | None = None
+) -> float:
     r"""Budget from which a bound on pulls is below what the budget holds at a cost a pull, :math:`B / c`.
 
     Parameters
@@ -316,11 +318,14 @@ def informative_budget(bound: Callable[[float], float], cost: float) -> float:
         Budget to bound on the pulls; it grows more slowly than the budget.
     cost : float
         lambda for the paper's trivial bound; an arm's mean cost for what can be bought of it.
+    cost_ratio : float, optional
+        lambda, where the bound depends on the horizon: none is computed of budgets that hold 2^62 pulls.
 
     Returns
     -------
     float
-        To a relative 1e-6, and not below the cost; ``inf`` if it is not yet below at 10^15 pulls.
+        To a relative 1e-6, and not below the cost; ``inf`` if it is not yet below at 10^15 pulls, or at the
+        largest budget whose horizon is computed.
 
     Raises
     ------
@@ -334,6 +339,9 @@ def informative_budget(bound: Callable[[float], float], cost: float) -> float:
     """
     cost = _check.positive(cost, "cost", 1.0)
     low, high = cost, 1e15 * cost
+    if cost_ratio is not None:
+        countable = 0.5 * _check.MOST_PULLS * _check.positive(cost_ratio, "cost_ratio", 1.0)
+        high = max(low, min(high, countable))
     if bound(high) >= high / cost:
         return inf
     while high > low * (1 + 1e-6):

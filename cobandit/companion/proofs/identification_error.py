@@ -221,7 +221,7 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     >>> round(decay_rate(measured.assign(error=measured.errors / 1000))["rate"], 4)  # log(2) / 10
     0.0693
     """
-    kept = measured[(measured["errors"] >= 20) & (measured["error"] <= 0.5)]
+    kept = _fitted(measured)
     if len(kept) < 2:
         raise CobanditError(f"measured: {len(kept)} budgets have 20 errors and at most one half")
     p, budget = kept["error"].to_numpy(), kept["budget"].to_numpy(dtype=float)
@@ -229,6 +229,22 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     (slope, _), spread = np.polyfit(budget, np.log(p), 1, w=np.sqrt(weight), cov="unscaled")
     rate, width = -float(slope), metrics.NORMAL * float(spread[0, 0]) ** 0.5
     return {"rate": rate, "low": rate - width, "high": rate + width}
+
+
+def has_enough_errors(measured: pd.DataFrame) -> bool:
+    """Decide whether `decay_rate` has enough to fit a line to.
+
+    Examples
+    --------
+    >>> has_enough_errors(pd.DataFrame({"errors": [40, 19], "error": [0.4, 0.19]}))
+    False
+    """
+    return len(_fitted(measured)) >= 2
+
+
+def _fitted(measured: pd.DataFrame) -> pd.DataFrame:
+    """Rows that a line is fitted to: those with 20 errors, of at most one half of the runs."""
+    return measured[(measured["errors"] >= 20) & (measured["error"] <= 0.5)]
 
 
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
