@@ -20,6 +20,9 @@ from cobandit.faults import ellipsize
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
 
+#: Tag of the cells of a page whose text holds for the tables that it runs on by default, and for no others.
+BUNDLED = "bundled"
+
 #: Letters of a configuration's name at an axis or next to a point, at most.
 FITTING = 24
 
@@ -143,8 +146,9 @@ def _number(counts: Any) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-#: Measured on one core, in seconds: a pull online, a sample in identification, one elimination over K^3.
-PULL, SAMPLE, ELIMINATE = 60e-9, 6e-9, 1e-9
+#: On one core, in seconds: a pull online, a sample in identification, one elimination over K^3, and where all
+#: are evaluated on the same instances, a pair of configurations on one of these in one objective.
+PULL, SAMPLE, ELIMINATE, PAIR = 60e-9, 6e-9, 1e-9, 2e-9
 #: Seconds that the replays of one picture may take, estimated, and the fewest replications that are a picture.
 SECONDS, FEWEST = 15.0, 20
 
@@ -160,8 +164,8 @@ class Replays(NamedTuple):
 
         Examples
         --------
-        >>> Replays([20], 100).say_less([20, 50], 400)
-        '100 replications in the place of 400, and budgets up to 20 in the place of 50 evaluations per configuration: more would take minutes on this table.'
+        >>> Replays([20], 100).say_less([20, 50], 400)  # doctest: +ELLIPSIS
+        '100 replications in the place of 400, and budgets ... more would take minutes on this table.'
         """
         less = []
         if self.replications < replications:
@@ -208,7 +212,7 @@ def fit_online(costs: ArrayLike, rho: Sequence[float], replications: int, method
 def fit_identification(costs: ArrayLike, rho: Sequence[float], replications: int, methods: int) -> Replays:
     """Choose budgets and replications with which identification is replayed in seconds.
 
-    An elimination compares all pairs in each phase, and spends on the cheap arms what the expensive ones leave.
+    An elimination compares all pairs in each phase, and spends on cheap arms what expensive ones leave.
 
     Parameters
     ----------
@@ -227,12 +231,33 @@ def fit_identification(costs: ArrayLike, rho: Sequence[float], replications: int
     True
     """
     ordered = np.sort(np.asarray(costs, dtype=float))
-    active = np.arange(2, len(ordered) + 1)
     # pulls of a round's budget if the most expensive leave first: the last phases have the most of them
-    per_round = float((ordered.sum() / np.cumsum(ordered)[1:] / theory.exact_allocation_constant(ordered)).sum())
-    per_round += float(active[-1])
+    share = 1 / theory.exact_allocation_constant(ordered)
+    per_round = len(ordered) + float((share * ordered.sum() / np.cumsum(ordered)[1:]).sum())
     compared = ELIMINATE * len(ordered) ** 3
     return _fit(lambda budget: methods * (SAMPLE * budget * per_round + compared), rho, replications)
+
+
+def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
+    """Choose replications with which methods that evaluate once are replayed in seconds.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    replications : int
+        As many as are wanted.
+    runs : int
+        Runs of each replication: one for each method and budget.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> fit_once(cb.load("synthetic-24"), 100, runs=10)
+    100
+    """
+    pairs = table.n_arms**2 * table.n_objectives
+    seconds = PAIR * pairs * (int(table.n_instances.max()) + table.n_arms)
+    return min(replications, max(FEWEST, int(SECONDS / (runs * seconds))))
 
 
 def _fit(seconds_of: Callable[[float], float], rho: Sequence[float], replications: int) -> Replays:
