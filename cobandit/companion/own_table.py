@@ -149,7 +149,7 @@ def _number(counts: Any) -> str:
 #: On one core, in seconds: a pull online, a sample in identification, one elimination over K^3, and where all
 #: are evaluated on the same instances, a pair of configurations on one of these in one objective.
 PULL, SAMPLE, ELIMINATE, PAIR = 60e-9, 6e-9, 1e-9, 2e-9
-#: Seconds that the replays of one picture may take, estimated, and the fewest replications that are a picture.
+#: Seconds that the replays of one picture may take, estimated, and the fewest replications of a picture.
 SECONDS, FEWEST = 15.0, 20
 
 
@@ -173,7 +173,10 @@ class Replays(NamedTuple):
         if max(self.rho) < max(rho):
             largest = f"{max(self.rho):,.4g} in the place of {max(rho):,.4g}"
             less.append(f"budgets up to {largest} evaluations per configuration")
-        return f"{', and '.join(less)}: more would take minutes on this table." if less else ""
+        if not less:
+            return ""
+        text = f"{', and '.join(less)}: more would take minutes on this table."
+        return text[0].upper() + text[1:]
 
 
 def fit_online(costs: ArrayLike, rho: Sequence[float], replications: int, methods: int) -> Replays:

@@ -369,6 +369,16 @@ def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
     assert theory.informative_budget(lambda budget: 10 * budget, 0.5) == inf
 
 
+def test_informative_budget_asks_no_bound_for_more_pulls_than_can_be_counted():
+    asked = []
+
+    def bound(budget):
+        asked.append(theory.horizon(budget, 1e-9))  # refuses what it cannot count
+        return inf
+
+    assert theory.informative_budget(bound, 0.5, cost_ratio=1e-9) == inf and max(asked) < 2**62
+
+
 def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
     frame, runs = pulls.compare_bounds(arms, 100.0, 20, alpha=0.5, seed=4)
     assert frame["gap"].is_monotonic_increasing and sorted(frame["arm"]) == [1, 2]

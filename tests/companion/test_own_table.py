@@ -1,5 +1,6 @@
 """What pages use on a table of the reader's, and the shapes of tables that they are tried on."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,24 @@ def test_short_names_fit_and_differ(names, most):
 )
 def test_only_the_default_is_not_the_readers(dataset, own):
     assert own_table.is_own(dataset, default=[]) is own
+
+
+@pytest.mark.parametrize("fit", [own_table.fit_online, own_table.fit_identification])
+def test_replays_are_fewer_on_tables_that_take_longer_and_say_so(fit):
+    wanted, replications = [200, 1000, 5000], 2000
+    easy = fit([1.0, 1.0], wanted, replications, methods=1)
+    assert easy == (wanted, replications) and not easy.say_less(wanted, replications)
+
+    hard = fit(np.geomspace(1e-6, 1, 150), wanted, replications, methods=5)
+    assert hard.rho[0] >= 2 and own_table.FEWEST <= hard.replications < replications
+    assert f"{hard.replications:,}" in hard.say_less(wanted, replications)
+
+
+def test_replays_fit_into_the_seconds_that_are_meant():
+    costs, wanted = np.geomspace(1e-3, 1, 40), [32, 256]
+    given = own_table.fit_online(costs, wanted, 100, methods=5)
+    pulls = given.replications * sum(given.rho) * costs.sum() / costs.min()
+    assert 5 * own_table.PULL * pulls <= own_table.SECONDS * (1 + 1e-9)
 
 
 @pytest.mark.slow
