@@ -60,7 +60,11 @@ class Named(Fields):
 class Stop(Fields):
     """When a race stops: all is settled within a tolerance, and at most a share of such runs is wrong.
 
-    That share is measured; of a certified race it is proved, on any table, and the race takes longer.
+    Every configuration is then returned or at most the tolerance above one that is, in each objective; none
+    that is returned is dominated by more than the tolerance by another one that is, nor by more than twice
+    the tolerance by any (`cobandit.ParetoRace`).
+
+    The share is measured; of a certified race it is proved, on any table, and the race takes longer.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def test_a_race_that_decides_at_random_is_refuted(monkeypatch):
 
 def _careless(*given, **options):
     race = ParetoRace(*given, **options)
-    race.threshold = 0.0
+    race.thresholds = np.zeros_like(race.thresholds)
     return race
 
 

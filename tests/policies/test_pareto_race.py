@@ -1,5 +1,8 @@
 """The race: what follows from right comparisons, against brute force; protocol; what is known beforehand."""
 
+from fractions import Fraction
+from math import floor
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +12,16 @@ from support.strategies import benchmarks, examples
 
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import ParetoRace
-from cobandit.policies.pareto_race import Calls, Standing, arrange
+from cobandit.policies.pareto_race import (
+    FIRST_LOOK,
+    Calls,
+    Standing,
+    arrange,
+    find_crossing_chance,
+    find_thresholds,
+    list_looks,
+)
+from cobandit.stats.metrics import beyond_tolerance
 
 
 @st.composite
@@ -35,6 +47,14 @@ def is_good(returned, means, tolerance, excess):
         for arm in arms
     )
     return covered and not any(above(means[arm], means[each], excess) for each in returned for arm in arms)
+
+
+def is_promised(returned, means, tolerance):
+    """Whether what a race promises holds, by definition: within twice the tolerance, and once among those."""
+    among = [means[each] for each in returned]
+    return is_good(returned, means, tolerance, 2 * tolerance) and not any(
+        above(other, mean, tolerance) for mean in among for other in among
+    )
 
 
 # ----------------------------------------------------------------------------- what is returned
@@ -80,7 +100,18 @@ def test_right_calls_in_any_order_leave_everything_covered(seed, n_objectives, n
             Calls(dominated & known[0][pairs], covered & known[1][pairs], open_), means[active].sum(axis=1)
         )
     assert not len(standing.active)
-    assert is_good(np.flatnonzero(standing.returned).tolist(), means, tolerance, excess=2 * tolerance)
+    assert is_promised(np.flatnonzero(standing.returned).tolist(), means, tolerance)
+
+
+@examples(60)
+@given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 7), st.floats(0, 0.3))
+def test_what_is_beyond_the_tolerance_breaks_the_promise(seed, n_objectives, n_arms, tolerance):
+    rng = np.random.default_rng(seed)
+    means = rng.random((n_arms, n_objectives))
+    returned = rng.random(n_arms) < 0.7
+    returned[0] = True
+    beyond = beyond_tolerance(returned[None], means, tolerance)[0]
+    assert is_promised(np.flatnonzero(returned).tolist(), means, tolerance) == (beyond < 1e-7)
 
 
 def test_a_larger_tolerance_costs_less():
@@ -90,6 +121,61 @@ def test_a_larger_tolerance_costs_less():
         play_once(race, made_up(n_instances=300))
         spent.append(race.spent)
     assert sorted(spent, reverse=True) == spent and spent[-1] < spent[0] < 8 * 300
+
+
+# ----------------------------------------------------------------------------- the threshold
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_instances", [60, 300, 1000])
+def test_so_many_ties_cross_the_threshold_as_it_allows_for(n_instances):
+    """Of 20,000 ties: within a fifth, and three standard errors, of what the formula says."""
+    rng = np.random.default_rng(n_instances)
+    looks = list_looks(n_instances)[:-1]
+    largest = np.full(20_000, -np.inf)
+    sums = np.zeros(20_000)
+    left = 0.0
+    for look in looks:  # in the clock n / (N - n) the bridge has independent increments
+        clock = look / (n_instances - look)
+        sums += np.sqrt(clock - left) * rng.standard_normal(20_000)
+        left = clock
+        np.maximum(largest, sums / np.sqrt(clock), out=largest)
+    for threshold in find_thresholds(n_instances, 8, 0.1)[[0, 1, 3, 7]]:
+        expected = float(find_crossing_chance(threshold, n_instances))
+        seen = float((largest > threshold).mean())
+        assert abs(seen - expected) < 0.2 * expected + 3 * np.sqrt(expected / 20_000)
+
+
+def count_ties(seen, tolerance, n_instances):
+    """Near ties that are allowed for, by definition, of rewards seen (n, K, D)."""
+    n, n_arms, _ = seen.shape
+    rivals = []
+    for i in range(n_arms):
+        above, count = False, 0
+        for j in set(range(n_arms)) - {i}:
+            x = seen[:, j] - seen[:, i]
+            scatter = np.maximum(((x - x.mean(axis=0)) ** 2).sum(axis=0), 1) + 0.25
+            error = np.sqrt(scatter * (1 - n / n_instances)) / n
+            above |= (x.mean(axis=0) / error).min() >= 2
+            count += abs(((x.mean(axis=0) + tolerance) / error).min()) < 2
+        if not above:
+            rivals.append(count)
+    mean = Fraction(int(sum(rivals)), len(rivals))
+    return max(2, floor(mean / 4), floor(mean * mean / n_arms))
+
+
+@examples(20)
+@given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 30), st.sampled_from([0.0, 0.05, 0.3]))
+def test_near_ties_are_those_of_the_definition(seed, n_objectives, n_arms, tolerance):
+    rng = np.random.default_rng(seed)
+    means = rng.uniform(0.3, 0.6, (n_arms, 1, n_objectives))
+    rewards = np.clip(rng.normal(means, 0.2, (n_arms, 40, n_objectives)), 0, 1)
+    race = ParetoRace(np.ones(n_arms), n_objectives, 40, tolerance=tolerance)
+    while race.depth < FIRST_LOOK:
+        arm = race.ask()
+        race.tell(arm, rewards[arm, arm.number])
+    expected = count_ties(rewards[:, :FIRST_LOOK].transpose(1, 0, 2), tolerance, 40)
+    assert race._count_ties(np.arange(n_arms), FIRST_LOOK) == expected
 
 
 # ----------------------------------------------------------------------------- protocol and budget

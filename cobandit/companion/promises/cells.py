@@ -22,7 +22,7 @@ from scipy import stats
 from cobandit.companion.promises import limits, races
 
 #: Runs of each cell, and the level of the intervals of their shares.
-RUNS, LEVEL = 300, 0.95
+RUNS, LEVEL = 150, 0.95
 SEED = 0
 
 

@@ -32,6 +32,11 @@ class Cell(NamedTuple):
 _CELLS = {
     "best ahead, K = 40, tolerance 0.02": Cell(near_ties.best_ahead(40, 300, 0.02), 0.02, True),
     "best ahead, K = 100, tolerance 0.05": Cell(near_ties.best_ahead(100, 300, 0.05), 0.05, True),
+    "best half a point more ahead, K = 100, tolerance 0.05": Cell(
+        near_ties.best_ahead(100, 300, 0.055), 0.05
+    ),
+    "best half a point more ahead, K = 40, N = 1,000": Cell(near_ties.best_ahead(40, 1000, 0.025), 0.02),
+    "best one instance ahead, K = 40, N = 100": Cell(near_ties.best_ahead(40, 100, 0.02), 0.02, True),
     "ladder, K = 20, tolerance 0.02": Cell(near_ties.ladder(20, 500, 0.02), 0.02, True),
     "ladder, K = 30, tolerance 0.02": Cell(near_ties.ladder(30, 500, 0.02), 0.02, True),
     "ladder of 1/N, K = 20": Cell(near_ties.ladder(20, 300, 0.0), 0.0, True),
@@ -42,10 +47,16 @@ _CELLS = {
     "100 prompts, accuracy 0.9, N = 300": Cell(near_ties.prompts(100, 300, accuracy=0.9), 0.0),
     "100 prompts, accuracy 0.9, tolerance 0.02": Cell(near_ties.prompts(100, 300, accuracy=0.9), 0.02),
     "60 prompts, D = 3, N = 300": Cell(near_ties.prompts(60, 300, 3), 0.0),
-    "150 prompts, alike, N = 1,000": Cell(near_ties.prompts(150, 1000, accuracy=0.7, alike=1.5), 0.0),
+    "150 prompts, alike, N = 600": Cell(near_ties.prompts(150, 600, accuracy=0.7, alike=1.5), 0.0),
     "10 prompts, N = 5,000": Cell(near_ties.prompts(10, 5000), 0.0),
     "one perfect, 50 nearly, tolerance 0.02": Cell(
         near_ties.best_ahead(50, 500, 0.02, least=0.978), 0.02, True
+    ),
+    "one perfect, 100 nearly, half a point more, N = 1,000": Cell(
+        near_ties.best_ahead(100, 1000, 0.025, least=0.974), 0.02
+    ),
+    "one perfect, 40 nearly, half a point more, N = 300": Cell(
+        near_ties.best_ahead(40, 300, 0.026, least=0.97), 0.02
     ),
     "60 nearly perfect, N = 500": Cell(near_ties.nearly_perfect(60, 500), 0.0),
     "60 nearly perfect, tolerance 0.02": Cell(near_ties.nearly_perfect(60, 500), 0.02),

@@ -7,7 +7,15 @@ import numpy as np
 from cobandit import policies
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
-from cobandit.policies.pareto_race import FIRST_LOOK, LEAST_SCATTER, STEP
+from cobandit.policies.pareto_race import (
+    FIRST_LOOK,
+    LEAST_SCATTER,
+    NEAR,
+    STEP,
+    UNSEEN,
+    count_near_ties,
+    widen,
+)
 from cobandit.policies.tolerance_evidence import next_certified_look
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.certified_racing import (
@@ -20,6 +28,8 @@ from cobandit.replay.kernels.compiling import compile_run, register, sample
 from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores, sum_shared
 
 inner(next_certified_look)
+inner(count_near_ties)
+inner(widen)
 
 #: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.
 DOMINATED, COVERED, OPEN = 1, 2, 4
@@ -43,20 +53,62 @@ def _judge(sign, differences, halves, tolerances):
 
 
 @inner
+def _compare(means, n, scale, squares, a, b, differences, errors):
+    """Fill how far the second of a pair is above the first, and the standard errors of that."""
+    for d in range(len(differences)):
+        difference = means[b, d] - means[a, d]
+        scatter = squares[d, a, b] - n * (difference * difference)
+        differences[d] = difference
+        errors[d] = scale * sqrt(max(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
+
+
+@inner
+def _place(sign, differences, errors, tolerances):
+    """Whether the second of a pair is far above the first, and whether it is a rival of the first."""
+    above, near, short = True, True, False
+    for d in range(len(differences)):
+        difference, level = sign * differences[d], NEAR * errors[d]
+        distance = difference + tolerances[d]
+        above = above and difference >= level
+        near = near and distance > -level
+        short = short or distance < level
+    return above, near and short
+
+
+@inner
+def _count_ties(means, n, scale, tolerances, squares):
+    """Count the near ties that are allowed for: m."""
+    k, n_objectives = means.shape
+    differences, errors = np.empty((2, n_objectives))
+    candidates, n_rivals = np.ones(k, dtype=np.bool_), np.zeros(k, dtype=np.int64)
+    for a in range(k):
+        for b in range(a + 1, k):
+            _compare(means, n, scale, squares, a, b, differences, errors)
+            above, rival = _place(1.0, differences, errors, tolerances)
+            candidates[a] &= not above
+            n_rivals[a] += rival
+            above, rival = _place(-1.0, differences, errors, tolerances)
+            candidates[b] &= not above
+            n_rivals[b] += rival
+    return count_near_ties(k, candidates.sum(), n_rivals[candidates].sum())
+
+
+@inner
 def _call(means, n, p, squares, calls):
     """Fill what is certain of all pairs of arms, by position, as bits; given are their means (k, D)."""
-    n_instances, tolerances, threshold, _ = p
+    n_instances, tolerances, thresholds, _ = p
     k, n_objectives = means.shape
-    scale = threshold * sqrt((1 - n / n_instances) / (n * n))
+    scale, threshold = sqrt((1 - n / n_instances) / (n * n)), 0.0
+    if n < n_instances:
+        threshold = thresholds[_count_ties(means, n, scale, tolerances, squares) - 1]
+    least, wide = threshold * sqrt((1 - n / n_instances) / (UNSEEN * n * n)), widen(threshold, n)
     differences, halves = np.empty((2, n_objectives))
     for a in range(k):
         calls[a, a] = 0
         for b in range(a + 1, k):
+            _compare(means, n, scale, squares, a, b, differences, halves)
             for d in range(n_objectives):
-                difference = means[b, d] - means[a, d]
-                scatter = squares[d, a, b] - n * (difference * difference)
-                differences[d] = difference
-                halves[d] = scale * sqrt(max(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
+                halves[d] = wide * max(halves[d], least)
             calls[a, b] = _judge(1.0, differences, halves, tolerances)
             calls[b, a] = _judge(-1.0, differences, halves, tolerances)
 
@@ -169,7 +221,7 @@ def _play(p, terms, draws, seen, returned):
 def _read(policy):
     """What the run reads; the limit is that of capital, and zero where nothing has to be certain."""
     limit = policy.evidence.limit if policy.evidence else 0.0
-    return policy.n_instances, policy.tolerances, policy.threshold, limit
+    return policy.n_instances, policy.tolerances, policy.thresholds, limit
 
 
 register(
