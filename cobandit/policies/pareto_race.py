@@ -334,9 +334,10 @@ class ParetoRace(Once):
 
     A **certified** race takes for certain only what `ToleranceEvidence` holds, and compares from 5 instances
     on, each time that n has grown by 2 %.  Then, whatever the table, with probability at least 1 - ``error``
-    over the order of the instances: at any time every configuration that has left is covered within
-    :math:`\tau` by one that is active or returned, and of a settled race each of the statements above is
-    true.
+    over the order of the instances: at any time every configuration is covered within :math:`\tau` by one
+    that is active or returned; and when it is settled, by one that is returned, none that is returned is
+    dominated by more than :math:`\tau` in every objective by another one that is, nor by more than
+    :math:`2 \tau` by any, and with tolerance 0 the answer is the Pareto set in the standard order.
 
     Parameters
     ----------
@@ -357,7 +358,7 @@ class ParetoRace(Once):
         returns those that are settled, and of the active the empirical front.
     certified : bool
         Whether ``error`` is proved, on any table and for any number of configurations, instead of measured.
-        It takes longer, by about a half at a tolerance of .02 and by two thirds to five quarters at .05.
+        That costs more: on long lists and at wide tolerances up to twice as much and a half (chapter 5).
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 

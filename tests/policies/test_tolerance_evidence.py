@@ -10,6 +10,7 @@ from support.asking import made_up, play_once
 from support.strategies import examples
 
 from cobandit.companion.known_arms import share_instances
+from cobandit.companion.promises import near_ties
 from cobandit.dominance import margins, pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies import ParetoRace
@@ -200,3 +201,23 @@ def test_one_pair_on_the_boundary_takes_its_purse_at_most():
     noise = 4 * np.sqrt(most)
     assert count_wrong(rewards, costs, 0.1, 4000, error=0.2) <= most + noise
     assert count_wrong(rewards, costs, 0.1, 4000, error=0.2, limit=0.5) > most + noise
+
+
+CELLS = {
+    "best ahead": (near_ties.best_ahead(40, 300, 0.02), 0.02),
+    "ladder": (near_ties.ladder(20, 500, 0.02), 0.02),
+    "prompts": (near_ties.prompts(100, 300), 0.05),
+    "covered": (near_ties.covered_by_the_last, 0.02),
+    "nearly perfect": (near_ties.nearly_perfect(40, 300, 2), 0.02),
+    "copies": (near_ties.copies(30, 300, 4), 0.02),
+}
+
+
+@pytest.mark.slow
+def test_near_ties_and_copies_break_no_certificate():
+    """At most 5 % of 60 races are wrong: more than 10 of them by chance in fewer than 1 in 10,000 tests."""
+    wrong = 0
+    for name, (draw, tolerance) in CELLS.items():
+        rewards, costs = draw(np.random.default_rng([11, len(name)]))
+        wrong += count_wrong(rewards, costs, tolerance, runs=10)
+    assert wrong <= 10

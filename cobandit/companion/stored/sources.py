@@ -126,7 +126,8 @@ def _definition(place: Place) -> tuple[str, frozenset[Place]]:
                 path = ast.unparse(node).split(".")
                 named |= set() if path[0] in own else set(_leads(module, path))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                named |= set(_leads("cobandit.policies", [node.value]))
+                if node.value.isidentifier():  # a docstring may be longer than the name of a file may be
+                    named |= set(_leads("cobandit.policies", [node.value]))
                 if node.value.endswith(".yml") and (facts := _file(module).with_name(node.value)).is_file():
                     said.append(facts.read_text(encoding="utf-8"))
     return "\n".join(said), frozenset(named)
