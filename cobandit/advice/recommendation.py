@@ -230,9 +230,10 @@ def recommend(
 
     Notes
     -----
-    What is settled assumes that instances are independent draws of what the configurations will meet,
-    that missing evaluations are missing at random (where they visibly are not, nothing is settled:
-    `cobandit.advice.missing`), and that means of them are about normal:
+    Intervals, and which configuration is sure to meet a condition, hold for any number of bounded scores
+    (`cobandit.stats.limits`), if instances are independent draws of what the configurations will meet.
+    What is settled assumes that, too, that missing evaluations are missing at random (where they visibly
+    are not, nothing is settled: `cobandit.advice.missing`), and that means of them are about normal:
     critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
     and each variance counts one instance more that varies like the pooled arms. Costs may be far from
     normal: `cobandit.advice.doctor` says where their tail is too heavy for that. What to evaluate next is

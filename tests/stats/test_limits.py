@@ -149,3 +149,33 @@ def test_alike_scores_keep_an_interval():
     ((low,), (high,)) = mean_limits([0.0], [[10]], low=-1.0)
     assert low == pytest.approx(-high, abs=1e-5) and 0.15 < high < 0.35
     assert limits.mean_limits([0.7], [[10]])[0][0] < 0.65
+
+
+def instances_needed(threshold, mean, level, small):
+    """Instances from which a test of true or false scores has a power of .8, smoothed over their steps."""
+    sizes = np.unique(np.geomspace(80, 700, 120).astype(int))
+    power = []
+    for n in sizes:
+        hits = np.arange(n + 1)
+        power.append(stats.binom.pmf(hits, n, mean) @ (small(hits, n, threshold) <= level))
+    smooth = np.convolve(power, np.ones(15) / 15, "same")[7:-7]
+    return np.interp(0.8, smooth, sizes[7:-7])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_arms", [2, 10])
+@pytest.mark.parametrize(("threshold", "mean"), [(0.3, 0.4), (0.5, 0.6), (0.6, 0.7)])
+def test_where_students_limits_are_right_these_take_a_tenth_more_at_most(threshold, mean, n_arms):
+    def exact(hits, n, threshold):
+        return doubt_exceeds([0.0, 1.0], np.column_stack([n - hits, hits]), threshold)
+
+    def student(hits, n, threshold):
+        means = hits / n
+        # one instance more that varies like the pooled ones
+        errors = np.sqrt(means * (1 - means) / (n - 1) + mean * (1 - mean) / n**2)
+        return stats.t.sf((means - threshold) / errors, n - 1)
+
+    level = 0.05 / n_arms
+    ours, theirs = (instances_needed(threshold, mean, level, small) for small in (exact, student))
+    print(f"K = {n_arms}, {mean} against {threshold}: {ours:.0f} instances in the place of {theirs:.0f}")
+    assert 100 < theirs < 400 and ours <= 1.1 * theirs
