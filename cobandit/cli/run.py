@@ -42,7 +42,7 @@ def watching(out: Console) -> Iterator[Callable[[Progress], None]]:
         stage = progress.stage
         step = 0 if stage.budget is None else int(STEPS * stage.spent / stage.budget)
         here = stage.name, step, progress.settled
-        lines = [progress.line] * progress.failed
+        lines = [progress.line] if progress.failed or progress.notable else []
         if shown != here:
             shown = here
             lines.append("; ".join(describe(progress)[1:]))
@@ -81,6 +81,7 @@ def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
     from cobandit.advice.words import some_names
     from cobandit.faults import amount
+    from cobandit.live.outcome import describe_overspending
     from cobandit.policies.identification_policy import IdentificationPolicy
 
     stage, plan, policy = progress.stage, progress.stage.plan, progress.stage.policy
@@ -97,6 +98,8 @@ def describe(progress: Progress) -> list[str]:
         f"spent: {amount(stage.spent)}{of} {unit}{inherited}{to_come}",
         f"evaluations: {len(stage.everything):,} made, {under_way}, {left} of {n_arms} configurations active",
     ]
+    if over_budget := describe_overspending(stage):
+        lines.append(f"note: {over_budget}")
     if stage.name == "run":
         front = some_names(list(map(plain, progress.front)), NAMED) or "none yet"
         lines.append(f"front so far: {front}")
@@ -118,6 +121,8 @@ def print_end(done: Run, out: Console) -> None:
     of = "" if done.budget is None else f" of {amount(done.budget)}"
     inherited = f", {amount(done.inherited)} of it in an earlier table" if done.inherited else ""
     lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}", *done.losses]
+    if done.prices:
+        lines.append(f"prices: {done.prices}")
     if isinstance(policy, ParetoRace):
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled"
         if tolerance:

@@ -4,9 +4,9 @@ Three kinds of failure, and what becomes of each:
 
 ===================================  ====================================================================
 the question's (400, a refusal)      scored as ``failures`` says, at once
-unclear (500, a dropped connection)  tried again; it is the question's if it fails for as long as
-                                     ``patience`` while its configuration answers others, again and again,
-                                     or, where no others are left, one that it has answered before
+unclear (500, a dropped connection)  tried again; it is the question's if it goes on failing while its
+                                     configuration answers others, again and again, or, where no others
+                                     are left, one that it has answered before
 the service's (429, nobody there)    tried again; the run stops when a configuration has answered nothing
                                      for as long as ``patience``
 ===================================  ====================================================================
@@ -31,8 +31,15 @@ from cobandit.policies.online_policy import OnlinePolicy
 LONGEST_BACK_OFF, LONGEST_WAIT = 60.0, 120.0
 
 
-#: Answers to others between two failures of one evaluation, from which on it is the question's fault.
-CONTRASTS = 3
+#: Seconds after which one evaluation may be given up, however long the patience with the service is.
+LONGEST_ALONE = 30.0
+
+#: Failures of one evaluation with answers to others between them, from which on it is the question's fault:
+#: once the patience is over, before that, and if each of them took as long as an answer may.
+CONTRASTS, CONTRASTS_EARLY, CONTRASTS_TIMED_OUT = 3, 5, 1
+
+#: Tries of one evaluation before one that was answered is asked again, where no others are left.
+TRIES_ALONE = 5
 
 
 def back_off(tries: int) -> float:
@@ -57,9 +64,13 @@ class Conductor:
     stage : Stage
     watch : callable
         Called with a `Progress` after each thing that happened.
+    doubted : set of str
+        Kinds of what could not be read that were named before; new ones are added.
     """
 
-    def __init__(self, evaluator: Evaluator, stage: Stage, watch: Callable[[Progress], None]):
+    def __init__(
+        self, evaluator: Evaluator, stage: Stage, watch: Callable[[Progress], None], doubted: set[str]
+    ):
         self.plan = stage.plan
         self.evaluator = evaluator
         self.stage = stage
@@ -67,6 +78,7 @@ class Conductor:
         self._waiting: list[Pull] = []  # handed out, and not part of a call
         self._held: list[tuple[Pull, Row | Failure]] = []  # ended before others were answered, at a cost
         self._n_held = 0  # so far
+        self._doubted = doubted
         self._told = anyio.Event()
         self._silent: dict[int, float] = {}  # since when a configuration has answered nothing, but failed
         self._answered: dict[int, float] = {}  # when the last call that a configuration answered began
@@ -184,6 +196,11 @@ class Conductor:
             self.stage.tell(pull, outcome)
             gave = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
             self.watch(Progress(self.stage, f"{self._name(pull)}: {gave}"))
+            for doubt in getattr(outcome, "doubts", ()):
+                if doubt.kind not in self._doubted:
+                    self._doubted.add(doubt.kind)
+                    said = f"{self._name(pull)}: {doubt.text} (said once; the run's end counts them)"
+                    self.watch(Progress(self.stage, said, notable=True))
             self._tell_held(self._end)
 
     def _give_up(self, pull: Pull, failure: Failure) -> None:
@@ -217,23 +234,31 @@ class Conductor:
             self._end(pull, failure)
             return
         silent = now - self._silent.setdefault(arm, now)
-        self._contrasts[pull.key] += self._answered.get(arm, -inf) > self._failed.get(pull.key, inf)
+        contrasted = self._answered.get(arm, -inf) > self._failed.get(pull.key, inf)
+        self._contrasts[pull.key] += contrasted
         self._failed[pull.key] = now
-        late = now - self._began.setdefault(pull.key, now) >= patience
-        if late and not failure.unavailable and self._contrasts[pull.key] >= CONTRASTS:
+        elapsed = now - self._began.setdefault(pull.key, now)
+        if not failure.unavailable and self._contrasts[pull.key] >= self._contrasts_needed(elapsed, failure):
             self._end(pull, failure)
             return
         cost = failure.cost or 0.0
-        if silent < patience:
-            wanted = max(back_off(self._tries[pull.key]), min(failure.wait or 0.0, LONGEST_WAIT))
-            pause = min(wanted, patience - silent)
-            self._due[pull.key] = self._rest[arm] = now + pause
-            said = f"and is tried again in {pause:.1f} s"
-        elif not failure.unavailable and (paid := await self._ask_again(arm)) is not None:
+        tries = TRIES_ALONE if not isinstance(failure, TimedOut) else CONTRASTS_TIMED_OUT + 1
+        alone = silent >= min(patience, LONGEST_ALONE) and self._tries[pull.key] >= tries
+        paid = None
+        if not failure.unavailable and (alone or silent >= patience):
+            paid = await self._ask_again(arm)
+        if paid is not None:
             self._silent.pop(arm, None)
-            self._contrasts[pull.key] = CONTRASTS  # once more, and it is the question's
+            self._contrasts[pull.key] = CONTRASTS_EARLY  # once more, and it is the question's
             cost += paid
             said = "while another is answered"
+        elif silent < patience:
+            wanted = max(back_off(self._tries[pull.key]), min(failure.wait or 0.0, LONGEST_WAIT))
+            pause = min(wanted, patience - silent)
+            self._due[pull.key] = now + pause
+            if not contrasted:  # others of the configuration may have more luck
+                self._rest[arm] = now + pause
+            said = f"and is tried again in {pause:.1f} s"
         else:
             raise CobanditError(
                 f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
@@ -245,6 +270,15 @@ class Conductor:
         else:
             self._waiting.append(pull)
         self.watch(Progress(self.stage, f"{self._name(pull)} failed, {said}: {failure}", failed=True))
+
+    def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
+        """Answers to others between its failures that make an evaluation the question's fault by now."""
+        patience = self.plan.patience
+        if elapsed < min(patience, LONGEST_ALONE):
+            return inf
+        if isinstance(failure, TimedOut):
+            return CONTRASTS_TIMED_OUT
+        return CONTRASTS if elapsed >= patience else CONTRASTS_EARLY
 
     async def _ask_again(self, arm: int) -> float | None:
         """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""

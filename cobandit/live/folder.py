@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,27 @@ class RunFolder:
         self.recommendation = self.path / "recommendation.json"
         self.instances = self.path / "instances.json"
         self.answers = self.path / "answers.jsonl"
+        self.prices = self.path / "prices.json"
 
     @property
     def begun(self) -> bool:
         """Whether a run has begun here."""
         return self.plan.exists()
+
+    @property
+    def prices_day(self) -> date:
+        """The day whose prices are the run's: that of its first start, today for a new one."""
+        return date.fromisoformat(self._read_prices().get("day", date.today().isoformat()))
+
+    @property
+    def prices_source(self) -> str:
+        """Where the prices of the run are from; empty if nothing is charged by them."""
+        return self._read_prices().get("source", "")
+
+    def _read_prices(self) -> dict[str, str]:
+        if not self.prices.exists():
+            return {}
+        return dict(json.loads(self.prices.read_text(encoding="utf-8")))
 
     @property
     def has_results(self) -> bool:
@@ -172,7 +189,8 @@ class RunFolder:
             raise CobanditError(
                 f"{len(changed)} of {len(digests)} instances and prices, such as {changed[0]!r}, are not "
                 f"what they were when {self.path} was begun: bring that back, or start a run of its own in "
-                "another folder (results of both would be mixed)"
+                "another folder (results of both would be mixed).  With --from the table of this run, that "
+                "one asks nothing again, and charges what is there by its own prices"
             )
 
     def begin(self, plan: Plan) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobandit import _check
 from cobandit._version import __version__
 from cobandit.errors import CobanditError
 from cobandit.faults import amount, stop
@@ -30,7 +31,12 @@ from cobandit.tables.storage import write_table
 from cobandit.tables.table import EvaluationTable
 
 #: Columns that are 1 where something is odd about an answer, which is scored as it is.
-COUNTED = {"truncated": "cut off at a limit of tokens", "empty": "empty"}
+COUNTED = {
+    "truncated": "cut off at a limit of tokens",
+    "empty": "empty",
+    "doubtful": "counted in tokens that do not add up, and are charged in full",
+    "estimated": "not counted in tokens, which are estimated from their text",
+}
 
 #: In a column of the table, a setting that a configuration does not have.
 UNSET = "not set"
@@ -49,12 +55,15 @@ class Estimate:
         Evaluations that the pilot makes, but for those.
     most : float
         What these cost at most; infinity where nothing says so.
+    prices : str
+        Where prices are from; empty if nothing is charged by them.
     """
 
     plan: Plan
     made: Made
     pilot: int
     most: float
+    prices: str = ""
 
     @property
     def lines(self) -> list[str]:
@@ -75,6 +84,8 @@ class Estimate:
             said.append(f"everything: at most about {amount(each * n_all)} {unit}")
         else:
             said.append(f"pilot: {self.pilot:,} evaluations, which show what everything costs")
+        if self.prices:
+            said.append(f"prices: {self.prices}")
         if plan.budget is not None:
             of = "of what everything costs by the pilot's means" if plan.unit == SHARE else unit
             said.append(f"budget: {amount(plan.budget)} {of}")
@@ -93,7 +104,7 @@ def estimate_run(plan: Plan, evaluator: Evaluator, made: Made) -> Estimate:
         for instance in plan.order[: plan.pilot]
         if (name, instance) not in made
     ]
-    return Estimate(plan, made, len(costs), sum(costs))
+    return Estimate(plan, made, len(costs), sum(costs), getattr(evaluator, "prices", ""))
 
 
 def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
@@ -126,6 +137,8 @@ class Progress:
         What happened; empty where nothing did but a start.
     failed : bool
         Whether that is a failure.
+    notable : bool
+        Whether it is worth a line of its own, although it is none.
     busy : bool
         Whether a process is at work on the run.
     """
@@ -134,6 +147,7 @@ class Progress:
     line: str
     failed: bool = False
     busy: bool = True
+    notable: bool = False
 
     @property
     def settled(self) -> int | None:
@@ -176,6 +190,8 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     if not frame[FAILED].any():
         del frame[FAILED]
+    for column in frame.columns.intersection([*COUNTED, "written_tokens"]):
+        frame[column] = frame[column].fillna(0.0)  # most evaluators give these only where they apply
     for setting in reversed(plan.settings):
         values = [each.get(setting) for each in plan.configurations.all]
         kinds = {type(value) for value in values}
@@ -235,9 +251,23 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     return lines + losses_of(stage, frame)
 
 
+def describe_overspending(stage: Stage) -> str:
+    """Say by how much the budget is exceeded, and how to prevent it; nothing if it is not."""
+    plan, budget = stage.plan, stage.budget
+    if budget is None or stage.spent <= _check.add_slack(budget):
+        return ""
+    over = f"the budget is exceeded by {amount(stage.spent - budget)} {plan.cost.unit}"
+    if plan.largest_cost is not None:
+        return f"{over}, since an evaluation cost more than the plan's largest_cost: raise it"
+    return (
+        f"{over}, since an evaluation cost more than those before it.  A run stays within its budget with "
+        "largest_cost in its plan: the most that one may cost, or the setting that says it (max_tokens)"
+    )
+
+
 def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Say what was lost by failures, if anything was."""
-    lines = []
+    """Say what was lost by failures, and what else is not as it should be, if anything is."""
+    lines = list(filter(None, [describe_overspending(stage)]))
     if FAILED in frame:
         first = next(record[FAILED] for record in stage.everything.values() if FAILED in record)
         failed = f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
@@ -270,7 +300,9 @@ class Run:
     budget : float or None
         In the unit of the cost; None if a race had no cap.
     losses : tuple of str
-        What was lost by failures, in words; empty if nothing was.
+        What was lost by failures, and what else is not as it should be, in words; empty if all is well.
+    prices : str
+        Where prices are from, and of which day; empty if nothing is charged by them.
     """
 
     plan: Plan
@@ -281,6 +313,7 @@ class Run:
     inherited: float
     budget: float | None
     losses: tuple[str, ...]
+    prices: str = ""
 
 
 def write_run(stage: MainStage, folder: RunFolder) -> Run:
@@ -297,9 +330,13 @@ def write_run(stage: MainStage, folder: RunFolder) -> Run:
     }
     folder.write(folder.recommendation, content)
     frame = frame_of(stage)
-    write_table(frame, card_of(stage, frame), folder.table, report_of(stage, frame))
-    losses = tuple(losses_of(stage, frame))
-    return Run(plan, best, folder.table, stage.policy, stage.spent, stage.inherited, stage.budget, losses)
+    report, losses, prices = report_of(stage, frame), tuple(losses_of(stage, frame)), folder.prices_source
+    if prices:
+        report.append(f"prices: {prices}")
+    write_table(frame, card_of(stage, frame), folder.table, report)
+    return Run(
+        plan, best, folder.table, stage.policy, stage.spent, stage.inherited, stage.budget, losses, prices
+    )
 
 
 def read_made(plan: Plan, path: Path, source: str) -> Made:

@@ -27,6 +27,13 @@ RACE = "ParetoRace"
 #: Unit of a budget that is a part of what evaluating everything costs.
 SHARE = "share"
 
+#: Costs that have a short name in a plan.
+COSTS = {
+    "usd": {"column": "cost_usd", "unit": "USD"},
+    "tokens": {"column": "tokens", "unit": "tokens"},
+    "seconds": {"column": "seconds", "unit": "seconds"},
+}
+
 #: What may change when a run is continued: nothing that was told depends on it.
 CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers"})
 
@@ -99,7 +106,7 @@ class Plan(Fields):
     ordered : bool, optional
         Whether the instances are evaluated in the order in which they are listed; by default it is random.
     cost, objectives
-        As on a card.
+        As on a card; a cost may also be written ``usd``, ``tokens`` or ``seconds``.
     largest_cost : float or str, optional
         What one evaluation may cost at most, or the setting that says it (such as ``max_tokens``).  If it is
         true, the budget is never exceeded.
@@ -144,7 +151,7 @@ class Plan(Fields):
     stop: Stop | None = Field(None, description="write {tolerance: 0.02, error: 0.05}, or leave it out")
     budget: float | None = Field(None, gt=0, lt=inf, description="give a number, and its unit as 'unit'")
     unit: str = Field("", description="write share, or the unit of the cost")
-    cost: Cost = Field(description="say which column holds the cost and its unit: {column: ..., unit: ...}")
+    cost: Cost = Field(description="write usd, tokens, seconds, or {column: ..., unit: ...}")
     objectives: Objectives = Field(description="list at least one: - {name: ..., column: ...}")
     largest_cost: float | str | None = Field(
         None, description="give the most that one evaluation may cost, or the setting that says it"
@@ -195,6 +202,11 @@ class Plan(Fields):
         if isinstance(self.largest_cost, str):
             return [float(each[self.largest_cost]) for each in self.configurations.all]
         return [self.largest_cost] * len(self.names)
+
+    @field_validator("cost", mode="before")
+    @classmethod
+    def _name_cost(cls, written: Any) -> Any:
+        return COSTS.get(written, written) if isinstance(written, str) else written
 
     @field_validator("method")
     @classmethod
@@ -282,8 +294,15 @@ class Plan(Fields):
             expected_costs=largest or [high] * len(costs),
         )
 
-    def differences(self, written: Mapping[str, Any], but: Collection[str] = CHANGEABLE) -> list[str]:
+    def differences(
+        self,
+        written: Mapping[str, Any],
+        but: Collection[str] = CHANGEABLE,
+        free: Collection[str] = (),
+    ) -> list[str]:
         """Say in what this plan is another than one that was written, as `model_dump` has it.
+
+        Fields in ``but`` are not compared, nor options of the evaluator in ``free``.
 
         Examples
         --------
@@ -302,7 +321,9 @@ class Plan(Fields):
             said
             for path, said in compare(written, self.model_dump(mode="json"))
             # where a model is asked may change, unless configurations are told apart by it
-            if path[0] not in but and not (path[-1] in WHERE and same_names)
+            if path[0] not in but
+            and not (path[-1] in WHERE and same_names)
+            and not (path[0] == "evaluate" and path[-1] in free)
         ]
 
 

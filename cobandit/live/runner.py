@@ -125,7 +125,7 @@ def estimate(
 
     async def look() -> Estimate:
         async with _opened(setup, evaluator) as opened:
-            made = dict(_made(setup))
+            made = dict(_reprice(setup.plan, opened, _made(setup)))
             if setup.folder.begun:  # a plan with which the run could not go on says so
                 with setup.folder.copy() as copy:
                     stage = _restore(setup._replace(folder=copy))
@@ -219,7 +219,7 @@ def _made(setup: _Setup) -> Made:
     earlier = RunFolder(path.parent)
     if earlier.begun and path.name == earlier.table.name:
         others = Plan.model_fields.keys() - {"evaluate"}
-        if other := setup.plan.differences(earlier.read_written(), others):
+        if other := setup.plan.differences(earlier.read_written(), others, free=("prices",)):
             problem = f"it was evaluated in another way: {'; '.join(other[:FEW])}"
             stop(source, problem, "leave it out: what it has are no answers to this plan's questions")
     return read_made(setup.plan, path, source)
@@ -233,10 +233,15 @@ async def _run(
     async with _opened(setup, evaluator) as opened:
         digests = getattr(opened, "digests", {})
         if plan.reuse is not None:
-            RunFolder((setup.base / plan.reuse).parent).check_instances(digests, keep=False)
+            asked = {name: digests[name] for name in plan.instances.ids if name in digests}
+            RunFolder((setup.base / plan.reuse).parent).check_instances(asked, keep=False)
+        made = _reprice(plan, opened, made)
         if not folder.begun:
             announce(estimate_run(plan, opened, made))
             folder.begin(plan)
+        doubted: set[str] = set()
+        if source := getattr(opened, "prices", ""):
+            folder.write(folder.prices, {"day": folder.prices_day.isoformat(), "source": source})
         if digests:
             folder.check_instances(digests)
         with closing(Lines(folder.answers)) if plan.answers else nullcontext() as answers:
@@ -245,13 +250,22 @@ async def _run(
             with closing(_stages(setup, made)) as stages:
                 for stage in stages:
                     stage.answers = answers
-                    await Conductor(opened, stage, watch).play()
+                    await Conductor(opened, stage, watch, doubted).play()
                     if isinstance(stage, MainStage):
                         return write_run(stage, folder)
     raise CobanditError(  # a larger budget may hold what comes next
         f"{_tell_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}: raise the plan's budget "
         "and run it again; what was evaluated is kept"
     )
+
+
+def _reprice(plan: Plan, evaluator: Evaluator, made: Made) -> Made:
+    """Charge what need not be evaluated by the prices of this run, where an evaluator has any."""
+    reprice = getattr(evaluator, "reprice", None)
+    if reprice is None:
+        return made
+    settings = dict(zip(plan.names, plan.configurations.all, strict=True))
+    return {which: reprice(settings[which[0]], row) for which, row in made.items()}
 
 
 def _tell_pilot(stage: Stage) -> str:
@@ -275,6 +289,7 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
             folder=setup.base,
             output=setup.folder.path,
             objectives=[objective.column for objective in plan.objectives],
+            day=setup.folder.prices_day,
         )
         async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
             yield opened

@@ -27,8 +27,9 @@ from cobandit.faults import Fault, TableError, refuse, stop, suggest
 #: Largest file, in bytes.
 MAX_BYTES = 64 * 1024
 
-#: Deepest nesting; beyond a few levels the parser's time grows with the square of the depth.
-MAX_DEPTH = 5
+#: Deepest nesting: a schema of answers in a request has ten levels or so, and the parser's time grows with
+#: the square of the depth.
+MAX_DEPTH = 32
 
 
 class _PlainLoader(yaml.SafeLoader):

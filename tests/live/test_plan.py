@@ -14,6 +14,7 @@ from cobandit.faults import TableError
 from cobandit.live.configurations import Instances
 from cobandit.live.plan import check_plan
 from cobandit.tables.columns import profiling_mask
+from cobandit.tables.safe_reading import load_yaml
 
 FUNCTION = {"function": "my_module:evaluate"}
 RACES = {"method": "ParetoRace", "budget": None, "unit": ""}
@@ -207,3 +208,35 @@ def test_a_race_is_certified_if_its_plan_says_so():
     written = measured.model_dump(mode="json")
     del written["stop"]["certified"]
     assert measured.differences(written) == [] and len(proved.differences(written)) == 1
+
+
+def test_schemas_and_several_prompts_are_not_nested_too_deep(tmp_path):
+    """An answer's schema in the request has eleven levels."""
+    schema = {
+        "type": "object",
+        "properties": {"steps": {"type": "array", "items": {"anyOf": [{"type": "object"}]}}},
+    }
+    evaluate = {
+        "base_url": "http://127.0.0.1:1/v1",
+        "scorer": "number",
+        "prompt": {
+            name: [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "{question}"}]
+            for name in ("short", "long")
+        },
+        "body": {
+            "response_format": {"type": "json_schema", "json_schema": {"name": "steps", "schema": schema}},
+            "extra_body": {"chat_template_kwargs": {"enable_thinking": False}},
+        },
+    }
+    content = GOOD | {"evaluate": {"openai": evaluate}}
+    (tmp_path / "plan.yml").write_text(yaml.safe_dump(content))
+    assert check_plan(load_yaml(tmp_path / "plan.yml", "plan"), "plan.yml").evaluate.options == evaluate
+
+
+@pytest.mark.parametrize(
+    ("written", "column", "unit"),
+    [("usd", "cost_usd", "USD"), ("tokens", "tokens", "tokens"), ("seconds", "seconds", "seconds")],
+)
+def test_usual_costs_have_a_short_name(written, column, unit):
+    cost = check_plan(GOOD | {"cost": written, "objectives": GOOD["objectives"][:1]}, "plan").cost
+    assert (cost.column, cost.unit) == (column, unit)

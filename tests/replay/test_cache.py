@@ -5,6 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numba
@@ -78,6 +81,90 @@ def test_without_a_place_that_can_be_written_to_it_is_next_to_the_code_or_a_temp
     found = _cache.make_folder()
     assert found.is_dir() and not found.is_relative_to(tmp_path)
     found.rmdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "blocked"))
+    assert _cache.make_folder() is None
+
+
+def divide(x, y):
+    return x / y
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder of compiled code."""
+    monkeypatch.setattr(_cache, "FOLDER", tmp_path / "compiled")
+    return tmp_path / "compiled"
+
+
+def compile_again():
+    """What a process that starts gets of the function, and whether each signature came from the disk."""
+    function = _cache.compiled(divide)
+    found = function(1, 2), function(1.0, 0.0), function(1j, 2.0)
+    return found, sum(function.stats.cache_hits.values())
+
+
+EXPECTED = 0.5, float("inf"), 0.5j
+
+
+@pytest.mark.slow
+def test_a_file_that_was_cut_short_or_changed_is_made_again(folder):
+    """At any place: whatever is no longer whole is compiled again, without a word."""
+    assert compile_again() == (EXPECTED, 0)
+    assert compile_again() == (EXPECTED, 3)
+    path = min(folder.rglob("*.nbc"))
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+    for damaged in (b"", whole[:20], whole[:middle], whole[:-1], flipped):
+        path.write_bytes(damaged)
+        assert compile_again() == (EXPECTED, 2)
+        assert path.read_bytes() != damaged
+
+
+@pytest.mark.slow
+def test_eight_processes_at_once_agree_on_an_empty_folder(folder):
+    """With several signatures, whose files numba would number as they come."""
+    with ProcessPoolExecutor(8, mp_context=get_context("fork")) as pool:
+        started = [pool.submit(compile_again) for _ in range(8)]
+        assert [process.result()[0] for process in started] == [EXPECTED] * 8
+    assert compile_again() == (EXPECTED, 3)
+    assert len([path for path in folder.rglob("*") if path.is_file()]) == 3
+
+
+@pytest.mark.parametrize("damage", [b"", b"x" * 40, None])
+def test_damaged_files_are_absent(tmp_path, damage):
+    files = _cache.SealedFiles(str(tmp_path), "probe", "stamp")
+    files.save(("f", 1), [1, 2])
+    files.save(("f", 2), [3])
+    assert (files.load(("f", 1)), files.load(("f", 2)), files.load(("f", 3))) == ([1, 2], [3], None)
+    assert _cache.SealedFiles(str(tmp_path), "probe", "newer").load(("f", 1)) is None
+    for path in tmp_path.iterdir():
+        path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
+    assert files.load(("f", 1)) is None
+    files.save(("f", 1), [4])
+    assert files.load(("f", 1)) == [4]
+    files.flush()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path):
+    (tmp_path / "blocked").write_text("a file, in which nothing can be made")
+    files = _cache.SealedFiles(str(tmp_path / "blocked"), "probe", "stamp")
+    files.save("f", [1])
+    assert files.load("f") is None
+
+
+@pytest.mark.slow
+def test_nothing_compiled_is_kept_elsewhere():
+    """Numba's own cache fails where neither the package nor the user's folder can be written to."""
+    plain = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in (ROOT / "cobandit").rglob("*.py")
+        if path.name not in ("_cache.py", "compiling.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and any(keyword.arg == "cache" for keyword in node.keywords)
+    ]
+    assert not plain
 
 
 def test_folders_that_nobody_used_lately_are_removed(tmp_path, monkeypatch):

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numba import njit
 from numpy.typing import NDArray
 
 from cobandit import _check, theory
 from cobandit.companion.known_arms import Arms
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem
+from cobandit.replay.kernels._cache import compiled
 from cobandit.stats import metrics
 
 
@@ -43,7 +43,7 @@ class WatchedRuns(NamedTuple):
         return ~(self.over | self.under[:, [best]])
 
 
-@njit(cache=True)
+@compiled
 def _play(
     rows: Any, offsets: Any, limit: Any, log_term: Any, least: Any, constant: Any, means: Any, costs: Any,
     efficiency: Any, best: Any, rng: Any,

@@ -19,12 +19,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cobandit.companion.reconstruction import hierarchy
 from cobandit.companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, Floats, Means, Setting
+from cobandit.replay.kernels._cache import compiled
 from cobandit.tables.columns import profiling_mask
 
 Whole = NDArray[np.int64]
@@ -50,7 +50,7 @@ class Body(NamedTuple):
     verbosity: Floats
 
 
-@njit(cache=True)
+@compiled
 def _shapes(
     difficulty: Floats, length: Floats, shared: float, spread: float, low: float, high: float
 ) -> Floats:
@@ -64,7 +64,7 @@ def _shapes(
     return shape
 
 
-@njit(cache=True)
+@compiled
 def _seconds(
     tokens: Whole, speed: Floats, mean_tokens: Floats, mean_seconds: Floats, base: float, noise: float
 ) -> Floats:
@@ -83,7 +83,7 @@ def _seconds(
     return seconds
 
 
-@njit(cache=True)
+@compiled
 def _scale_for(shape: Floats, limit: float, total: float) -> float:
     """Scale at which ``min(limit, scale shape)`` adds up to the total: Newton's method from below."""
     scale = 0.0
@@ -103,7 +103,7 @@ def _scale_for(shape: Floats, limit: float, total: float) -> float:
     return scale
 
 
-@njit(cache=True)
+@compiled
 def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
     """Standard deviation of the tokens of each configuration, before its split."""
     n_arms, n = shape.shape
@@ -119,7 +119,7 @@ def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
     return found
 
 
-@njit(cache=True)
+@compiled
 def _fill(shape: Floats, limit: Floats, known: Floats, held_out: Floats, split: int, out: Whole) -> None:
     """Whole numbers next to ``min(limit, scale shape)``, at least 1, that add up to the totals of splits."""
     for i in range(len(shape)):

@@ -20,7 +20,7 @@ from numba import cfunc, types
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import KERNELS, check_class, is_ours
-from cobandit.replay.kernels._cache import compiled, inner, kept
+from cobandit.replay.kernels._cache import FOLDER, compiled, inner, kept
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -276,7 +276,7 @@ def _by_address(formula: Callable[..., Any], take: Callable[..., Any], known: An
         made = take(formula, size)
         # under this name it is kept: one for all formulas would let processes mistake one for another
         made.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
-        return cfunc(signature, cache=is_ours(formula), error_model="numpy")(made)
+        return cfunc(signature, cache=is_ours(formula) and FOLDER is not None, error_model="numpy")(made)
 
 
 def register_formula(
