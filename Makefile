@@ -1,4 +1,4 @@
-# make check | book | pdf | test | test-mirror | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
+# make check | book | pdf | test | pages | test-mirror | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help check book stored compared pdf test test-mirror test-local fuzz lint bench determinism notebooks measure posterior results lock clean
+.PHONY: help check book stored compared pdf test pages test-mirror test-local fuzz lint bench determinism notebooks measure posterior results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,7 +72,10 @@ stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _buil
 
 test: $(READY)  ## lint, types, all tests, the book of stored outputs, the notebooks against these outputs
 	@$(MAKE) --no-print-directory -j 3 lint stored compared
-	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not pages"
+
+pages: $(READY)  ## run every page on tables of a dozen shapes (some minutes; `make test` has a sample)
+	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m pages tests/companion
 
 # next to lint and the stored book, which for most of their time have work for one processor
 compared: $(READY)  ## run the notebooks against their stored outputs

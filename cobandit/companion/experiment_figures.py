@@ -4,7 +4,7 @@ Cells are those of `cobandit.companion.paper.experiments.summary`.  Crosses are 
 pale bars what was predicted of them before; colours are the methods' alone, so tables and arms have none.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -87,12 +87,17 @@ def _panels(
     titles: Mapping[str, str], rows: int, height: float, label: str, sharex: Any
 ) -> tuple[Figure, Any]:
     """A column of panels for each table, its title above, what the horizontal axis is below."""
-    size = 2.3 * len(titles), height
+    size = _width(titles), height
     figure, axes = plt.subplots(rows, len(titles), figsize=size, sharex=sharex, sharey="row", squeeze=False)
     for title, top, bottom in zip(titles.values(), axes[0], axes[-1], strict=True):
         top.set_title(title)
         bottom.set_xlabel(label)
     return figure, axes
+
+
+def _width(tables: Sized) -> float:
+    """Width of a figure with a column per table, in inches; a single one need not be narrow."""
+    return max(2.3 * len(tables), 4.2)
 
 
 def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
@@ -140,14 +145,14 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             at = printed.get((name, row["method"], row["costs"]), np.nan)
             ax.plot(at, place, "x", color=INK, ms=7, mew=1.6, zorder=3)
     axes[0, 0].set_xscale("symlog", linthresh=0.01)
-    axes[0, 0].set(xlim=(-0.001, 1), xticks=[0, 0.01, 0.1, 1], xticklabels=["0", ".01", ".1", "1"])
+    most = 1.15 if own["mean"].max() > 0.9 else 1
+    axes[0, 0].set(xlim=(-0.001, most), xticks=[0, 0.01, 0.1, 1], xticklabels=["0", ".01", ".1", "1"])
     axes[0, 0].xaxis.set_minor_locator(NullLocator())
     name_rows(axes[0, 0], [method_label(method) for method in methods])
-    for marker, face, label in (
-        ("o", INK, "declared costs"),
-        ("o", "none", "realised costs"),
-        ("x", INK, "the paper's value"),
-    ):
+    entries = [("o", INK, "declared costs"), ("o", "none", "realised costs")]
+    if {*titles} & {*numbers["dataset"]}:
+        entries.append(("x", INK, "the paper's value"))
+    for marker, face, label in entries:
         axes[0, 0].plot([], [], marker, color=INK, mfc=face, label=label)
     shared_legend(figure)
     return figure
@@ -163,7 +168,7 @@ def draw_fronts(tables: Sequence[EvaluationTable], chances: Mapping[str, np.ndar
     chances : mapping of str to ndarray, shape (K,)
         By table, how often each configuration is Pareto-optimal when the instances are weighted anew.
     """
-    figure, axes = plt.subplots(1, len(tables), figsize=(2.3 * len(tables), 2.5), squeeze=False)
+    figure, axes = plt.subplots(1, len(tables), figsize=(_width(tables), 2.5), squeeze=False)
     for ax, table in zip(axes.flat, tables, strict=True):
         points = table.summary()
         x, y = table.objectives[:2] if table.n_objectives > 1 else ("cost", *table.objectives)

@@ -14,8 +14,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from IPython import display as ipython
-
 from cobandit.companion.labels import name_statement, words_of
 
 #: Under this key in an output's metadata the book finds the MyST of what is shown as plain Markdown.
@@ -169,7 +167,7 @@ def _cite(keys: str, in_text: bool) -> str:
     return ", ".join(named) if in_text else f"({', '.join(named)})"
 
 
-class Markdown(ipython.Markdown):
+class Markdown:
     r"""A computed sentence, in MyST: the book has references, any other reader plain words.
 
     Examples
@@ -179,14 +177,19 @@ class Markdown(ipython.Markdown):
     ('By Theorem 1.', {'myst': 'By {prf:ref}`thm-cohv`.'})
     """
 
+    def __init__(self, data: str):
+        self.data = data
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        myst = str(self.data)
+        myst = self.data
         words = plain(myst)
         metadata = {MYST: myst} if words.strip() != myst.strip() else {}
         shown = words if metadata else myst
-        return {"text/markdown": shown, "text/plain": "<IPython.core.display.Markdown object>"}, metadata
+        return {"text/markdown": shown, "text/plain": _NO_MARKDOWN}, metadata
 
 
+#: What a reader without Markdown sees, the same from every machine.
+_NO_MARKDOWN = "<IPython.core.display.Markdown object>"
 #: Values by their names, and the texts that wait for some, of the page that this process runs.
 _values: dict[str, str] = {}
 _waiting: list[_Text] = []
@@ -197,7 +200,9 @@ class _Text:
 
     def __init__(self, text: str, names: Iterable[str], otherwise: str):
         self.text, self.names = text, {*names, *(found["name"] for found in GLUED.finditer(text))}
-        self.place = ipython.display(_bare(otherwise), display_id=True)
+        from IPython.display import display
+
+        self.place = display(_bare(otherwise), display_id=True)
         self.show()
 
     def show(self) -> None:
@@ -206,7 +211,9 @@ class _Text:
 
 
 def _bare(text: str) -> Any:
-    return ipython.Markdown(text.strip("\n"))
+    from IPython.display import Markdown as PlainMarkdown
+
+    return PlainMarkdown(text.strip("\n"))
 
 
 def tell(text: str, *, needs: Iterable[str] = (), otherwise: str = "") -> None:
@@ -235,13 +242,16 @@ def glue(name: str, value: Any, display: bool = False) -> None:
     display : bool
         Whether it is shown where it is glued, too.
     """
-    shell = _shell()
+    from IPython import get_ipython
+    from IPython.display import display as publish
+
+    shell = get_ipython()
     if shell is None:
         return
     data, metadata = shell.display_formatter.format(value)
     prefix = "" if display else RECORD
     metadata["scrapbook"] = {"name": name, "mime_prefix": prefix}
-    ipython.display({prefix + kind: part for kind, part in data.items()}, raw=True, metadata=metadata)
+    publish({prefix + kind: part for kind, part in data.items()}, raw=True, metadata=metadata)
     record(name, str(value))
 
 
@@ -251,9 +261,3 @@ def record(name: str, value: str = "") -> None:
     for text in _waiting:
         if name in text.names:
             text.show()
-
-
-def _shell() -> Any:
-    from IPython import get_ipython
-
-    return get_ipython()

@@ -1,6 +1,7 @@
 """What hangs on what the paper leaves open, on the radii, and on the questions that were asked."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from math import log
 from typing import Any
 
@@ -26,7 +27,7 @@ Compared = tuple[str, str, ArrayLike, ArrayLike]
 
 
 def change_choices(
-    table: EvaluationTable, replications: int = 24, seed: int = 0, **parallel: Any
+    table: EvaluationTable, replications: int = 24, seed: int = 0, tuned_by: int = 100, **parallel: Any
 ) -> pd.DataFrame:
     """Make each open choice of the paper both ways, on the same table and random numbers.
 
@@ -34,6 +35,8 @@ def change_choices(
     ----------
     table : EvaluationTable
     replications, seed : int
+    tuned_by : int
+        Replications of each point of the grid when radii are tuned.
     **parallel
         As `replay_online` takes it.
 
@@ -46,18 +49,25 @@ def change_choices(
         largest budget; errors are those at the largest budget, F1 that of CoPSI at the smallest.
     """
     rows = []
-    for makes in (_change_methods, _change_readings, _change_identification, _change_truth):
-        for what, quantity, default, other in makes(table, replications, seed, parallel):
-            default, other = np.asarray(default, dtype=float), np.asarray(other, dtype=float)
-            times, low, high = contrasts.ratio(other, default)
-            rows.append((table.name, what, quantity, default.mean(), other.mean(), times, low, high))
+    tuned = experiments.tuning(table, tuned_by, seed, **parallel)
+    alternatives = chain(
+        _change_methods(table, tuned, replications, seed, parallel),
+        _change_readings(table, replications, seed),
+        _change_identification(table, replications, seed, parallel),
+        _change_truth(table, replications, seed, parallel),
+    )
+    for what, quantity, default, other in alternatives:
+        default, other = np.asarray(default, dtype=float), np.asarray(other, dtype=float)
+        times, low, high = contrasts.ratio(other, default)
+        rows.append((table.name, what, quantity, default.mean(), other.mean(), times, low, high))
     columns = ["dataset", "what", "quantity", "default", "other", "times", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _change_methods(table: EvaluationTable, replications: int, seed: int, how: Any) -> Iterator[Compared]:
+def _change_methods(
+    table: EvaluationTable, tuned: pd.DataFrame, replications: int, seed: int, how: Any
+) -> Iterator[Compared]:
     """A1, A12 and A13: another constant, other criteria of the tuning, other radii."""
-    tuned = experiments.tuning(table, seed=seed, **how)
     tuned = tuned[tuned["status"] == "ok"]
     at_end = tuned[tuned["rho"] == tuned["rho"].max()]
 
@@ -79,7 +89,7 @@ def _change_methods(table: EvaluationTable, replications: int, seed: int, how: A
         yield what, "efficiency regret", regret[default.options], regret[other.options]
 
 
-def _change_readings(table: EvaluationTable, replications: int, seed: int, _: Any) -> Iterator[Compared]:
+def _change_readings(table: EvaluationTable, replications: int, seed: int) -> Iterator[Compared]:
     """A2, A4, A9 and A10: what the smallest cost is, whether the last pull counts, what regret is against."""
     source, problem = grid.pack_table(table), table.problem
     (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most=1)

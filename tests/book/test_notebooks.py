@@ -9,6 +9,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
+from support.reading import OF_THE_BOOK
 
 from cobandit import tables
 from cobandit.companion.report import pages
@@ -100,12 +101,6 @@ def test_every_picture_is_described(source):
             assert alt.strip(), (
                 f"a picture without `mystnb: {{image: {{alt: ...}}}}` in {source.name}:\n{cell.source}"
             )
-
-
-#: What only the book can show: roles, directives, labels, links to its other pages.
-OF_THE_BOOK = re.compile(
-    r"\{[\w:+-]+\}`|^(`{3,}|:{3,})\{|^\([\w-]+\)=$|\]\((?!https?:)[\w#./-]+\)", re.MULTILINE
-)
 
 
 @each_source

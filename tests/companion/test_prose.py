@@ -57,6 +57,8 @@ def run(dataset="ours"):
     notebook = for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "experiments")
     (place,) = (n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", []))
     notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(f"dataset = {dataset!r}"))
+    source = f"from cobandit.companion.report import pages\npages.source = lambda page: {PAGE!r}"
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(source))
     NotebookClient(notebook, kernel_name="python3").execute()
     return notebook
 
@@ -82,6 +84,7 @@ def texts(notebook):
 )
 def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, caption):
     ran = run(dataset)
+    assert not [cell for cell in ran.cells if "{glue" in cell.source and "pages.source" not in cell.source]
     assert texts(ran) == [
         "# A page",
         "By Theorem 1 one number is 1, another 2.",

@@ -215,7 +215,7 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
-    assert statuses(tmp_path / "r") == dict(zip(run.PAGES, ["kept", "done", "kept"], strict=True))
+    assert statuses(tmp_path / "r") == dict(zip(run.SECTIONS, ["kept", "done", "kept"], strict=True))
 
 
 @pytest.mark.slow
@@ -233,7 +233,7 @@ def test_a_page_that_leaves_takes_its_files(tmp_path, counted):
 @pytest.mark.slow
 def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monkeypatch):
     write_table(tmp_path)
-    (tmp_path / "book").mkdir()
+    shutil.copytree(pages.directory(), tmp_path / "book", ignore=shutil.ignore_patterns("*.ipynb"))
     shown = BROKEN.replace("1 / 0", "import cobandit\nprint(cobandit.open_table(dataset).n_arms)")
     (tmp_path / "book" / "landscape.md").write_text(shown)
     monkeypatch.setattr(pages, "directory", lambda: tmp_path / "book")
@@ -372,7 +372,7 @@ print("so far so good")
 @pytest.mark.slow
 def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatch):
     table, book = write_table(tmp_path), tmp_path / "book"
-    book.mkdir()
+    shutil.copytree(pages.directory(), book, ignore=shutil.ignore_patterns("*.ipynb"))
     (book / "landscape.md").write_text(BROKEN)
     sound = BROKEN.replace("1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})")
     sound += "\n```{code-cell} ipython3\nfrom cobandit.companion.report import pages\n"
@@ -407,7 +407,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused):
     put(tmp_path / "later", manifest(format="cobandit report, 3"))
     put(tmp_path / "ofother", manifest())
     put(tmp_path / "short", {"table": {"name": "o"}})
-    put(tmp_path / "odd", manifest(options={"pages": ["cohv-ucb"]}))
+    put(tmp_path / "odd", manifest(options={"pages": ["errata"]}))
     monkeypatch.chdir(tmp_path)
     cases = {
         "no such file": ["rerun", "none.parquet"],
@@ -427,7 +427,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused):
         "this is not JSON": ["rerun", "--from", "bad.json"],
         "format: Input should be 'cobandit report, 2'": ["rerun", "--from", "later"],
         "command: the field is missing": ["rerun", "--from", "short/manifest.json"],
-        "unknown page of the report 'cohv-ucb'": ["rerun", "--from", "odd"],
+        "unknown page of the report 'errata'": ["rerun", "--from", "odd"],
         "the manifest decides": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
         "none.json: the file cannot be read": ["rerun", "--from", "none.json"],
         "budget is -1": ["rerun", table, "--budget", "-1", "--fast"],
@@ -446,9 +446,25 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused):
 
 @pytest.mark.slow
 def test_every_page_of_the_report_has_the_parameters_it_is_given():
-    assert {path.stem for path in pages.SECTIONS.glob("*.md")} == set(run.PAGES) <= pages.paths().keys()
+    assert {path.stem for path in pages.SECTIONS.glob("*.md")} == set(run.SECTIONS) <= pages.paths().keys()
     for planned in plan(cb.load("synthetic-24"), fast=True, seed=0):
-        pages.refuse_unknown(planned.page, {"dataset", "results", *planned.parameters})
+        if planned.page in run.SECTIONS:
+            pages.refuse_unknown(planned.page, {"dataset", "results", *planned.parameters})
+
+
+@pytest.mark.slow
+def test_a_report_accounts_for_every_page_of_the_book():
+    table = cb.load("synthetic-24")
+    of_the_book = {path.stem for path in pages.directory().glob("*.md")}
+    for fast in (True, False):
+        planned = {page.page: page for page in plan(table, fast=fast, seed=3)}
+        assert planned.keys() == of_the_book | {*run.SECTIONS}
+        assert all(planned[page].reason for page in pages.FIXED)
+        for chapter in pages.CHAPTERS:
+            assert bool(planned[chapter].reason) is fast
+            pages.refuse_unknown(chapter, {"dataset", *planned[chapter].parameters})
+    asked = {page.page: page for page in plan(table, fast=True, seed=3, asked=["once"])}
+    assert asked["once"].reason is None and not {*asked} & {*pages.FIXED}
 
 
 @pytest.mark.slow

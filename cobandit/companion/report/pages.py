@@ -6,6 +6,7 @@ package's extra ``rerun`` to run.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,13 +14,25 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from cobandit import _check
+from cobandit.companion import prose
 from cobandit.companion.labels import directory
-from cobandit.companion.report.reading import for_jupyter
+from cobandit.companion.report.reading import Block, as_prose, for_jupyter, told_blocks
 from cobandit.errors import CobanditError
 from cobandit.figures import method_label
 from cobandit.stats import leaders
 
 SECTIONS = Path(__file__).parent / "sections"
+#: Chapters of the book that run on any table, at their own parameters; a report names their notebooks.
+CHAPTERS = ("experiments", "once", "cohv-ucb", "standard-regret", "copsi")
+#: Pages of the book that a report on a table leaves out, and what they are about.
+FIXED = {
+    "claims": "what the paper claims, of which a table alone decides nothing",
+    "errata": "the paper's text",
+    "which-arms": "problems whose means and costs are known",
+    "reconstructions": "what the paper prints and the tables that were drawn from it",
+    "live": "a run that comes with the book",
+    "your-data": "how a table is made and read, which this report does",
+}
 NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 
 
@@ -60,6 +73,26 @@ def _notebook(page: str) -> Any:
     import jupytext
 
     return for_jupyter(jupytext.reads(source(page), fmt="md:myst"), page)
+
+
+@cache
+def _told(page: str) -> list[Block]:
+    import jupytext
+
+    return told_blocks(jupytext.reads(source(page), fmt="md:myst"), page)
+
+
+def tell(page: str, number: int) -> None:
+    """Show a block of a page's prose as soon as its values are there (`cobandit.companion.prose.tell`).
+
+    Parameters
+    ----------
+    page : str
+    number : int
+        Of the block, among those of the page that need values.
+    """
+    block = _told(page)[number]
+    prose.tell(block.text, needs=block.needs, otherwise=block.otherwise)
 
 
 class Parameter(NamedTuple):
@@ -130,6 +163,7 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
     """
     refuse_unknown(page, given)
     import jupytext
+    import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
@@ -145,6 +179,9 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
         )
     except PapermillExecutionError as error:
         raise PageError(page, error.exec_count, f"{error.ename}: {error.evalue}", error.source) from None
+    executed = nbformat.read(output, as_version=4)
+    as_prose(executed)
+    nbformat.write(executed, output)
 
 
 def save(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:

@@ -52,12 +52,51 @@ def for_jupyter(notebook: Any, page: str) -> Any:
     NotebookNode
         Its code cells are those of the page, in order, and those tagged `WRITES_TEXT`.
     """
-    made = _rewrite(notebook, page, _write_text)
+    told: list[Block] = []
+
+    def write(block: Block) -> Any:
+        told.append(block)
+        return _hidden_cell("report", "tell", f'"{page}", {len(told) - 1}')
+
+    made = _rewrite(notebook, page, write)
+    if not any(BUNDLED in block.needs for block in told):
+        return _numbered(made)
     for number, cell in enumerate(made.cells):
         if "parameters" in cell.metadata.get("tags", []):
             made.cells[number + 1 : number + 1] = _decide(cell.source)
             break
     return _numbered(made)
+
+
+def told_blocks(notebook: Any, page: str) -> list[Block]:
+    """Blocks of a page that need values, in the order in which `for_jupyter` numbers them."""
+    import nbformat
+
+    told: list[Block] = []
+
+    def keep(block: Block) -> Any:
+        told.append(block)
+        return nbformat.v4.new_markdown_cell(block.text)
+
+    _rewrite(notebook, page, keep)
+    return told
+
+
+def as_prose(notebook: Any) -> None:
+    """Make prose of the cells that wrote some, in a page that has run as a notebook for Jupyter."""
+    import nbformat
+
+    cells = []
+    for cell in notebook.cells:
+        if WRITES_TEXT not in cell.metadata.get("tags", []):
+            cells.append(cell)
+            continue
+        for output in cell.outputs:
+            if text := output.get("data", {}).get("text/markdown"):
+                prose = nbformat.v4.new_markdown_cell(text)
+                prose["id"] = cell["id"]
+                cells.append(prose)
+    notebook.cells = cells
 
 
 def with_outputs(notebook: Any, page: str) -> Any:
@@ -124,17 +163,6 @@ def _decide(parameters: str) -> list[Any]:
             default = ast.unparse(node.value)
             return [_hidden_cell("own_table", "written_for", f"dataset, default={default}")]
     return []
-
-
-def _write_text(block: Block) -> Any:
-    """Make a cell that writes a block when its values are there."""
-    given = [f'    r"""\n{block.text}\n""",']
-    named = sorted(block.needs - {found["name"] for found in GLUED.finditer(block.text)})
-    if named:
-        given.append(f"    needs={named!r},")
-    if block.otherwise:
-        given.append(f'    otherwise=r"""\n{block.otherwise}\n""",')
-    return _hidden_cell("prose", "tell", "\n".join(["", *given, ""]))
 
 
 def _hidden_cell(module: str, function: str, arguments: str) -> Any:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
 from cobandit.advice.words import describe, describe_steps, interval, standings, worth_showing
-from cobandit.companion.report.pages import source
+from cobandit.companion.report.pages import CHAPTERS, source
 from cobandit.faults import amount
 from cobandit.figures import described
 from cobandit.files import replace_file
@@ -74,14 +74,15 @@ def write_report(
     import jinja2
     import nbformat
 
-    sections = []
+    sections: list[dict[str, Any]] = []
+    chapters: list[dict[str, Any]] = []
     for entry in manifest.pages:
         title = source(entry.page).partition("\n# ")[2].partition("\n")[0]
         shown = {"entry": entry, "title": title, "body": ""}
-        if not entry.reason:
+        if not entry.reason and entry.page not in CHAPTERS:
             executed = nbformat.read(folder / "notebooks" / f"{entry.page}.ipynb", as_version=4)
             shown["body"] = body(executed, entry.page)
-        sections.append(shown)
+        (chapters if entry.page in CHAPTERS else sections).append(shown)
     script = (HERE / "report.js").read_text(encoding="utf-8")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
     page = environment.get_template("report.html.j2").render(
@@ -91,6 +92,7 @@ def write_report(
         said=describe(advice),
         notice=notice,
         sections=sections,
+        chapters=chapters,
         arms=_arms(advice),
         questions=_questions(advice),
         style=(HERE / "report.css").read_text(encoding="utf-8"),

@@ -11,6 +11,7 @@ import platform
 import shlex
 import sys
 import time
+from collections.abc import Collection
 from importlib.metadata import version
 from itertools import count, islice
 from pathlib import Path
@@ -25,7 +26,7 @@ from cobandit.advice import Finding, doctor, recommend
 from cobandit.advice.recommendation import REDRAWS
 from cobandit.companion.paper import experiments
 from cobandit.companion.report import pages as book
-from cobandit.companion.report.pages import PageError
+from cobandit.companion.report.pages import CHAPTERS, FIXED, PageError
 from cobandit.companion.report.report import write_report
 from cobandit.errors import CobanditError
 from cobandit.faults import TableError, stop
@@ -47,7 +48,10 @@ LEAST = {"fast": 5, "full": 20}
 #: slowest (few evaluations, many ties).
 PULL, SAMPLE, ELIMINATE = 60e-9, 30e-9, 1e-9
 
-PAGES = ("landscape", "online-results", "identification-results")
+#: Sections of the report, whose words hold for any table.
+SECTIONS = ("landscape", "online-results", "identification-results")
+#: Pages that may be asked for.
+PAGES = (*SECTIONS, *CHAPTERS)
 
 
 class Table(BaseModel):
@@ -155,12 +159,15 @@ def _found_seconds(arms: EvaluationTable, rhos: list[int]) -> float:
     return 2 * (len(rhos) + 2) * ELIMINATE * k**3 + 3 * SAMPLE * k * (sum(rhos) + 2 * max(rhos))
 
 
-def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
-    """Choose pages and parameters for a table.
+def plan(
+    table: EvaluationTable, *, fast: bool, seed: int, asked: Collection[str] | None = None
+) -> list[Page]:
+    """Choose pages and parameters for a table, and say why the book's other pages are left out.
 
     The full profile takes the paper's replications, the fast one a tenth; either takes fewer where the table
     is so large that a page would replay for longer than `SECONDS`.  The landscape's are redraws, as many as
-    the recommendation's, and the same ones, so that a report gives each share once.
+    the recommendation's, and the same ones, so that a report gives each share once.  Chapters run at their
+    own parameters, in the fast profile only those that are asked for.
 
     Examples
     --------
@@ -185,7 +192,7 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
         (500 // part, found, {"rho": rho, "full_rho": full_rho}),
     ]
     planned = []
-    for name, (replications, seconds, parameters) in zip(PAGES, wanted, strict=True):
+    for name, (replications, seconds, parameters) in zip(SECTIONS, wanted, strict=True):
         page, fitting = Page(page=name, parameters={}), int(SECONDS[profile] / seconds)
         if fitting >= LEAST[profile]:
             page.parameters = {"replications": min(replications, fitting), "seed": seed, **parameters}
@@ -196,7 +203,22 @@ def plan(table: EvaluationTable, *, fast: bool, seed: int) -> list[Page]:
                 f"{SECONDS[profile]:,.0f} s that a page may take"
             )
         planned.append(page)
+    planned += [_plan_chapter(name, fast and name not in (asked or ()), seed) for name in CHAPTERS]
+    if asked is None:
+        planned += [_left_out(name, f"it is about {what}") for name, what in FIXED.items()]
     return planned
+
+
+def _plan_chapter(name: str, skipped: bool, seed: int) -> Page:
+    if skipped:
+        return _left_out(
+            name, f"a chapter takes up to 90 s; --page {name} adds it, and so does leaving out --fast"
+        )
+    return Page(page=name, parameters={"seed": seed})
+
+
+def _left_out(name: str, reason: str) -> Page:
+    return Page(page=name, parameters={}, status="left out", reason=reason)
 
 
 def rerun(
@@ -252,11 +274,12 @@ def rerun(
         raise CobanditError(f"table {table}: not the one of the manifest, its checksum or its card's differs")
     before = _finished(output, identity)
     software, planned = _software(), []
-    for page in plan(data, fast=options.fast, seed=options.seed):
+    for page in plan(data, fast=options.fast, seed=options.seed, asked=options.pages):
         about_it = book.source(page.page), page.parameters, identity.version, software["library_sha256"]
         page.key = _digest(about_it)
         page = before.get(page.key, page)
-        if page.page in (options.pages or PAGES) or (page.status == "kept" and not followed):
+        wanted = options.pages is None or page.page in options.pages
+        if wanted or (page.status == "kept" and not followed):
             planned.append(page)
     if options.pages:  # what is there from other calls stays in the report
         options.pages = [page.page for page in planned]
@@ -349,7 +372,9 @@ def _software() -> dict[str, str]:
 def _execute(entry: Page, output: Path, dataset: str) -> None:
     """Run one page; what became of it goes into its entry."""
     page, start, made = entry.page, time.monotonic(), [f"notebooks/{entry.page}.ipynb"]
-    given = {"dataset": dataset, "results": str(output / "results"), **entry.parameters}
+    given = {"dataset": dataset, **entry.parameters}
+    if "results" in book.parameters(page):
+        given["results"] = str(output / "results")
     try:
         book.execute(page, given, output / made[0])
     except PageError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,8 @@ run_page("{page}", table, "out.ipynb")
 _ELSEWHERE = """
 **To run this page with other parameters:**
 {commands}
-Its tables are fixed: it is about {about}.
+It takes no table of yours: it is about {about}.
 """
-
-#: What pages without a parameter for the table are about.
-ABOUT = {
-    "live": "a run that comes with the book",
-    "reconstructions": "what the paper prints and the tables that were drawn from it",
-    "which-arms": "problems whose means and costs are known",
-}
 
 
 def how_to_run(page: str) -> Markdown:
@@ -79,12 +73,39 @@ def how_to_run(page: str) -> Markdown:
     else:
         first = next(iter(known))
         commands = _COMMANDS.format(page=page, name=first, value=known[first].default)
-        text = _ELSEWHERE.format(commands=commands, about=ABOUT[page])
+        text = _ELSEWHERE.format(commands=commands, about=pages.FIXED[page])
     rows = [
         f"| `{name}` | `{parameter.default}` | {escape_markdown(parameter.meaning)} |"
         for name, parameter in known.items()
     ]
     return Markdown("\n".join([text, "| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows]))
+
+
+def list_pages() -> Markdown:
+    """Say which pages of the book run on a table of the reader's, and what the others are about.
+
+    Examples
+    --------
+    >>> "{doc}`/notebooks/once`" in list_pages().data
+    True
+    """
+    names = sorted(path.stem for path in pages.directory().glob("*.md"))
+    on_tables = [name for name in names if "dataset" in pages.parameters(name)]
+    fixed = [f"{_link(name)} ({pages.FIXED[name]})" for name in names if name not in on_tables]
+    return Markdown(
+        f"{len(on_tables)} pages run on a table of yours, for example by "
+        f"`cobandit page once -p dataset=my.parquet -o out.ipynb`: {_enumerate(map(_link, on_tables))}. "
+        f"The others are about something else: {_enumerate(fixed)}. Each lists its parameters at its end."
+    )
+
+
+def _link(page: str) -> str:
+    return f"{{doc}}`/notebooks/{page}`"
+
+
+def _enumerate(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def run_page(page: str, table: EvaluationTable, output: str | Path, **given: Any) -> Path:

@@ -1,0 +1,144 @@
+"""Every page on anybody's table: it runs, reads well, and says nothing that was written for other tables."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+import warm
+from jupyter_client.provisioning import KernelProvisionerFactory
+from support.reading import OF_THE_BOOK
+from support.table_shapes import SHAPES, save_shape
+
+import cobandit as cb
+from cobandit.companion.report import pages, run_page
+from cobandit.errors import CobanditError
+
+#: Parameters with which a page takes seconds.
+SMALL = {
+    "claims": {},
+    "cohv-ucb": {
+        "rho": 5,
+        "replications": 2,
+        "runs": 1,
+        "table_budget": 100.0,
+        "largest_budget": 2000.0,
+    },
+    "standard-regret": {
+        "short_runs": 50,
+        "table_budget": 30.0,
+        "slope_budgets": [1e2, 1e3],
+        "slope_runs": [2, 2],
+        "region_runs": 20,
+        "rho": [4],
+        "table_runs": 2,
+    },
+    "copsi": {"rho": 40, "replications": 20, "problems": 2},
+    "once": {"shares": [0.2, 1.0], "replications": 2, "replays": 20, "budgets": [50]},
+    "experiments": {"replications": 2, "redraws": 1, "choices": 2, "wide_runs": 3},
+    "errata": {"replications": 20},
+    "your-data": {"replications": 2, "online_rho": [2], "identification_rho": [20]},
+}
+#: Two configurations and 150; one, two and four objectives; costs that are equal, a millionfold apart or
+#: free; holes; all or one on the front; exact ties; long names and other scripts.
+TABLES = (
+    "two",
+    "four-objectives",
+    "holes",
+    "free",
+    "all-front",
+    "one-front",
+    "ties",
+    "equal-costs",
+    "millionfold",
+    "long-names",
+    "other-scripts",
+    "widest",
+)
+EVERY = [(page, table) for page in SMALL for table in TABLES]
+#: In every run of the tests; `make pages` has the others.
+SAMPLE = [("your-data", "holes"), ("copsi", "two"), ("once", "free")]
+
+NAMES_OF_BUNDLED = re.compile(r"`?\b(word-sums|piqa-small|gsm8k|synthetic-24)\b")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder for tables and notebooks; kernels start as forks of one that has imported everything."""
+    factory = KernelProvisionerFactory.instance()
+    usual = factory.default_provisioner_name
+    warm.use()
+    yield tmp_path_factory.mktemp("pages")
+    factory.default_provisioner_name = usual
+
+
+def run(page, shape, folder, **given):
+    """Run a page on a table as the command does; the notebook."""
+    table, output = folder / f"{shape}.parquet", folder / f"{page}-{shape}.ipynb"
+    if not table.exists():
+        save_shape(shape, folder)
+    pages.execute(page, {"dataset": str(table), **SMALL[page], **given}, output)
+    return nbformat.read(output, as_version=4)
+
+
+def shown(notebook):
+    """Prose and computed sentences of a notebook, without what it says of its parameters at its end."""
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    for cell in notebook.cells:
+        if not cell.source.startswith("how_to_run("):
+            texts += [output.get("data", {}).get("text/markdown", "") for output in cell.get("outputs", [])]
+    return texts
+
+
+def check(page, shape, folder):
+    """Run it, and look at what a reader sees."""
+    texts = shown(run(page, shape, folder))
+    raw = [found[0] for text in texts if (found := OF_THE_BOOK.search(text))]
+    others = [found[0] for text in texts if (found := NAMES_OF_BUNDLED.search(text))]
+    assert not raw
+    assert not others
+    assert not [text for text in texts if re.search(r"\bnan\b|\{glue:", text)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "shape"), SAMPLE)
+def test_a_page_runs_on_a_table(page, shape, folder):
+    check(page, shape, folder)
+
+
+@pytest.mark.pages
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "shape"), [pair for pair in EVERY if pair not in SAMPLE])
+def test_every_page_runs_on_every_table(page, shape, folder):
+    check(page, shape, folder)
+
+
+def test_every_page_with_a_table_is_tried():
+    of_the_book = {path.stem for path in pages.directory().glob("*.md")}
+    with_a_table = {page for page in of_the_book if "dataset" in pages.parameters(page)}
+    assert {*SMALL} == with_a_table
+    assert {*TABLES} <= {*SHAPES}
+
+
+@pytest.mark.slow
+def test_a_table_in_memory_and_a_csv_with_its_card_will_do(folder, tmp_path):
+    table = SHAPES["two"]()
+    written = run_page("your-data", table, tmp_path / "out.ipynb", **SMALL["your-data"])
+    assert written.is_file() and cb.read(tmp_path / "out.parquet").configs == table.configs
+
+    cb.save(table, tmp_path / "mine.csv")
+    pages.execute(
+        "your-data", {"dataset": str(tmp_path / "mine.csv"), **SMALL["your-data"]}, tmp_path / "csv.ipynb"
+    )
+    ends = [nbformat.read(tmp_path / name, as_version=4).cells[-2:] for name in ("out.ipynb", "csv.ipynb")]
+    assert [cell.outputs for cell in ends[0]] == [cell.outputs for cell in ends[1]]
+
+
+@pytest.mark.parametrize(
+    ("output", "given"), [("out.html", {}), ("out.ipynb", {"dataset": "a"}), ("out.ipynb", {"rhoo": 1})]
+)
+def test_a_page_is_not_run_with_what_it_does_not_take(output, given, tmp_path):
+    with pytest.raises(CobanditError):
+        run_page("your-data", SHAPES["two"](), tmp_path / output, **given)
+    assert not list(tmp_path.iterdir())
